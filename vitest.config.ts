@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
 /** Workspace packages are tested from their sources, so that a test never sees a stale build. */
-const source = { resolve: { conditions: ['source'] }, ssr: { resolve: { conditions: ['source'] } } };
+const source = {
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'] } },
+};
 
 export default defineConfig({
   test: {

@@ -1,1 +1,49 @@
-export {};
+/** `freshet`: the command line. Each command lives in a file of its own. */
+import { SetupProblem } from '@freshet/local';
+
+interface Command {
+  readonly about: string;
+  /** Returns the exit code. */
+  readonly run: (args: readonly string[]) => Promise<number>;
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  up: {
+    about: 'run everything on this machine, with a demo stream (npm start)',
+    run: async (args) => (await import('./up/command.ts')).up(args),
+  },
+  evaluate: {
+    about: 'learn from a ratings file how good, how fast and how late-sensitive a model is',
+    run: async (args) => (await import('./evaluate/command.ts')).evaluate(args),
+  },
+  bench: {
+    about: 'measure this machine: npm run bench -- NAME',
+    run: async (args) => (await import('./bench/command.ts')).bench(args),
+  },
+  reference: {
+    about: 'print docs/reference.md from the tables of settings, topics and metrics',
+    run: async () => (await import('./reference.ts')).reference(),
+  },
+};
+
+function help(): string {
+  const rows = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
+  return `freshet COMMAND [options]\n\n${rows.join('\n')}\n\nfreshet COMMAND --help tells the options of a command.\n`;
+}
+
+const [name = '--help', ...args] = process.argv.slice(2);
+const command = commands[name];
+if (command === undefined) {
+  const asked = name === '--help' || name === 'help';
+  (asked ? process.stdout : process.stderr).write(
+    asked ? help() : `freshet: no command "${name}"\n\n${help()}`,
+  );
+  process.exit(asked ? 0 : 2);
+}
+try {
+  process.exitCode = await command.run(args);
+} catch (error) {
+  if (!(error instanceof SetupProblem)) throw error;
+  process.stderr.write(`freshet: ${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,1 +1,9 @@
-export {};
+export {
+  cacheFolder,
+  childEnvironment,
+  isGiven,
+  searchPath,
+  settingsOrExit,
+} from './environment.ts';
+export { BadSettings, httpHost, readSettings } from './read-settings.ts';
+export { type SettingName, type Settings, settings } from './settings.ts';

@@ -1,1 +1,41 @@
-export {};
+export {
+  type FactorBatch,
+  factorBatchCodec,
+  type GramPart,
+  type GramsEvent,
+  gramPartCodec,
+  gramsCodec,
+  type ItemRating,
+  isNewer,
+  itemRatingCodec,
+  type PartVersion,
+  type Side,
+  sides,
+  type Version,
+} from './internal-events.ts';
+export { bytesOf, float32s, float64s, packStrings, unpackStrings } from './packing.ts';
+export { type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.ts';
+export {
+  decodeRating,
+  encodeRating,
+  type RatingEvent,
+  type RatingLimits,
+  type RawRating,
+} from './rating-event.ts';
+export {
+  decodeRecommendationRequest,
+  encodeRecommendation,
+  type Recommendation,
+  type RecommendationRequest,
+  recommendationCountLimit,
+  type ScoredItem,
+} from './recommendation.ts';
+export { murmur2, shardOf } from './shard-of.ts';
+export {
+  messageBytesLimit,
+  type Topic,
+  type TopicRow,
+  topicConfig,
+  topicName,
+  topics,
+} from './topics.ts';

@@ -1,1 +1,11 @@
-export {};
+export { type KafkaOptions, KafkaUnreachable, openKafka } from './client.ts';
+export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
+export {
+  type LogRecord,
+  type PartitionOwner,
+  PartitionReader,
+  type ReaderOptions,
+} from './partition-reader.ts';
+export { type OutRecord, Publisher } from './publisher.ts';
+export { Tail, type TailOptions } from './tail.ts';
+export { PartitionMismatch, TopicAdmin, type TopicPlan } from './topic-admin.ts';

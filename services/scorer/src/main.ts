@@ -1,1 +1,64 @@
-export {};
+/** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
+import { httpHost, settingsOrExit } from '@freshet/config';
+import { topicName } from '@freshet/events';
+import { wasmKernels } from '@freshet/kernels';
+import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
+import { PartitionReader, Publisher } from '@freshet/stream';
+import { AdminServer, metrics, runService } from '@freshet/telemetry';
+import { httpApi } from './http-api.ts';
+import { Recommender } from './recommender.ts';
+import { RequestAnswerer } from './request-answerer.ts';
+
+const settings = settingsOrExit();
+
+await runService('scorer', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
+  let waitingFor: () => string | null = () => 'Kafka and Redis';
+  const health = { live: () => true, waitingFor: () => waitingFor() };
+  const host = httpHost(settings);
+  stack.own(await AdminServer.open(host, settings.SCORER_ADMIN_PORT, health));
+
+  const session = await openSession('scorer', settings, { log, stack });
+  const { kafka, store, model } = session;
+  const partitions = settings.PARTITIONS;
+  const factorCount = settings.FACTOR_COUNT;
+  const kernels = wasmKernels();
+  const items = new Replica(kernels, factorCount, partitions);
+  const moved = () => metrics.catalogueItems.set(items.size);
+  const followed = { ...session, side: 'item', partitions, log, fail, moved } as const;
+  const replica = stack.own(await FollowedReplica.open(items, followed));
+  const grams = stack.own(await FollowedGrams.open({ ...session, log, fail }));
+  waitingFor = () => {
+    if (grams.latest === undefined) return 'the grams of the aggregator';
+    return replica.caughtUp ? null : 'the item vectors';
+  };
+  while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+  const first = grams.latest;
+  const recommender = new Recommender({
+    model,
+    partitions,
+    factorCount,
+    kernels,
+    store,
+    items,
+    grams: () => grams.latest ?? first,
+  });
+
+  const api = stack.own(httpApi({ recommender, token: settings.HTTP_TOKEN, waitingFor }));
+  const url = await api.listen({ host, port: settings.SCORER_PORT });
+
+  const publisher = stack.own(await Publisher.open(kafka));
+  const groupId = `${model}.scorer`;
+  const topic = topicName('recommendationRequests', model);
+  const answerer = new RequestAnswerer({
+    ...session,
+    partitions,
+    groupId,
+    recommender,
+    publisher,
+    log,
+  });
+  const requests = new PartitionReader(kafka, { groupId, topic, log, fail }, answerer);
+  stack.own(requests);
+  await requests.start();
+  log.info({ model, url }, 'scorer started');
+});

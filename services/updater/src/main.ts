@@ -1,1 +1,57 @@
-export {};
+/** The updater: both half-steps of every rating. The only file that knows every collaborator. */
+import { httpHost, settingsOrExit } from '@freshet/config';
+import { type Side, topicName } from '@freshet/events';
+import { wasmKernels } from '@freshet/kernels';
+import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
+import { PartitionReader, Publisher } from '@freshet/stream';
+import { AdminServer, runService } from '@freshet/telemetry';
+import { ItemApplier } from './item-applier.ts';
+import { LagWatch } from './lag-watch.ts';
+import { type RecordReader, Stage } from './stage.ts';
+import { UserJudge } from './user-judge.ts';
+
+const settings = settingsOrExit();
+
+await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
+  let waitingFor: () => string | null = () => 'Kafka and Redis';
+  const health = { live: () => true, waitingFor: () => waitingFor() };
+  stack.own(await AdminServer.open(httpHost(settings), settings.UPDATER_ADMIN_PORT, health));
+
+  const session = await openSession('updater', settings, { log, stack });
+  const { kafka, admin, store, model, modelSettings } = session;
+  const partitions = settings.PARTITIONS;
+  const kernels = wasmKernels();
+  const publisher = stack.own(await Publisher.open(kafka));
+  const grams = stack.own(await FollowedGrams.open({ ...session, log, fail }));
+  waitingFor = () => 'the grams of the aggregator';
+  while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+  const first = grams.latest;
+
+  const readers: PartitionReader[] = [];
+  const start = async (side: Side, source: string, reader: RecordReader): Promise<void> => {
+    const facing = side === 'user' ? 'item' : 'user';
+    const others = new Replica(kernels, settings.FACTOR_COUNT, partitions);
+    const followed = { ...session, log, fail, side: facing, partitions } as const;
+    stack.own(await FollowedReplica.open(others, followed));
+    const surroundings = { others, grams: () => grams.latest ?? first };
+    const wiring = { model, settings: modelSettings, kernels, store, publisher, admin, log, fail };
+    const stage = new Stage({ ...wiring, side, source, surroundings, reader });
+    stack.own({ close: () => stage.drain() });
+    const groupId = `${model}.updater.${side}s`;
+    const records = new PartitionReader(kafka, { groupId, topic: source, log, fail }, stage);
+    stack.own(records);
+    stack.own(new LagWatch(side, records, admin, log));
+    readers.push(records);
+    await records.start();
+  };
+  const limits = { valueMax: settings.RATING_MAX, schemaIds: settings.RATING_SCHEMA_IDS };
+  if (settings.STAGES.includes('users')) {
+    const judge = new UserJudge({ model, partitions, limits });
+    await start('user', topicName('ratings', model), judge);
+  }
+  if (settings.STAGES.includes('items')) {
+    await start('item', topicName('itemRatings', model), new ItemApplier());
+  }
+  waitingFor = () => (readers.every((each) => each.settled) ? null : 'partitions to be taken over');
+  log.info({ stages: settings.STAGES, model }, 'updater started');
+});

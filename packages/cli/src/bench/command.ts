@@ -1,0 +1,24 @@
+/** `freshet bench NAME`: one line for each figure, `name value unit`, baselines in the same run. */
+export type Figure = (name: string, value: number, unit: string) => void;
+
+interface Bench {
+  bench(figure: Figure, args: readonly string[]): Promise<void>;
+}
+
+const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  'half-step': () => import('./half-step.ts'),
+  update: () => import('./update.ts'),
+};
+
+export async function bench(args: readonly string[]): Promise<number> {
+  const [name = '', ...rest] = args;
+  const load = benches[name];
+  if (load === undefined) {
+    process.stderr.write(`freshet bench: choose one of ${Object.keys(benches).join(', ')}\n`);
+    return 2;
+  }
+  await (await load()).bench((figure, value, unit) => {
+    process.stdout.write(`${figure} ${Number(value.toPrecision(4))} ${unit}\n`);
+  }, rest);
+  return 0;
+}

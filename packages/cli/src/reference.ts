@@ -1,0 +1,85 @@
+/** docs/reference.md, made from the tables that the code itself reads. A test keeps them in step. */
+import { settings } from '@freshet/config';
+import { type Topic, type TopicRow, topicConfig, topics } from '@freshet/events';
+import { registry } from '@freshet/telemetry';
+
+export async function reference(): Promise<number> {
+  process.stdout.write(await referencePage());
+  return 0;
+}
+
+export async function referencePage(): Promise<string> {
+  return `# Reference
+
+Made by \`npm run freshet -- reference > docs/reference.md\` from the tables in the code.
+
+## Settings
+
+Environment variables. A secret may be given as \`NAME_FILE\`, the path of a file that holds it.
+
+${table(['setting', 'default', 'about'], settingRows())}
+
+## Topics
+
+Topics of scope *model* are prefixed by \`MODEL\` and a dot. *sharded* topics have \`PARTITIONS\` partitions.
+
+${table(['topic', 'scope', 'carries', 'keyed by', 'partitions', 'retention', 'about'], topicRows())}
+
+## Metrics
+
+On \`/metrics\` of every service, beside those of Node itself.
+
+${table(['metric', 'kind', 'labels', 'question'], await metricRows())}
+`;
+}
+
+function settingRows(): string[][] {
+  return Object.entries(settings).map(([name, row]) => {
+    const secret = 'secret' in row ? ' (secret)' : '';
+    return [code(name), row.fallback === '' ? '' : code(row.fallback), `${row.about}${secret}`];
+  });
+}
+
+function topicRows(): string[][] {
+  return (Object.keys(topics) as Topic[]).map((topic) => {
+    const row: TopicRow = topics[topic];
+    const { name, scope, carries, keyedBy, partitions, about } = row;
+    return [code(name), scope, carries, keyedBy, partitions, retention(topic), about];
+  });
+}
+
+function retention(topic: Topic): string {
+  const config = topicConfig(topic);
+  if (config['cleanup.policy'] === 'compact') return 'latest of each key';
+  const hours = Number(config['retention.ms']) / 3_600_000;
+  if (hours < 0) return 'unlimited';
+  const bytes = Number(config['retention.bytes'] ?? -1);
+  return `${hours} h${bytes > 0 ? `, ${bytes / (1 << 30)} GB a partition` : ''}`;
+}
+
+async function metricRows(): Promise<string[][]> {
+  const found = await registry.getMetricsAsJSON();
+  return registry
+    .getMetricsAsArray()
+    .filter(({ name }) => name.startsWith('freshet_'))
+    .map((metric) => {
+      const labels = 'labelNames' in metric ? (metric.labelNames as string[]) : [];
+      const kind = found.find(({ name }) => name === metric.name)?.type ?? '';
+      return [
+        code(metric.name),
+        String(kind),
+        labels.join(', '),
+        String(Reflect.get(metric, 'help')),
+      ];
+    });
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}

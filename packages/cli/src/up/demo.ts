@@ -1,0 +1,144 @@
+/**
+ * A stream to watch: a generated catalogue, a crowd with tastes that rates it, and Ada, who likes
+ * one category for a while and then another. After each of her ratings her list is asked for again.
+ */
+import { shardOf, topicName } from '@freshet/events';
+import { type CatalogueItem, generateCatalogue, generateRatings } from '@freshet/experiments';
+import type { OutRecord, Publisher, TopicAdmin } from '@freshet/stream';
+
+export interface DemoOptions {
+  readonly publisher: Publisher;
+  readonly admin: TopicAdmin;
+  readonly model: string;
+  readonly partitions: number;
+  readonly scorerUrl: string;
+  readonly token: string;
+  readonly ratingsPerSecond: number;
+  readonly tell: (line: string) => void;
+}
+
+const world = { users: 20_000, items: 600, ratings: 5_000_000, seed: 7, concurrency: 40 } as const;
+/** Enough for the first list to make sense; sent at once when the topic is empty. */
+const BACKLOG = 4_000;
+const TICK_MS = 100;
+const ADA_MS = 5_000;
+const ADA_KEEPS_A_TASTE = 4;
+const SEEN_LIMIT_MS = 5_000;
+
+interface Answer {
+  readonly items: readonly { readonly item: string; readonly score: number }[];
+  readonly model: { readonly position: number | null };
+}
+
+export class Demo {
+  readonly #options: DemoOptions;
+  readonly #items: readonly (CatalogueItem & { readonly slug: string })[];
+  readonly #bySlug: ReadonlyMap<string, CatalogueItem>;
+  readonly #byId: ReadonlyMap<string, string>;
+  #stopped = false;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(options: DemoOptions) {
+    this.#options = options;
+    const { items, seed } = world;
+    this.#items = generateCatalogue({ items, seed }).map((item) => ({
+      ...item,
+      slug: slugOf(item),
+    }));
+    this.#bySlug = new Map(this.#items.map((item) => [item.slug, item]));
+    this.#byId = new Map(this.#items.map((item) => [item.id, item.slug]));
+  }
+
+  start(fail: (error: unknown) => void): void {
+    this.#running = Promise.all([this.#crowd(), this.#ada()]).catch(fail);
+  }
+
+  async close(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+  }
+
+  /** Goes on where the topic ends: the generator is seeded, so what was sent is skipped. */
+  async #crowd(): Promise<void> {
+    const { publisher, admin, model, ratingsPerSecond } = this.#options;
+    const ends = await admin.ends(topicName('ratings', model));
+    let skip = [...ends.values()].reduce((sum, end) => sum + end, 0);
+    let due = skip === 0 ? BACKLOG : 0;
+    let pending: OutRecord[] = [];
+    for (const { user, item, value } of generateRatings(world)) {
+      if (skip-- > 0) continue;
+      pending.push(this.#record(user, this.#byId.get(item) ?? item, value));
+      while (pending.length >= due && !this.#stopped) {
+        await publisher.publish(pending);
+        due = Math.max(0, due - pending.length);
+        pending = [];
+        await pause(TICK_MS);
+        due += (ratingsPerSecond * TICK_MS) / 1000;
+        if (due >= 1) break;
+      }
+      if (this.#stopped) return;
+    }
+  }
+
+  async #ada(): Promise<void> {
+    const { tell } = this.#options;
+    const favourites = [...new Set(this.#items.map(({ categories }) => categories[0] ?? ''))];
+    for (let turn = 0; !this.#stopped; turn++) {
+      const taste = favourites[Math.floor(turn / ADA_KEEPS_A_TASTE) % favourites.length] ?? '';
+      const likes = this.#items.filter(({ categories }) => categories[0] === taste);
+      const choice = likes[turn % likes.length];
+      if (choice === undefined) return;
+      const { milliseconds, answer } = await this.#rateAndAsk('ada', choice.slug);
+      const list = answer.items.slice(0, 3).map(({ item }) => this.#show(item));
+      tell(`ada liked ${this.#show(choice.slug)} → ${milliseconds} ms → ${list.join(', ')}`);
+      for (let waited = 0; waited < ADA_MS && !this.#stopped; waited += TICK_MS)
+        await pause(TICK_MS);
+    }
+  }
+
+  /** Rates, then asks until the answer knows of the rating. */
+  async #rateAndAsk(user: string, item: string) {
+    const { publisher, scorerUrl, token } = this.#options;
+    const started = performance.now();
+    const offset = await publisher.append(this.#record(user, item, 5));
+    const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
+    for (;;) {
+      const response = await fetch(`${scorerUrl}/v1/recommendations/${user}?n=3`, { headers });
+      const answer = (await response.json()) as Answer;
+      const milliseconds = Math.round(performance.now() - started);
+      const seen = response.ok && (answer.model.position ?? 0) > offset;
+      if (seen) return { milliseconds, answer };
+      if (this.#stopped || milliseconds > SEEN_LIMIT_MS) {
+        return { milliseconds, answer: response.ok ? answer : { ...answer, items: [] } };
+      }
+      await pause(5);
+    }
+  }
+
+  #record(user: string, item: string, value: number): OutRecord {
+    const { model, partitions } = this.#options;
+    return {
+      topic: topicName('ratings', model),
+      partition: shardOf(user, partitions),
+      key: user,
+      value: Buffer.from(JSON.stringify({ user, item, value })),
+    };
+  }
+
+  #show(slug: string): string {
+    const item = this.#bySlug.get(slug);
+    return item === undefined ? slug : `${item.title} (${item.categories[0]})`;
+  }
+}
+
+function slugOf({ title, id }: CatalogueItem): string {
+  const words = title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+  return `${words}-${id}`;
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

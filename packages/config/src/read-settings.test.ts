@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { BadSettings, httpHost, readSettings } from './read-settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'freshet-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readSettings(environment);
+  } catch (error) {
+    if (error instanceof BadSettings) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('settings', () => {
+  it('fall back to the table when the environment is empty', () => {
+    const chosen = readSettings({});
+    expect(chosen.KAFKA_BROKERS).toEqual(['localhost:9092']);
+    expect(chosen.FACTOR_COUNT).toBe(32);
+    expect(chosen.STAGES).toEqual(['users', 'items']);
+  });
+
+  it('report every problem at once, each by its name', () => {
+    const problems = problemsOf({ FACTOR_COUNT: '0', KAFKA_BROKERS: 'nowhere', MODEL: 'A b' });
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
+      'KAFKA_BROKERS',
+      'MODEL',
+      'FACTOR_COUNT',
+    ]);
+  });
+
+  it('refuse numbers with anything else in them', () => {
+    for (const bad of ['', ' ', '4x', '1e2', '0x10', '4.0', '1025']) {
+      expect(problemsOf({ PARTITIONS: bad }), bad).toHaveLength(1);
+    }
+  });
+
+  it('read a secret from the file that NAME_FILE points at, without its last line break', () => {
+    const path = join(folder, 'token');
+    writeFileSync(path, 's3cret\n');
+    expect(readSettings({ HTTP_TOKEN_FILE: path }).HTTP_TOKEN).toBe('s3cret');
+  });
+
+  it('say so when a secret is given twice, or its file is not there', () => {
+    expect(problemsOf({ HTTP_TOKEN: 'a', HTTP_TOKEN_FILE: 'b' })).toEqual([
+      'HTTP_TOKEN and HTTP_TOKEN_FILE are both set: keep one',
+    ]);
+    expect(problemsOf({ HTTP_TOKEN_FILE: join(folder, 'none') })[0]).toMatch(/^HTTP_TOKEN cannot/);
+  });
+
+  it('never repeat a Redis URL, which may hold a password', () => {
+    expect(problemsOf({ REDIS_URL: 'user:hunter2@host' }).join()).not.toContain('hunter2');
+  });
+
+  it('bind HTTP to loopback until a token is set', () => {
+    expect(httpHost(readSettings({}))).toBe('127.0.0.1');
+    expect(httpHost(readSettings({ HTTP_TOKEN: 't' }))).toBe('0.0.0.0');
+    expect(problemsOf({ HTTP_HOST: '0.0.0.0' })[0]).toContain('HTTP_TOKEN');
+    expect(problemsOf({ HTTP_HOST: '127.0.0.1' })).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+/**
+ * How one setting's text becomes a value. A reader returns the value or throws a BadValue whose
+ * message completes the sentence "NAME …".
+ */
+export class BadValue extends Error {
+  override readonly name = 'BadValue';
+}
+
+export type Reader<T> = (text: string) => T;
+
+export const text: Reader<string> = (given) => given;
+
+export const list: Reader<readonly string[]> = (given) => {
+  const parts = given.split(',').map((part) => part.trim());
+  if (parts.some((part) => part === '')) {
+    throw new BadValue(`must be a comma-separated list without empty parts, not "${given}"`);
+  }
+  return parts;
+};
+
+/** host:port pairs, as Kafka clients take them. */
+export const addresses: Reader<readonly string[]> = (given) => {
+  const parts = list(given);
+  const bad = parts.find((part) => !/^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(part));
+  if (bad !== undefined) throw new BadValue(`must be host:port[,host:port…], not "${bad}"`);
+  return parts;
+};
+
+/** One redis URL for a standalone server, several for the nodes of a cluster. */
+export const redisUrls: Reader<readonly string[]> = (given) => {
+  const parts = list(given);
+  const bad = parts.find((part) => !/^rediss?:\/\/\S+$/.test(part) || !URL.canParse(part));
+  // The text may hold a password: it is not repeated.
+  if (bad !== undefined) throw new BadValue('must be redis://host:port[,redis://host:port…]');
+  return parts;
+};
+
+export function integer(least: number, most: number): Reader<number> {
+  return (given) => {
+    const value = Number(given);
+    if (!/^-?\d+$/.test(given) || value < least || value > most) {
+      throw new BadValue(`must be a whole number from ${least} to ${most}, not "${given}"`);
+    }
+    return value;
+  };
+}
+
+export function integers(least: number, most: number): Reader<readonly number[]> {
+  const one = integer(least, most);
+  return (given) => list(given).map(one);
+}
+
+export function decimal(least: number, most: number): Reader<number> {
+  return (given) => {
+    const value = Number(given);
+    if (given.trim() === '' || !(value >= least && value <= most)) {
+      throw new BadValue(`must be a number from ${least} to ${most}, not "${given}"`);
+    }
+    return value;
+  };
+}
+
+export function oneOf<const T extends string>(...choices: readonly T[]): Reader<T> {
+  return (given) => {
+    const choice = choices.find((candidate) => candidate === given);
+    if (choice === undefined) throw new BadValue(`must be ${choices.join(' or ')}, not "${given}"`);
+    return choice;
+  };
+}
+
+export function someOf<const T extends string>(...choices: readonly T[]): Reader<readonly T[]> {
+  const one = oneOf(...choices);
+  return (given) => list(given).map(one);
+}
+
+export const flag: Reader<boolean> = (given) => oneOf('true', 'false')(given) === 'true';
+
+/** A name that is safe inside a Kafka topic, a Redis key and a consumer group alike. */
+export const name: Reader<string> = (given) => {
+  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(given)) {
+    throw new BadValue(`must be 1 to 40 of a-z, 0-9 and "-", not "${given}"`);
+  }
+  return given;
+};

@@ -1,0 +1,140 @@
+/**
+ * Every setting of every service: parser, type and reference page in one table. A setting marked
+ * secret may also be given as NAME_FILE, a path whose content is the value.
+ */
+import {
+  addresses,
+  decimal,
+  flag,
+  integer,
+  integers,
+  name,
+  oneOf,
+  type Reader,
+  redisUrls,
+  someOf,
+  text,
+} from './readers.ts';
+
+interface Setting<T> {
+  readonly read: Reader<T>;
+  readonly fallback: string;
+  readonly about: string;
+  readonly secret?: true;
+}
+
+function setting<T>(row: Setting<T>): Setting<T> {
+  return row;
+}
+
+export const settings = {
+  KAFKA_BROKERS: setting({
+    read: addresses,
+    fallback: 'localhost:9092',
+    about: 'Kafka brokers, host:port, comma separated',
+  }),
+  KAFKA_TLS: setting({ read: flag, fallback: 'false', about: 'connect to Kafka over TLS' }),
+  KAFKA_USERNAME: setting({
+    read: text,
+    fallback: '',
+    about: 'SASL user name; empty: no authentication',
+  }),
+  KAFKA_PASSWORD: setting({ read: text, fallback: '', about: 'SASL password', secret: true }),
+  KAFKA_SASL: setting({
+    read: oneOf('scram-sha-512', 'scram-sha-256', 'plain'),
+    fallback: 'scram-sha-512',
+    about: 'SASL mechanism, used when KAFKA_USERNAME is set',
+  }),
+  KAFKA_REPLICATION: setting({
+    read: integer(1, 9),
+    fallback: '1',
+    about: 'replicas of each topic that Freshet creates',
+  }),
+  REDIS_URL: setting({
+    read: redisUrls,
+    fallback: 'redis://localhost:6379',
+    about: 'redis:// or rediss:// URL; several, comma separated, for a Redis Cluster',
+    secret: true,
+  }),
+  MODEL: setting({
+    read: name,
+    fallback: 'default',
+    about: 'namespace of every key, internal topic and consumer group',
+  }),
+  FACTOR_COUNT: setting({
+    read: integer(1, 256),
+    fallback: '32',
+    about: 'k, the length of every vector',
+  }),
+  LOSS: setting({
+    read: oneOf('squared', 'absolute', 'kullback-leibler'),
+    fallback: 'squared',
+    about: 'loss function of the factorization',
+  }),
+  RHO: setting({
+    read: decimal(0, 100),
+    fallback: '3',
+    about: 'ρ, the weight of all unknown ratings together against all known ones; 0: no prior',
+  }),
+  RATING_MAX: setting({
+    read: decimal(0.001, 1_000_000),
+    fallback: '100',
+    about: 'largest rating value accepted; the least is 0',
+  }),
+  RATING_SCHEMA_IDS: setting({
+    read: integers(0, 2 ** 31 - 1),
+    fallback: '1',
+    about: 'ids of the Rating schema in the Confluent wire format, comma separated',
+  }),
+  PARTITIONS: setting({
+    read: integer(1, 1024),
+    fallback: '4',
+    about: 'shards a side: partitions of the ratings topic and of item-ratings',
+  }),
+  STAGES: setting({
+    read: someOf('users', 'items'),
+    fallback: 'users,items',
+    about: 'half-steps that this updater runs',
+  }),
+  HTTP_HOST: setting({
+    read: text,
+    fallback: '',
+    about: 'address to bind HTTP to; empty: loopback, or all addresses once HTTP_TOKEN is set',
+  }),
+  HTTP_TOKEN: setting({
+    read: text,
+    fallback: '',
+    about: 'bearer token of the HTTP API; needed to bind beyond loopback',
+    secret: true,
+  }),
+  SCORER_PORT: setting({
+    read: integer(0, 65_535),
+    fallback: '8080',
+    about: 'port of the recommendation API; 0: any free one',
+  }),
+  UPDATER_ADMIN_PORT: setting({
+    read: integer(0, 65_535),
+    fallback: '9401',
+    about: 'port of /livez, /readyz and /metrics of the updater; 0: any free one',
+  }),
+  AGGREGATOR_ADMIN_PORT: setting({
+    read: integer(0, 65_535),
+    fallback: '9402',
+    about: 'the same of the aggregator',
+  }),
+  SCORER_ADMIN_PORT: setting({
+    read: integer(0, 65_535),
+    fallback: '9403',
+    about: 'the same of the scorer',
+  }),
+  LOG_LEVEL: setting({
+    read: oneOf('debug', 'info', 'warn', 'error'),
+    fallback: 'info',
+    about: 'least severe log line that is written',
+  }),
+} as const;
+
+export type SettingName = keyof typeof settings;
+export type Settings = {
+  readonly [K in SettingName]: ReturnType<(typeof settings)[K]['read']>;
+};

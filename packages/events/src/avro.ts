@@ -1,0 +1,65 @@
+/**
+ * Avro types by the schema files of this package, written as single objects: two marker bytes, the
+ * schema's CRC-64-AVRO fingerprint, the record. A reader so knows what it reads before it decodes.
+ */
+import { readFileSync } from 'node:fs';
+import avro from 'avsc';
+
+const MARKER = Buffer.from([0xc3, 0x01]);
+const HEADER_BYTES = MARKER.length + 8;
+
+/** The event was not written with the schema that its topic carries. */
+export class WrongSchema extends Error {
+  override readonly name = 'WrongSchema';
+}
+
+export class AvroType<T> {
+  readonly #type: avro.Type;
+  readonly #header: Buffer;
+
+  /** `file` is a name in schemas/, which lies beside both src/ and dist/. */
+  constructor(file: string) {
+    const schema = readFileSync(new URL(`../schemas/${file}`, import.meta.url), 'utf8');
+    this.#type = avro.Type.forSchema(JSON.parse(schema));
+    this.#header = Buffer.concat([MARKER, fingerprint(JSON.stringify(this.#type.schema()))]);
+  }
+
+  encode(event: T): Buffer {
+    return Buffer.concat([this.#header, this.#type.toBuffer(event)]);
+  }
+
+  decode(bytes: Buffer): T {
+    if (!bytes.subarray(0, HEADER_BYTES).equals(this.#header)) {
+      throw new WrongSchema(`expected a single-object ${this.#type.name ?? 'record'}`);
+    }
+    return this.decodeBody(bytes.subarray(HEADER_BYTES));
+  }
+
+  /** Decodes a record whose schema is already known from elsewhere (a registry's id). */
+  decodeBody(body: Buffer): T {
+    return this.#type.fromBuffer(body) as T;
+  }
+}
+
+export function isSingleObject(bytes: Buffer): boolean {
+  return bytes.subarray(0, MARKER.length).equals(MARKER);
+}
+
+const RABIN_EMPTY = 0xc15d213aa4d7a795n;
+
+const rabinTable = Array.from({ length: 256 }, (_, index) => {
+  let entry = BigInt(index);
+  for (let bit = 0; bit < 8; bit++) entry = (entry >> 1n) ^ (RABIN_EMPTY & -(entry & 1n));
+  return BigInt.asUintN(64, entry);
+});
+
+/** CRC-64-AVRO of a schema in canonical form, little-endian, as Avro's specification defines it. */
+export function fingerprint(canonicalSchema: string): Buffer {
+  let crc = RABIN_EMPTY;
+  for (const byte of Buffer.from(canonicalSchema, 'utf8')) {
+    crc = (crc >> 8n) ^ (rabinTable[Number((crc ^ BigInt(byte)) & 0xffn)] ?? 0n);
+  }
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt.asUintN(64, crc));
+  return bytes;
+}

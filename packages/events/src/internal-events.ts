@@ -1,0 +1,139 @@
+/** The events that Freshet's own services send each other, as they are in memory and on the wire. */
+import { AvroType } from './avro.ts';
+import { bytesOf, float32s, float64s, packStrings, uint32s, unpackStrings } from './packing.ts';
+
+export type Side = 'user' | 'item';
+
+export const sides: readonly Side[] = ['user', 'item'];
+
+export interface ItemRating {
+  item: string;
+  user: string;
+  /** null removes the rating. */
+  value: number | null;
+  time: number;
+  sourceShard: number;
+  sourceOffset: number;
+  ordinal: number;
+}
+
+/** Orders the states of one shard: a higher epoch, or a higher sequence in the same epoch. */
+export interface Version {
+  epoch: number;
+  sequence: number;
+}
+
+export function isNewer(candidate: Version, known: Version | undefined): boolean {
+  if (known === undefined || candidate.epoch !== known.epoch) {
+    return known === undefined || candidate.epoch > known.epoch;
+  }
+  return candidate.sequence > known.sequence;
+}
+
+export interface FactorBatch extends Version {
+  side: Side;
+  shard: number;
+  from: number;
+  next: number;
+  factorCount: number;
+  ids: string[];
+  vectors: Float32Array;
+  counts: Uint32Array;
+  trends: Float64Array;
+  times: Float64Array;
+  deletes: string[];
+}
+
+export interface GramPart extends Version {
+  side: Side;
+  shard: number;
+  factorCount: number;
+  ratings: number;
+  gram: Uint8Array;
+}
+
+export interface PartVersion extends Version {
+  side: Side;
+  shard: number;
+}
+
+export interface GramsEvent {
+  factorCount: number;
+  user: Uint8Array;
+  item: Uint8Array;
+  ratings: number;
+  parts: PartVersion[];
+}
+
+interface Codec<T> {
+  encode(event: T): Buffer;
+  decode(bytes: Buffer): T;
+}
+
+type OnTheWire<T, Packed extends keyof T> = Omit<T, Packed> & Record<Packed, Buffer>;
+type PackedBatch = 'ids' | 'vectors' | 'counts' | 'trends' | 'times' | 'deletes';
+
+const factorBatchType = new AvroType<OnTheWire<FactorBatch, PackedBatch>>('factor-batch.avsc');
+const gramPartType = new AvroType<OnTheWire<GramPart, 'gram'>>('gram-part.avsc');
+const gramsType = new AvroType<OnTheWire<GramsEvent, 'user' | 'item' | 'parts'>>('grams.avsc');
+
+export const itemRatingCodec: Codec<ItemRating> = new AvroType<ItemRating>('item-rating.avsc');
+
+export const factorBatchCodec: Codec<FactorBatch> = {
+  encode: (batch) =>
+    factorBatchType.encode({
+      ...batch,
+      ids: packStrings(batch.ids),
+      vectors: bytesOf(batch.vectors),
+      counts: bytesOf(batch.counts),
+      trends: bytesOf(batch.trends),
+      times: bytesOf(batch.times),
+      deletes: packStrings(batch.deletes),
+    }),
+  decode: (bytes) => {
+    const wire = factorBatchType.decode(bytes);
+    return {
+      ...wire,
+      ids: unpackStrings(wire.ids),
+      vectors: float32s(wire.vectors),
+      counts: uint32s(wire.counts),
+      trends: float64s(wire.trends),
+      times: float64s(wire.times),
+      deletes: unpackStrings(wire.deletes),
+    };
+  },
+};
+
+export const gramPartCodec: Codec<GramPart> = {
+  encode: (part) => gramPartType.encode({ ...part, gram: Buffer.from(part.gram) }),
+  decode: (bytes) => ({ ...gramPartType.decode(bytes) }),
+};
+
+const NUMBERS_PER_PART = 4;
+
+export const gramsCodec: Codec<GramsEvent> = {
+  encode: (grams) => {
+    const parts = grams.parts.flatMap((part) => [
+      sides.indexOf(part.side),
+      part.shard,
+      part.epoch,
+      part.sequence,
+    ]);
+    return gramsType.encode({
+      ...grams,
+      user: Buffer.from(grams.user),
+      item: Buffer.from(grams.item),
+      parts: bytesOf(Float64Array.from(parts)),
+    });
+  },
+  decode: (bytes) => {
+    const wire = gramsType.decode(bytes);
+    const numbers = float64s(wire.parts);
+    const parts: PartVersion[] = [];
+    for (let at = 0; at < numbers.length; at += NUMBERS_PER_PART) {
+      const [side = 0, shard = 0, epoch = 0, sequence = 0] = numbers.subarray(at);
+      parts.push({ side: sides[side] ?? 'user', shard, epoch, sequence });
+    }
+    return { ...wire, parts };
+  },
+};

@@ -1,0 +1,43 @@
+/** Lists as flat bytes: Avro arrays cost more to read, and hostile ones a great deal more. */
+
+/** Each string as a 16-bit byte length and its UTF-8 bytes. */
+export function packStrings(strings: readonly string[]): Buffer {
+  const parts: Buffer[] = [];
+  for (const text of strings) {
+    const bytes = Buffer.from(text, 'utf8');
+    const length = Buffer.alloc(2);
+    length.writeUInt16LE(bytes.length);
+    parts.push(length, bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+export function unpackStrings(bytes: Buffer): string[] {
+  const strings: string[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const start = at + 2;
+    at = start + bytes.readUInt16LE(at);
+    strings.push(bytes.toString('utf8', start, at));
+  }
+  return strings;
+}
+
+type Numbers = Float32Array | Float64Array | Uint32Array;
+
+/** The bytes of a typed array, without a copy (little-endian, as every machine Node runs on). */
+export function bytesOf(numbers: Numbers): Buffer {
+  return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}
+
+/** Numbers out of bytes that may lie at any offset: copied, for typed arrays must be aligned. */
+function copyInto<T extends Numbers>(target: T, bytes: Uint8Array): T {
+  new Uint8Array(target.buffer).set(bytes);
+  return target;
+}
+
+export const float32s = (bytes: Uint8Array): Float32Array =>
+  copyInto(new Float32Array(bytes.length / 4), bytes);
+export const float64s = (bytes: Uint8Array): Float64Array =>
+  copyInto(new Float64Array(bytes.length / 8), bytes);
+export const uint32s = (bytes: Uint8Array): Uint32Array =>
+  copyInto(new Uint32Array(bytes.length / 4), bytes);

@@ -1,0 +1,79 @@
+/** A real single-node Kafka in KRaft mode on loopback, run from the jars that Maven resolved. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Child } from './child.ts';
+import { accepts } from './ports.ts';
+
+const run = promisify(execFile);
+
+export interface KafkaServerOptions {
+  readonly jars: string;
+  readonly folder: string;
+  readonly port: number;
+  readonly controllerPort: number;
+}
+
+/** Fixed: it names the one cluster of this folder, nobody else's. */
+const CLUSTER_ID = 'ZnJlc2hldC1sb2NhbC0wMQ';
+const START_LIMIT_MS = 60_000;
+
+export async function startKafka(options: KafkaServerOptions): Promise<Child> {
+  const data = join(options.folder, 'kafka');
+  mkdirSync(data, { recursive: true });
+  const properties = join(options.folder, 'kafka.properties');
+  writeFileSync(properties, propertiesOf(options, data));
+  const classPath = join(options.jars, '*');
+  if (!existsSync(join(data, 'meta.properties'))) {
+    const tool = ['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
+    await run('java', ['-cp', classPath, ...tool]);
+  }
+  const child = Child.start({
+    name: 'Kafka',
+    command: 'java',
+    args: [
+      '-Xms256m',
+      '-Xmx512m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1', // a start twice as quick; a laptop's load never needs the rest
+      '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+      '-Dorg.slf4j.simpleLogger.showDateTime=true',
+      '-cp',
+      classPath,
+      'kafka.Kafka',
+      properties,
+    ],
+    logFile: join(options.folder, 'kafka.log'),
+  });
+  await child.until(() => accepts(options.port), START_LIMIT_MS);
+  return child;
+}
+
+function propertiesOf({ port, controllerPort }: KafkaServerOptions, data: string): string {
+  const lines: Record<string, string | number> = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'controller.listener.names': 'CONTROLLER',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    'log.dirs': data,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 1,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    'group.initial.rebalance.delay.ms': 0,
+    'group.min.session.timeout.ms': 1000,
+    'auto.create.topics.enable': 'false',
+    'message.max.bytes': 4 << 20,
+    'log.cleaner.dedupe.buffer.size': 4 << 20,
+  };
+  return `${Object.entries(lines)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n')}\n`;
+}

@@ -1,0 +1,93 @@
+/**
+ * Fills a replica from the store and keeps it current from the topic. The topic's ends are noted
+ * before the scan, so that whatever the scan missed is read again and dropped if known.
+ */
+import { factorBatchCodec, type Side, topicName } from '@freshet/events';
+import type { FactorStore } from '@freshet/store';
+import { type LogRecord, Tail, type TopicAdmin } from '@freshet/stream';
+import type { Log } from '@freshet/telemetry';
+import type { Replica, ShardVersion } from './replica.ts';
+
+type Kafka = Parameters<typeof Tail.open>[0];
+
+export interface FollowOptions {
+  readonly kafka: Kafka;
+  readonly admin: TopicAdmin;
+  readonly store: FactorStore;
+  readonly model: string;
+  readonly side: Side;
+  readonly partitions: number;
+  readonly log: Log;
+  readonly fail: (error: unknown) => void;
+  /** Called after vectors of a shard have changed. */
+  readonly moved?: () => void;
+}
+
+export class FollowedReplica {
+  readonly replica: Replica;
+  readonly #options: FollowOptions;
+  readonly #positions: Map<number, number>;
+  #tail: Tail | undefined;
+
+  private constructor(replica: Replica, options: FollowOptions, ends: Map<number, number>) {
+    this.replica = replica;
+    this.#options = options;
+    this.#positions = ends;
+  }
+
+  static async open(replica: Replica, options: FollowOptions): Promise<FollowedReplica> {
+    const topic = topicName(`${options.side}Factors`, options.model);
+    const { kafka, admin, model, log, fail } = options;
+    const followed = new FollowedReplica(replica, options, await admin.ends(topic));
+    for (let shard = 0; shard < options.partitions; shard++) await followed.#load(shard);
+    followed.#tail = await Tail.open(kafka, admin, {
+      topic,
+      model,
+      log,
+      fail,
+      startAt: async (partition) => followed.#positions.get(partition) ?? 0,
+      receive: (partition, records) => followed.#receive(partition, records),
+    });
+    return followed;
+  }
+
+  get caughtUp(): boolean {
+    return this.#tail?.caughtUp ?? false;
+  }
+
+  async close(): Promise<void> {
+    await this.#tail?.close();
+  }
+
+  async #receive(partition: number, records: readonly LogRecord[]): Promise<void> {
+    for (const { value, offset } of records) {
+      this.#positions.set(partition, offset + 1);
+      if (value === null) continue;
+      const batch = factorBatchCodec.decode(value);
+      if (this.replica.receive(batch) === 'reload') {
+        const { side, shard } = batch;
+        this.#options.log.info({ side, shard }, 'batches are missing: loading the shard again');
+        await this.#load(batch.shard);
+      }
+    }
+    this.#options.moved?.();
+  }
+
+  async #load(shard: number): Promise<void> {
+    const { store, side } = this.#options;
+    const facts = await store.facts({ side, shard });
+    const found = new Set<string>();
+    for await (const [id, { vector }] of store.vectors({ side, shard })) {
+      if (vector.length === 0) continue;
+      found.add(id);
+      this.replica.set(id, vector);
+    }
+    this.replica.resetShard(shard, versionOf(facts), found);
+  }
+}
+
+function versionOf(facts: Readonly<Record<string, string>>): ShardVersion | undefined {
+  const { epoch, sequence, position } = facts;
+  if (epoch === undefined || sequence === undefined || position === undefined) return undefined;
+  return { epoch: Number(epoch), sequence: Number(sequence), next: Number(position) };
+}

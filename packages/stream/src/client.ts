@@ -1,0 +1,68 @@
+/** The connection to Kafka: every limit and retry stated here, none inherited. */
+
+import type { Log } from '@freshet/telemetry';
+import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+
+export interface KafkaOptions {
+  readonly clientId: string;
+  readonly brokers: readonly string[];
+  readonly tls: boolean;
+  readonly username: string;
+  readonly password: string;
+  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+}
+
+/** Kafka could not be reached at start: nothing to retry, the operator must look. */
+export class KafkaUnreachable extends Error {
+  override readonly name = 'KafkaUnreachable';
+}
+
+/** kafkajs picks other defaults under a test runner: stating them makes tests test this client. */
+const retry = {
+  retries: 10,
+  initialRetryTime: 100,
+  maxRetryTime: 5_000,
+  factor: 0.2,
+  multiplier: 2,
+  restartOnFailure: async () => true,
+};
+
+export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka> {
+  const config: KafkaConfig = {
+    clientId: options.clientId,
+    brokers: [...options.brokers],
+    ssl: options.tls,
+    ...(options.username === '' ? {} : { sasl: saslOf(options) }),
+    connectionTimeout: 3_000,
+    requestTimeout: 30_000,
+    retry,
+    logLevel: logLevel.WARN,
+    logCreator: () => (entry) => {
+      const { message, logger: _, timestamp: __, ...fields } = entry.log;
+      // kafkajs calls every lost connection and rebalance an error; it goes on by itself.
+      log.debug({ kafka: entry.namespace, ...fields }, message);
+    },
+  };
+  await probe(config);
+  return new Kafka(config);
+}
+
+/** One short look at the brokers, so that a wrong address is told within seconds, by its name. */
+async function probe(config: KafkaConfig): Promise<void> {
+  const admin = new Kafka({ ...config, retry: { ...retry, retries: 3 } }).admin();
+  try {
+    await admin.connect();
+    await admin.describeCluster();
+  } catch (error) {
+    throw new KafkaUnreachable(
+      `cannot use Kafka at ${String(config.brokers)} (KAFKA_BROKERS): ${(error as Error).message}`,
+      { cause: error },
+    );
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+function saslOf({ mechanism, username, password }: KafkaOptions): SASLOptions {
+  return { mechanism, username, password } as SASLOptions;
+}

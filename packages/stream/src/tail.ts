@@ -1,0 +1,79 @@
+/**
+ * Follows every partition of a topic in this process alone, from a position to the live end: what a
+ * replica reads. Its consumer group lives as long as the process and is deleted with it.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Log } from '@freshet/telemetry';
+import type { Kafka } from 'kafkajs';
+import { type LogRecord, PartitionReader } from './partition-reader.ts';
+import type { TopicAdmin } from './topic-admin.ts';
+
+export interface TailOptions {
+  readonly topic: string;
+  readonly model: string;
+  readonly log: Log;
+  readonly fail: (error: unknown) => void;
+  /** Where to start in each partition; asked again after every rebalance. */
+  startAt(partition: number): Promise<number>;
+  receive(partition: number, records: readonly LogRecord[]): void | Promise<void>;
+}
+
+export class Tail {
+  readonly #reader: PartitionReader;
+  readonly #admin: TopicAdmin;
+  readonly #groupId: string;
+  readonly #log: Log;
+  readonly #goal: ReadonlyMap<number, number>;
+  #caughtUp = false;
+
+  private constructor(
+    reader: PartitionReader,
+    admin: TopicAdmin,
+    groupId: string,
+    goal: Map<number, number>,
+    log: Log,
+  ) {
+    this.#log = log;
+    this.#reader = reader;
+    this.#admin = admin;
+    this.#groupId = groupId;
+    this.#goal = goal;
+  }
+
+  static async open(kafka: Kafka, admin: TopicAdmin, options: TailOptions): Promise<Tail> {
+    const groupId = `${options.model}.tail.${randomUUID()}`;
+    const { topic, log, fail } = options;
+    const reader = new PartitionReader(
+      kafka,
+      { groupId, topic, log, fail },
+      {
+        takeOver: options.startAt,
+        apply: async (partition, records) => {
+          await options.receive(partition, records);
+          return true;
+        },
+        release: () => {},
+      },
+    );
+    const goal = await admin.ends(topic);
+    const tail = new Tail(reader, admin, groupId, goal, log);
+    await reader.start();
+    return tail;
+  }
+
+  /** True once everything that was in the topic at the start has been received. */
+  get caughtUp(): boolean {
+    this.#caughtUp ||= [...this.#goal].every(
+      ([partition, end]) => (this.#reader.positions.get(partition) ?? -1) >= end,
+    );
+    return this.#caughtUp;
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close();
+    await this.#admin.deleteGroup(this.#groupId).catch((error: unknown) => {
+      // The broker forgets an empty group by itself; stopping must not fail over it.
+      this.#log.debug({ err: error }, 'reader group not deleted');
+    });
+  }
+}

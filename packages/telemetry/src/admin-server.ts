@@ -1,0 +1,63 @@
+/** The port an operator and an orchestrator look at: /livez, /readyz and /metrics. */
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { collectDefaultMetrics } from 'prom-client';
+import { registry } from './metrics.ts';
+
+export interface Health {
+  /** False once the process can only be helped by a restart. */
+  live(): boolean;
+  /** What readiness waits for, or null when ready. */
+  waitingFor(): string | null;
+}
+
+export class AdminServer {
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async open(host: string, port: number, health: Health): Promise<AdminServer> {
+    collectDefaultMetrics({ register: registry });
+    const server = createServer((request, response) => {
+      void answer(request.url ?? '', health, response);
+    });
+    server.requestTimeout = 30_000;
+    server.headersTimeout = 10_000;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(port, host, resolve);
+    });
+    return new AdminServer(server);
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+async function answer(url: string, health: Health, response: ServerResponse): Promise<void> {
+  switch (url) {
+    case '/livez':
+      return reply(response, health.live() ? 200 : 503, health.live() ? 'live' : 'not live');
+    case '/readyz': {
+      const reason = health.waitingFor();
+      return reply(response, reason === null ? 200 : 503, reason ?? 'ready');
+    }
+    case '/metrics':
+      response.setHeader('content-type', registry.contentType);
+      response.end(await registry.metrics());
+      return;
+    default:
+      return reply(response, 404, 'try /livez, /readyz or /metrics');
+  }
+}
+
+function reply(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+}

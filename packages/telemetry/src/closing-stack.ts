@@ -1,0 +1,21 @@
+/** Closes what was opened, last first, and closes the rest even if one fails. */
+export interface Closable {
+  close(): Promise<void>;
+}
+
+export class ClosingStack {
+  readonly #closers: (() => Promise<void>)[] = [];
+
+  own<T extends Closable>(resource: T): T {
+    this.#closers.push(() => resource.close());
+    return resource;
+  }
+
+  async close(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const close of this.#closers.splice(0).reverse()) {
+      await close().catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'unclean shutdown');
+  }
+}

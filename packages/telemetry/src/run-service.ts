@@ -1,0 +1,49 @@
+/**
+ * The life of a service process: open, run until told to stop or until something fails for good,
+ * close in reverse. Whatever nobody expected ends the process: the log is intact, a restart resumes.
+ */
+import { ClosingStack } from './closing-stack.ts';
+import { type Log, openLog } from './log.ts';
+
+/** Longest that closing may take before the process ends regardless. */
+const CLOSE_LIMIT_MS = 10_000;
+
+export interface ServiceContext {
+  readonly log: Log;
+  readonly stack: ClosingStack;
+  /** Ends the process with an error; the first call counts. */
+  readonly fail: (error: unknown) => void;
+}
+
+export async function runService(
+  name: string,
+  logLevel: string,
+  open: (context: ServiceContext) => Promise<void>,
+): Promise<void> {
+  const log = openLog(name, logLevel);
+  const stack = new ClosingStack();
+  let ending = false;
+
+  const end = async (code: number): Promise<void> => {
+    if (ending) return;
+    ending = true;
+    setTimeout(() => process.exit(code || 1), CLOSE_LIMIT_MS).unref();
+    await stack.close().catch((error: unknown) => log.error({ err: error }, 'unclean shutdown'));
+    log.info({ code }, 'stopped');
+    process.exit(code);
+  };
+  const fail = (error: unknown): void => {
+    if (!ending) log.fatal({ err: error }, error instanceof Error ? error.message : 'failed');
+    void end(1);
+  };
+
+  process.on('SIGTERM', () => void end(0));
+  process.on('SIGINT', () => void end(0));
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  try {
+    await open({ log, stack, fail });
+  } catch (error) {
+    fail(error);
+  }
+}

@@ -1,0 +1,16 @@
+/** What applying some records to a shard leads to, beside the change of the shard itself. */
+import type { PoisonReason } from '@freshet/events';
+import type { OutRecord } from '@freshet/stream';
+
+export class Batch {
+  /** Records to publish once the batch is committed, in order. */
+  readonly out: OutRecord[] = [];
+  /** Positions of other sources that the shard has applied, by name. */
+  readonly marks = new Map<string, string>();
+  /** When each applied rating was produced, ms. */
+  readonly appliedTimestamps: number[] = [];
+  readonly parked: PoisonReason[] = [];
+  /** Change of the number of known ratings. */
+  ratings = 0;
+  forwarded = 0;
+}
