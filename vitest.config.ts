@@ -6,6 +6,21 @@ const source = {
   ssr: { resolve: { conditions: ['source'] } },
 };
 
+/** Tests that start real servers: one file at a time, for each runs a system of its own. */
+function withServers(name: string) {
+  return {
+    ...source,
+    test: {
+      name,
+      include: [`test/${name}/*.test.ts`],
+      globalSetup: ['test/provision.ts'],
+      testTimeout: 60_000,
+      hookTimeout: 120_000,
+      fileParallelism: false,
+    },
+  };
+}
+
 export default defineConfig({
   test: {
     projects: [
@@ -16,16 +31,9 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
         },
       },
-      {
-        ...source,
-        test: {
-          name: 'integration',
-          include: ['test/integration/*.test.ts'],
-          globalSetup: ['test/servers.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-        },
-      },
+      withServers('integration'),
+      withServers('faults'),
+      withServers('e2e'),
     ],
   },
 });

@@ -1,6 +1,6 @@
 /** A process that this one started: its output goes to a file, it is stopped by its own id. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { childEnvironment } from '@freshet/config';
 import { SetupProblem } from './steps.ts';
@@ -20,12 +20,15 @@ const LOG_TAIL_LINES = 15;
 export class Child {
   readonly exited: Promise<number | null>;
   #running = true;
+  readonly #logStart: number;
 
   private constructor(
     readonly name: string,
     readonly logFile: string,
     readonly process: ChildProcess,
+    logStart: number,
   ) {
+    this.#logStart = logStart;
     this.exited = new Promise((resolve) => {
       process.once('error', () => resolve(null));
       process.once('exit', (code) => resolve(code));
@@ -38,6 +41,7 @@ export class Child {
   static start(options: ChildOptions): Child {
     mkdirSync(dirname(options.logFile), { recursive: true });
     const output = openSync(options.logFile, 'a');
+    const logStart = fstatSync(output).size;
     const child = spawn(options.command, options.args, {
       // A group of its own: Ctrl-C reaches only the parent, which stops its children in order.
       detached: true,
@@ -46,7 +50,7 @@ export class Child {
       ...(options.folder === undefined ? {} : { cwd: options.folder }),
     });
     closeSync(output);
-    return new Child(options.name, options.logFile, child);
+    return new Child(options.name, options.logFile, child, logStart);
   }
 
   get pid(): number | undefined {
@@ -70,12 +74,10 @@ export class Child {
     clearTimeout(insist);
   }
 
+  /** What this run of it wrote last. */
   lastWords(): string {
-    return readFileSync(this.logFile, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .slice(-LOG_TAIL_LINES)
-      .join('\n');
+    const words = readFileSync(this.logFile).subarray(this.#logStart).toString('utf8');
+    return words.trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
   }
 
   /** Waits until `ready` holds, or says why the process ended or took too long. */
@@ -96,6 +98,7 @@ export class Child {
   diagnosis(): string {
     const words = this.lastWords();
     if (/No space left on device/i.test(words)) return 'the disk is full; free some space';
-    return `see ${this.logFile}\n${words}`;
+    const fatal = /"level":60.*"msg":"((?:[^"\\\\]|\\\\.)*)"}$/m.exec(words)?.[1];
+    return fatal ?? `see ${this.logFile}\n${words}`;
   }
 }

@@ -23,7 +23,8 @@ export class RedisUnreachable extends Error {
   override readonly name = 'RedisUnreachable';
 }
 
-type Argument = string | number | Uint8Array;
+/** ioredis spells any other bytes out as text. */
+type Argument = string | number | Buffer;
 type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unknown>;
 type Scripts = Record<'takeOver' | 'commitBatch' | 'readEntity', Script>;
 
@@ -127,8 +128,8 @@ export class RedisStore implements FactorStore {
       commit.from,
       commit.next,
       commit.id,
-      commit.gram,
-      commit.outbox,
+      bufferOf(commit.gram),
+      bufferOf(commit.outbox),
       facts.length,
       commit.vectors.size,
       commit.removed.length,
@@ -136,7 +137,7 @@ export class RedisStore implements FactorStore {
       ...facts.flat(),
       ...[...commit.vectors].flatMap(([id, stored]) => [id, encodeVector(stored)]),
       ...commit.removed,
-      ...appends.map(([, bytes]) => bytes),
+      ...appends.map(([, bytes]) => bufferOf(bytes)),
     );
     return verdictOf(reply as [number, Buffer]);
   }
@@ -188,6 +189,10 @@ export class RedisStore implements FactorStore {
       row: (id: string) => `${tag}:row:${id}`,
     };
   }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function verdictOf([code, detail]: [number, Buffer]): CommitVerdict {

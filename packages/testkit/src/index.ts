@@ -1,1 +1,2 @@
-export {};
+export { eventually } from './eventually.ts';
+export { type Recommended, System } from './system.ts';

@@ -17,12 +17,12 @@ export interface DemoOptions {
   readonly tell: (line: string) => void;
 }
 
-const world = { users: 20_000, items: 600, ratings: 5_000_000, seed: 7, concurrency: 40 } as const;
+const world = { users: 3_000, items: 300, ratings: 5_000_000, seed: 7, concurrency: 40 } as const;
 /** Enough for the first list to make sense; sent at once when the topic is empty. */
-const BACKLOG = 4_000;
+const BACKLOG = 20_000;
 const TICK_MS = 100;
 const ADA_MS = 5_000;
-const ADA_KEEPS_A_TASTE = 4;
+const ADA_KEEPS_A_TASTE = 6;
 const SEEN_LIMIT_MS = 5_000;
 
 interface Answer {
@@ -36,6 +36,7 @@ export class Demo {
   readonly #bySlug: ReadonlyMap<string, CatalogueItem>;
   readonly #byId: ReadonlyMap<string, string>;
   #stopped = false;
+  #backlogSent = false;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: DemoOptions) {
@@ -70,6 +71,7 @@ export class Demo {
       pending.push(this.#record(user, this.#byId.get(item) ?? item, value));
       while (pending.length >= due && !this.#stopped) {
         await publisher.publish(pending);
+        this.#backlogSent = true;
         due = Math.max(0, due - pending.length);
         pending = [];
         await pause(TICK_MS);
@@ -83,6 +85,7 @@ export class Demo {
   async #ada(): Promise<void> {
     const { tell } = this.#options;
     const favourites = [...new Set(this.#items.map(({ categories }) => categories[0] ?? ''))];
+    while (!this.#backlogSent && !this.#stopped) await pause(TICK_MS);
     for (let turn = 0; !this.#stopped; turn++) {
       const taste = favourites[Math.floor(turn / ADA_KEEPS_A_TASTE) % favourites.length] ?? '';
       const likes = this.#items.filter(({ categories }) => categories[0] === taste);

@@ -1,0 +1,22 @@
+/** Waits for a condition instead of for a time: polls until `look` finds something. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false | 0>,
+  limitMs = 30_000,
+): Promise<T> {
+  const deadline = Date.now() + limitMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const found = await look();
+      if (found) return found;
+      last = undefined;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > deadline) {
+      throw new Error(`waited ${limitMs / 1000} s in vain for ${what}`, { cause: last });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

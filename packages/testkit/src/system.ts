@@ -1,0 +1,149 @@
+/**
+ * A whole Freshet for one test file: its own Kafka, Redis and services, on free ports of loopback,
+ * with everything it writes in one temporary folder that goes with it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readSettings } from '@freshet/config';
+import { type Side, topicName } from '@freshet/events';
+import {
+  type Child,
+  freePort,
+  isReady,
+  kafkaJars,
+  type ServiceName,
+  serviceNames,
+  startKafka,
+  startRedis,
+  startService,
+  stepsTo,
+} from '@freshet/local';
+import { openSession } from '@freshet/session';
+import { ClosingStack, openLog } from '@freshet/telemetry';
+import { eventually } from './eventually.ts';
+
+export interface Recommended {
+  readonly user: string;
+  readonly items: readonly { readonly item: string; readonly score: number }[];
+  readonly model: { readonly name: string; readonly position: number | null };
+  readonly fallback: string | null;
+}
+
+export class System {
+  readonly #children = new Map<string, Child>();
+
+  private constructor(
+    readonly folder: string,
+    readonly brokers: string,
+    readonly redisUrl: string,
+    readonly environment: Readonly<Record<string, string>>,
+    servers: readonly Child[],
+  ) {
+    for (const server of servers) this.#children.set(server.name, server);
+  }
+
+  /** Kafka and Redis, and no service yet. */
+  static async open(settings: Readonly<Record<string, string>> = {}): Promise<System> {
+    const folder = mkdtempSync(join(tmpdir(), 'freshet-test-'));
+    const jars = await kafkaJars(stepsTo(() => {}));
+    const port = await freePort();
+    const redisPort = await freePort();
+    const [kafka, redis] = await Promise.all([
+      startKafka({ jars, folder, port, controllerPort: await freePort() }),
+      startRedis({ folder, port: redisPort }),
+    ]);
+    const brokers = `127.0.0.1:${port}`;
+    const redisUrl = `redis://127.0.0.1:${redisPort}`;
+    const environment: Record<string, string> = {
+      KAFKA_BROKERS: brokers,
+      REDIS_URL: redisUrl,
+      SCORER_PORT: String(await freePort()),
+    };
+    for (const name of serviceNames) environment[adminSetting(name)] = String(await freePort());
+    return new System(folder, brokers, redisUrl, { ...environment, ...settings }, [kafka, redis]);
+  }
+
+  /** The same with every service ready. */
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<System> {
+    const system = await System.open(settings);
+    for (const name of serviceNames) system.launch(name);
+    for (const name of serviceNames) await system.ready(name);
+    return system;
+  }
+
+  launch(name: ServiceName, settings: Readonly<Record<string, string>> = {}): Child {
+    const child = startService(name, { ...this.environment, ...settings }, this.folder);
+    this.#children.set(name, child);
+    return child;
+  }
+
+  async ready(name: ServiceName): Promise<void> {
+    await this.child(name).until(() => isReady(this.#adminPort(name)), 60_000);
+  }
+
+  child(name: ServiceName | 'Kafka' | 'Redis'): Child {
+    const child = this.#children.get(name);
+    if (child === undefined) throw new Error(`${name} was never started`);
+    return child;
+  }
+
+  get scorerUrl(): string {
+    return `http://127.0.0.1:${this.environment.SCORER_PORT}`;
+  }
+
+  async recommendations(user: string, n = 10): Promise<Recommended> {
+    const path = `/v1/recommendations/${encodeURIComponent(user)}?n=${n}`;
+    const response = await fetch(this.scorerUrl + path);
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+    return (await response.json()) as Recommended;
+  }
+
+  /** The value of a metric, summed over the series that have all the given labels. */
+  async metric(name: ServiceName, metric: string, labels: readonly string[] = []): Promise<number> {
+    const response = await fetch(`http://127.0.0.1:${this.#adminPort(name)}/metrics`);
+    return (await response.text())
+      .split('\n')
+      .filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `))
+      .filter((line) => labels.every((label) => line.includes(label)))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+
+  /** Waits until the store has reached the end of both source topics. */
+  async settled(): Promise<void> {
+    const settings = readSettings(this.environment);
+    const stack = new ClosingStack();
+    const log = openLog('test', 'error');
+    const { admin, store, model } = await openSession('test', settings, { log, stack });
+    const sources = { user: 'ratings', item: 'itemRatings' } as const;
+    const isApplied = async (side: Side): Promise<boolean> => {
+      for (const [shard, end] of await admin.ends(topicName(sources[side], model))) {
+        const { position = '0' } = await store.facts({ side, shard });
+        if (Number(position) < end) return false;
+      }
+      return true;
+    };
+    try {
+      await eventually('every rating to be applied on both sides', async () => {
+        return (await isApplied('user')) && (await isApplied('item'));
+      });
+    } finally {
+      await stack.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    const services = serviceNames.map((name) => this.#children.get(name)?.stop());
+    await Promise.all(services);
+    await Promise.all([...this.#children.values()].map((child) => child.stop()));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #adminPort(name: ServiceName): number {
+    return Number(this.environment[adminSetting(name)]);
+  }
+}
+
+function adminSetting(name: ServiceName): string {
+  return `${name.toUpperCase()}_ADMIN_PORT`;
+}

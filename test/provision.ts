@@ -1,0 +1,9 @@
+/** Before any test that needs real servers: Kafka's jars, redis-server and kcat are put in place. */
+import { kafkaJars, program, stepsTo } from '@freshet/local';
+
+export async function setup(): Promise<void> {
+  const steps = stepsTo((text) => void process.stderr.write(text));
+  await kafkaJars(steps);
+  await program('redis-server', 'redis-server', '', steps);
+  await program('kcat', 'kcat', '', steps);
+}
