@@ -50,6 +50,11 @@ export const settings = {
     fallback: '1',
     about: 'replicas of each topic that Freshet creates',
   }),
+  KAFKA_SESSION_MS: setting({
+    read: integer(1_000, 300_000),
+    fallback: '10000',
+    about: 'how long a process that died keeps its partitions',
+  }),
   REDIS_URL: setting({
     read: redisUrls,
     fallback: 'redis://localhost:6379',

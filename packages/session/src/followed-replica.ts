@@ -75,7 +75,7 @@ export class FollowedReplica {
 
   async #load(shard: number): Promise<void> {
     const { store, side } = this.#options;
-    const facts = await store.facts({ side, shard });
+    const { facts } = await store.inspect({ side, shard });
     const found = new Set<string>();
     for await (const [id, { vector }] of store.vectors({ side, shard })) {
       if (vector.length === 0) continue;

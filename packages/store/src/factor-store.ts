@@ -81,8 +81,8 @@ export interface FactorStore {
   agree(manifest: Manifest): Promise<void>;
   takeOver(shard: ShardId, epoch: number): Promise<ShardState>;
   commit(shard: ShardId, commit: Commit): Promise<CommitVerdict>;
-  /** The version that the shard's last commit wrote, by the facts `epoch` and `sequence`. */
-  facts(shard: ShardId): Promise<Readonly<Record<string, string>>>;
+  /** The shard as its last commit left it, without taking it over. */
+  inspect(shard: ShardId): Promise<ShardState>;
   /** Every vector of a shard; one that moves meanwhile may be seen before or after its move. */
   vectors(shard: ShardId): AsyncIterable<readonly [id: string, stored: StoredVector]>;
   rows(shard: ShardId, ids: readonly string[]): Promise<(Uint8Array | null)[]>;

@@ -36,7 +36,7 @@ export class MemoryStore implements FactorStore {
       throw new StaleEpoch(`fenced at ${fence}, above claim ${epoch}`);
     }
     shard.facts = { ...shard.facts, fence: String(epoch) };
-    return { ...shard, position: positionOf(shard) };
+    return this.inspect(id);
   }
 
   async commit(id: ShardId, commit: Commit): Promise<CommitVerdict> {
@@ -61,8 +61,10 @@ export class MemoryStore implements FactorStore {
     return { kind: 'written' };
   }
 
-  async facts(id: ShardId): Promise<Readonly<Record<string, string>>> {
-    return this.#shard(id).facts;
+  async inspect(id: ShardId): Promise<ShardState> {
+    const shard = this.#shard(id);
+    const { facts, gram, outbox } = shard;
+    return { position: positionOf(shard), facts, gram, outbox };
   }
 
   async *vectors(id: ShardId): AsyncIterable<readonly [string, StoredVector]> {

@@ -26,7 +26,9 @@ export class RedisUnreachable extends Error {
 /** ioredis spells any other bytes out as text. */
 type Argument = string | number | Buffer;
 type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unknown>;
-type Scripts = Record<'takeOver' | 'commitBatch' | 'readEntity', Script>;
+type Scripts = Record<'takeOver' | 'commitBatch' | 'inspect' | 'readEntity', Script>;
+/** Gram, outbox, then the meta hash as name, value … */
+type ShardReply = [Buffer | null, Buffer | null, ...Buffer[]];
 
 const RETRY_LIMIT_MS = 2_000;
 const SCAN_COUNT = 1_000;
@@ -62,6 +64,7 @@ export class RedisStore implements FactorStore {
     this.#run = {
       takeOver: define(redis, 'freshetTakeOver', 'take-over.lua'),
       commitBatch: define(redis, 'freshetCommit', 'commit.lua'),
+      inspect: define(redis, 'freshetInspect', 'inspect.lua'),
       readEntity: define(redis, 'freshetReadEntity', 'read-entity.lua'),
     };
   }
@@ -99,14 +102,13 @@ export class RedisStore implements FactorStore {
   async takeOver(shard: ShardId, epoch: number): Promise<ShardState> {
     const keys = this.#keys(shard);
     const reply = await this.#run.takeOver(3, keys.meta, keys.gram, keys.outbox, epoch);
-    const [taken, gram, outbox, ...meta] = reply as [number, Buffer, Buffer, ...Buffer[]];
+    const [taken, ...state] = reply as [number, ...ShardReply];
     if (taken !== 1) {
       throw new StaleEpoch(
-        `shard ${shard.side} ${shard.shard} is fenced at ${String(gram)}, above claim ${epoch}: the claims topic was recreated; restore it, or choose another MODEL`,
+        `shard ${shard.side} ${shard.shard} is fenced at ${String(state[0])}, above claim ${epoch}: the claims topic was recreated; restore it, or choose another MODEL`,
       );
     }
-    const facts = pairs(meta);
-    return { position: positionOf(facts.position), gram, outbox, facts };
+    return shardState(state);
   }
 
   async commit(shard: ShardId, commit: Commit): Promise<CommitVerdict> {
@@ -142,8 +144,10 @@ export class RedisStore implements FactorStore {
     return verdictOf(reply as [number, Buffer]);
   }
 
-  async facts(shard: ShardId): Promise<Readonly<Record<string, string>>> {
-    return this.#redis.hgetall(this.#keys(shard).meta);
+  async inspect(shard: ShardId): Promise<ShardState> {
+    const keys = this.#keys(shard);
+    const reply = await this.#run.inspect(3, keys.meta, keys.gram, keys.outbox);
+    return shardState(reply as ShardReply);
   }
 
   async *vectors(shard: ShardId): AsyncIterable<readonly [string, StoredVector]> {
@@ -198,6 +202,11 @@ function bufferOf(bytes: Uint8Array): Buffer {
 function verdictOf([code, detail]: [number, Buffer]): CommitVerdict {
   if (code === -1) return { kind: 'fenced', fence: Number(detail) };
   return code === 0 ? { kind: 'elsewhere', position: Number(detail) } : { kind: 'written' };
+}
+
+function shardState([gram, outbox, ...meta]: ShardReply): ShardState {
+  const facts = pairs(meta);
+  return { position: positionOf(facts.position), gram, outbox, facts };
 }
 
 function positionOf(text: string | undefined): number | null {

@@ -35,7 +35,7 @@ export interface ReaderOptions {
   readonly log: Log;
   /** Called once when reading cannot go on: the process must end. */
   readonly fail: (error: unknown) => void;
-  readonly sessionTimeoutMs?: number;
+  readonly sessionMs: number;
 }
 
 /** Every bound on the reading loop, with the reason for its size. */
@@ -43,8 +43,8 @@ const limits = {
   recordsPerBatch: 500, // one commit of about 3 ms in Redis; larger ones block its shard
   bytesPerPartition: 1 << 20,
   bytesPerFetch: 8 << 20,
-  sessionTimeoutMs: 10_000, // how long a killed process keeps its partitions
   heartbeatMs: 1_000,
+  heartbeatsPerSession: 3, // one lost heartbeat must not cost the partitions
   rebalanceTimeoutMs: 60_000, // a take-over loads a whole shard
   fetchWaitMs: 100, // also how long a resumed partition sleeps before it is read
   partitionsAtOnce: 4,
@@ -69,8 +69,11 @@ export class PartitionReader {
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
       allowAutoTopicCreation: false,
-      sessionTimeout: options.sessionTimeoutMs ?? limits.sessionTimeoutMs,
-      heartbeatInterval: limits.heartbeatMs,
+      sessionTimeout: options.sessionMs,
+      heartbeatInterval: Math.min(
+        limits.heartbeatMs,
+        options.sessionMs / limits.heartbeatsPerSession,
+      ),
       rebalanceTimeout: limits.rebalanceTimeoutMs,
       minBytes: 1,
       maxWaitTimeInMs: limits.fetchWaitMs,

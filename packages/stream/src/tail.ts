@@ -18,6 +18,9 @@ export interface TailOptions {
   receive(partition: number, records: readonly LogRecord[]): void | Promise<void>;
 }
 
+/** Nobody waits for the partitions of a group of one. */
+const SESSION_MS = 30_000;
+
 export class Tail {
   readonly #reader: PartitionReader;
   readonly #admin: TopicAdmin;
@@ -45,7 +48,7 @@ export class Tail {
     const { topic, log, fail } = options;
     const reader = new PartitionReader(
       kafka,
-      { groupId, topic, log, fail },
+      { groupId, topic, log, fail, sessionMs: SESSION_MS },
       {
         takeOver: options.startAt,
         apply: async (partition, records) => {

@@ -19,9 +19,10 @@ import {
   startService,
   stepsTo,
 } from '@freshet/local';
-import { openSession } from '@freshet/session';
+import { openSession, type Session } from '@freshet/session';
 import { ClosingStack, openLog } from '@freshet/telemetry';
 import { eventually } from './eventually.ts';
+import { type StoreSnapshot, snapshot } from './store-snapshot.ts';
 
 export interface Recommended {
   readonly user: string;
@@ -109,27 +110,38 @@ export class System {
       .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  /** Waits until the store has reached the end of both source topics. */
-  async settled(): Promise<void> {
-    const settings = readSettings(this.environment);
+  /** Opens Kafka and the store as a service would, for as long as `use` runs. */
+  async withSession<T>(use: (session: Session) => Promise<T>): Promise<T> {
     const stack = new ClosingStack();
     const log = openLog('test', 'error');
-    const { admin, store, model } = await openSession('test', settings, { log, stack });
-    const sources = { user: 'ratings', item: 'itemRatings' } as const;
-    const isApplied = async (side: Side): Promise<boolean> => {
-      for (const [shard, end] of await admin.ends(topicName(sources[side], model))) {
-        const { position = '0' } = await store.facts({ side, shard });
-        if (Number(position) < end) return false;
-      }
-      return true;
-    };
     try {
-      await eventually('every rating to be applied on both sides', async () => {
-        return (await isApplied('user')) && (await isApplied('item'));
-      });
+      return await use(await openSession('test', readSettings(this.environment), { log, stack }));
     } finally {
       await stack.close();
     }
+  }
+
+  /** Waits until the store has reached the end of both source topics. */
+  async settled(): Promise<void> {
+    const sources = { user: 'ratings', item: 'itemRatings' } as const;
+    await this.withSession(async ({ admin, store, model }) => {
+      const isApplied = async (side: Side): Promise<boolean> => {
+        for (const [shard, end] of await admin.ends(topicName(sources[side], model))) {
+          if (((await store.inspect({ side, shard })).position ?? 0) < end) return false;
+        }
+        return true;
+      };
+      await eventually('every rating to be applied on both sides', async () => {
+        return (await isApplied('user')) && (await isApplied('item'));
+      });
+    });
+  }
+
+  /** Everything in the store, once nothing is on its way any more. */
+  async snapshot(): Promise<StoreSnapshot> {
+    await this.settled();
+    const { PARTITIONS } = readSettings(this.environment);
+    return this.withSession(({ store }) => snapshot(store, PARTITIONS));
   }
 
   async close(): Promise<void> {

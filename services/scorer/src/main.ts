@@ -57,7 +57,8 @@ await runService('scorer', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
     publisher,
     log,
   });
-  const requests = new PartitionReader(kafka, { groupId, topic, log, fail }, answerer);
+  const reading = { groupId, topic, log, fail, sessionMs: settings.KAFKA_SESSION_MS };
+  const requests = new PartitionReader(kafka, reading, answerer);
   stack.own(requests);
   await requests.start();
   log.info({ model, url }, 'scorer started');

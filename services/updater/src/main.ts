@@ -38,7 +38,8 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     const stage = new Stage({ ...wiring, side, source, surroundings, reader });
     stack.own({ close: () => stage.drain() });
     const groupId = `${model}.updater.${side}s`;
-    const records = new PartitionReader(kafka, { groupId, topic: source, log, fail }, stage);
+    const reading = { groupId, topic: source, log, fail, sessionMs: settings.KAFKA_SESSION_MS };
+    const records = new PartitionReader(kafka, reading, stage);
     stack.own(records);
     stack.own(new LagWatch(side, records, admin, log));
     readers.push(records);

@@ -1,0 +1,59 @@
+/** Everything a store holds, read the slow and obvious way, for comparison with the truth. */
+import type { Side } from '@freshet/events';
+import { decodeRow, type FactorStore } from '@freshet/store';
+
+export interface StoreSnapshot {
+  /** `user item value` of every rating, by the side whose rows hold it. */
+  readonly ratings: Readonly<Record<Side, ReadonlySet<string>>>;
+  /** Largest difference of a stored partial gram from the sum of its stored vectors, relative. */
+  readonly gramError: number;
+  /** |R| as the user shards count it. */
+  readonly counted: number;
+}
+
+export async function snapshot(store: FactorStore, partitions: number): Promise<StoreSnapshot> {
+  const ratings: Record<Side, Set<string>> = { user: new Set(), item: new Set() };
+  let gramError = 0;
+  let counted = 0;
+  for (const side of ['user', 'item'] as const) {
+    for (let shard = 0; shard < partitions; shard++) {
+      const id = { side, shard };
+      const vectors: Float32Array[] = [];
+      for await (const [owner, { vector }] of store.vectors(id)) {
+        if (vector.length > 0) vectors.push(vector);
+        const [row] = await store.rows(id, [owner]);
+        for (const { neighbour, value } of decodeRow(row ?? new Uint8Array()).values()) {
+          if (value === null) continue;
+          const [user, item] = side === 'user' ? [owner, neighbour] : [neighbour, owner];
+          ratings[side].add(`${user} ${item} ${value}`);
+        }
+      }
+      const { gram, facts } = await store.inspect(id);
+      if (gram !== null) gramError = Math.max(gramError, relativeError(gram, vectors));
+      if (side === 'user') counted += Number(facts.ratings ?? 0);
+    }
+  }
+  return { ratings, gramError, counted };
+}
+
+/** The stored bytes (count, sum, packed lower triangle) against a plain double loop. */
+function relativeError(gram: Uint8Array, vectors: readonly Float32Array[]): number {
+  const view = new DataView(gram.buffer, gram.byteOffset, gram.byteLength);
+  const stored = Array.from({ length: gram.byteLength / 8 }, (_, at) =>
+    view.getFloat64(8 * at, true),
+  );
+  const k = vectors[0]?.length ?? 0;
+  const expected = [vectors.length];
+  for (let f = 0; f < k; f++) expected.push(sumOf(vectors, (vector) => vector[f] ?? 0));
+  for (let row = 0; row < k; row++) {
+    for (let col = 0; col <= row; col++) {
+      expected.push(sumOf(vectors, (vector) => (vector[row] ?? 0) * (vector[col] ?? 0)));
+    }
+  }
+  const largest = Math.max(1, ...expected.map(Math.abs));
+  return Math.max(0, ...stored.map((cell, at) => Math.abs(cell - (expected[at] ?? 0)))) / largest;
+}
+
+function sumOf(vectors: readonly Float32Array[], term: (vector: Float32Array) => number): number {
+  return vectors.reduce((sum, vector) => sum + term(vector), 0);
+}
