@@ -101,6 +101,11 @@ export const settings = {
     fallback: 'users,items',
     about: 'half-steps that this updater runs',
   }),
+  ITEM_COALESCING: setting({
+    read: flag,
+    fallback: 'true',
+    about: 'one half-step for all ratings of an item in a batch, instead of one for each',
+  }),
   HTTP_HOST: setting({
     read: text,
     fallback: '',

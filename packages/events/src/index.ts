@@ -1,3 +1,4 @@
+export { idBytesLimit, idOf } from './entity-id.ts';
 export {
   type FactorBatch,
   factorBatchCodec,

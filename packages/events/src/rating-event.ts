@@ -2,7 +2,9 @@
  * What a record of the ratings topic says: rate, un-rate or forget. Everything a producer may get
  * wrong is found here, once; past this file a rating is valid.
  */
+import { isUtf8 } from 'node:buffer';
 import { AvroType, isSingleObject, WrongSchema } from './avro.ts';
+import { idOf } from './entity-id.ts';
 import { PoisonRecord } from './poison-record.ts';
 
 export type RatingEvent =
@@ -32,9 +34,9 @@ interface Rating {
 
 const ratingType = new AvroType<Rating>('rating.avsc');
 
-const ID_BYTES_LIMIT = 256;
 const RECORD_BYTES_LIMIT = 16 << 10; // two ids, two numbers; JSON may escape every character
 const AHEAD_LIMIT_MS = 5 * 60_000;
+const LATEST_MS = 8.64e15; // the last moment of JavaScript's calendar; a little more is not an exact number
 const CONFLUENT_MAGIC = 0;
 const CONFLUENT_HEADER_BYTES = 5;
 
@@ -55,6 +57,8 @@ export function decodeRating(record: RawRating, limits: RatingLimits): RatingEve
 
 function forget(key: Buffer | null): RatingEvent {
   if (key === null) throw new PoisonRecord('empty', 'neither key nor value');
+  // Bytes that are not UTF-8 would all be read as one replacement character: somebody else's id.
+  if (!isUtf8(key)) throw new PoisonRecord('bad-id', 'key is not UTF-8');
   return { kind: 'forget', user: idOf('key', key.toString('utf8')) };
 }
 
@@ -63,26 +67,33 @@ function readFields(bytes: Buffer, limits: RatingLimits): Record<string, unknown
   if (bytes.length > RECORD_BYTES_LIMIT) {
     throw new PoisonRecord('too-large', `${bytes.length} bytes, at most ${RECORD_BYTES_LIMIT}`);
   }
-  if (isSingleObject(bytes)) return { ...asAvro(() => ratingType.decode(bytes)) };
+  if (isSingleObject(bytes)) return asAvro(bytes, () => ratingType.decode(bytes));
   if (bytes[0] !== CONFLUENT_MAGIC) return asJson(bytes);
   if (bytes.length < CONFLUENT_HEADER_BYTES) throw new PoisonRecord('not-avro', 'truncated header');
   const schemaId = bytes.readInt32BE(1);
   if (!limits.schemaIds.includes(schemaId)) {
     throw new PoisonRecord('unknown-schema', `schema id ${schemaId}`);
   }
-  return { ...asAvro(() => ratingType.decodeBody(bytes.subarray(CONFLUENT_HEADER_BYTES))) };
+  return asAvro(bytes, () => ratingType.decodeBody(bytes.subarray(CONFLUENT_HEADER_BYTES)));
 }
 
-function asAvro(decode: () => Rating): Rating {
+function asAvro(bytes: Buffer, decode: () => Rating): Record<string, unknown> {
+  let rating: Rating;
   try {
-    return decode();
+    rating = decode();
   } catch (error) {
     const reason = error instanceof WrongSchema ? 'unknown-schema' : 'not-avro';
     throw new PoisonRecord(reason, (error as Error).message, error);
   }
+  // Avro writes text as it is: an id that is not among the bytes was not UTF-8 there.
+  if (!bytes.includes(rating.user) || !bytes.includes(rating.item)) {
+    throw new PoisonRecord('bad-id', 'an id is not UTF-8');
+  }
+  return { ...rating };
 }
 
 function asJson(bytes: Buffer): Record<string, unknown> {
+  if (!isUtf8(bytes)) throw new PoisonRecord('not-json', 'neither Avro nor UTF-8 text');
   let parsed: unknown;
   try {
     parsed = JSON.parse(bytes.toString('utf8'));
@@ -95,18 +106,6 @@ function asJson(bytes: Buffer): Record<string, unknown> {
   return parsed as Record<string, unknown>;
 }
 
-function idOf(field: string, id: unknown): string {
-  if (typeof id !== 'string' || id === '') {
-    throw new PoisonRecord('bad-id', `${field} must be a non-empty string`);
-  }
-  // A lone surrogate has no UTF-8 form: two such ids would become one.
-  if (!id.isWellFormed()) throw new PoisonRecord('bad-id', `${field} is not well-formed Unicode`);
-  if (Buffer.byteLength(id) > ID_BYTES_LIMIT) {
-    throw new PoisonRecord('bad-id', `${field} is longer than ${ID_BYTES_LIMIT} bytes`);
-  }
-  return id;
-}
-
 function ratingValue(value: unknown, most: number): number {
   if (value === undefined) return 1;
   if (typeof value !== 'number' || !(value >= 0 && value <= most)) {
@@ -116,12 +115,14 @@ function ratingValue(value: unknown, most: number): number {
 }
 
 function ratingTime(time: unknown, recordTime: number): number {
-  if (time === undefined || time === null) return recordTime;
-  if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0) {
+  // A producer sets the record's own timestamp too: neither is to be trusted.
+  const chosen = time ?? recordTime;
+  const isTime = typeof chosen === 'number' && Number.isInteger(chosen);
+  if (!isTime || chosen < 0 || chosen > LATEST_MS) {
     throw new PoisonRecord('bad-time', 'time must be whole milliseconds since 1970');
   }
-  if (time > recordTime + AHEAD_LIMIT_MS) {
+  if (chosen > recordTime + AHEAD_LIMIT_MS) {
     throw new PoisonRecord('bad-time', 'time is more than 5 minutes ahead of the record');
   }
-  return time;
+  return chosen;
 }

@@ -1,4 +1,5 @@
 /** The request and the answer of the recommendation topics: JSON, so that any client reads them. */
+import { idOf } from './entity-id.ts';
 import { PoisonRecord } from './poison-record.ts';
 
 export interface RecommendationRequest {
@@ -31,8 +32,8 @@ export function decodeRecommendationRequest(bytes: Buffer | null): Recommendatio
   } catch (error) {
     throw new PoisonRecord('not-json', 'not a JSON object', error);
   }
-  const { user, n = DEFAULT_COUNT, model } = fields;
-  if (typeof user !== 'string' || user === '') throw new PoisonRecord('bad-id', 'user is missing');
+  const { n = DEFAULT_COUNT, model } = fields;
+  const user = idOf('user', fields.user);
   const count = Number.isInteger(n) ? (n as number) : 0;
   if (count < 1 || count > recommendationCountLimit) {
     throw new PoisonRecord('bad-value', `n must be from 1 to ${recommendationCountLimit}`);

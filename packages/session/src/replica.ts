@@ -1,7 +1,8 @@
 /**
  * An exact copy of one side's vectors in memory, fed by the batches that its shards commit. A batch
  * is dropped if it is not newer than what is held; if something before it is missing, the shard must
- * be loaded again.
+ * be loaded again. An id keeps its slot for the life of the process, so that rows may refer to it:
+ * one that is removed holds zeros, which pull at nothing.
  */
 import { type FactorBatch, isNewer, shardOf, type Version } from '@freshet/events';
 import type { Kernels, VectorTable } from '@freshet/kernels';
@@ -13,30 +14,42 @@ export interface ShardVersion extends Version {
 
 export type Reception = 'applied' | 'known' | 'reload';
 
+const FIRST_CAPACITY = 1024;
+
 export class Replica {
   readonly table: VectorTable;
   readonly #slots = new Map<string, number>();
-  readonly #ids: (string | undefined)[] = [];
-  /** Ids that were asked for before any batch brought them. */
-  readonly #provisional = new Set<string>();
+  readonly #ids: string[] = [];
   readonly #versions: (ShardVersion | undefined)[];
+  readonly #nothing: Float32Array;
+  /** By slot: 1 where no vector has arrived, or it was removed. */
+  #absent = new Uint8Array(FIRST_CAPACITY);
+  #absentCount = 0;
 
   constructor(kernels: Kernels, factorCount: number, partitions: number) {
     this.table = kernels.table(factorCount);
     this.#versions = new Array(partitions).fill(undefined);
+    this.#nothing = new Float32Array(factorCount);
   }
 
-  /** How many vectors have really arrived. */
+  /** How many vectors are really there. */
   get size(): number {
-    return this.#slots.size - this.#provisional.size;
+    return this.#slots.size - this.#absentCount;
+  }
+
+  /** By slot, up to `table.slotEnd`: 1 where there is nothing to recommend. The caller's to change. */
+  absentees(): Uint8Array {
+    return this.#absent.slice(0, this.table.slotEnd);
   }
 
   slotOf(id: string): number | undefined {
     return this.#slots.get(id);
   }
 
-  idAt(slot: number): string | undefined {
-    return this.#ids[slot];
+  idAt(slot: number): string {
+    const id = this.#ids[slot];
+    if (id === undefined) throw new RangeError(`no id at slot ${slot}`);
+    return id;
   }
 
   version(shard: number): ShardVersion | undefined {
@@ -47,8 +60,9 @@ export class Replica {
   slotOrStart(id: string, start: () => Float32Array): number {
     const known = this.#slots.get(id);
     if (known !== undefined) return known;
-    const slot = this.#put(id, start());
-    this.#provisional.add(id);
+    const slot = this.#newSlot(id);
+    this.table.write(slot, start());
+    this.#setAbsent(slot, 1);
     return slot;
   }
 
@@ -67,34 +81,42 @@ export class Replica {
   }
 
   set(id: string, vector: Float32Array): void {
-    this.#put(id, vector);
-    this.#provisional.delete(id);
+    const slot = this.#slots.get(id) ?? this.#newSlot(id);
+    this.table.write(slot, vector);
+    this.#setAbsent(slot, 0);
   }
 
   remove(id: string): void {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
-    this.#slots.delete(id);
-    this.#provisional.delete(id);
-    this.#ids[slot] = undefined;
-    this.table.remove(slot);
+    this.table.write(slot, this.#nothing);
+    this.#setAbsent(slot, 1);
   }
 
   /** What a scan of a shard found becomes all there is of it. */
   resetShard(shard: number, version: ShardVersion | undefined, found: ReadonlySet<string>): void {
-    for (const id of [...this.#slots.keys()]) {
-      const isHere = shardOf(id, this.#versions.length) === shard;
-      if (isHere && !found.has(id) && !this.#provisional.has(id)) this.remove(id);
+    for (const [id, slot] of this.#slots) {
+      if (this.#absent[slot] === 1 || found.has(id)) continue;
+      if (shardOf(id, this.#versions.length) === shard) this.remove(id);
     }
     this.#versions[shard] = version;
   }
 
-  #put(id: string, vector: Float32Array): number {
-    const slot = this.#slots.get(id) ?? this.table.add();
+  #newSlot(id: string): number {
+    const slot = this.table.add();
     this.#slots.set(id, slot);
     this.#ids[slot] = id;
-    this.table.write(slot, vector);
     return slot;
+  }
+
+  #setAbsent(slot: number, absent: 0 | 1): void {
+    if (slot >= this.#absent.length) {
+      const grown = new Uint8Array(2 * Math.max(slot, this.#absent.length));
+      grown.set(this.#absent);
+      this.#absent = grown;
+    }
+    this.#absentCount += absent - (this.#absent[slot] ?? 0);
+    this.#absent[slot] = absent;
   }
 }
 

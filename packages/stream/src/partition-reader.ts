@@ -48,6 +48,8 @@ const limits = {
   rebalanceTimeoutMs: 60_000, // a take-over loads a whole shard
   fetchWaitMs: 100, // also how long a resumed partition sleeps before it is read
   partitionsAtOnce: 4,
+  silentMs: 60_000, // but a broker may take this long to come back
+  silentSessions: 3, // without a heartbeat or a fetch for so long, the client hangs: start over
   commitMs: 1_000, // offsets are committed to Kafka for lag tools; positions live elsewhere
 } as const;
 
@@ -59,7 +61,8 @@ export class PartitionReader {
   #generation = 0;
   #closed = false;
   #committed = new Map<number, number>();
-  #commitTimer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #lastSign = Date.now();
 
   constructor(
     kafka: Kafka,
@@ -92,6 +95,11 @@ export class PartitionReader {
       // kafkajs leaves the process alive and idle after such an error: end it instead.
       if (!payload.restart) this.options.fail(payload.error);
     });
+    for (const sign of [events.HEARTBEAT, events.FETCH_START, events.GROUP_JOIN]) {
+      this.#consumer.on(sign, () => {
+        this.#lastSign = Date.now();
+      });
+    }
     await this.#consumer.connect();
     await this.#consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
     await this.#consumer.run({
@@ -100,7 +108,7 @@ export class PartitionReader {
       partitionsConsumedConcurrently: limits.partitionsAtOnce,
       eachBatch: (payload) => this.#read(payload),
     });
-    this.#commitTimer = setInterval(() => void this.#commit(), limits.commitMs).unref();
+    this.#timer = setInterval(() => this.#tick(), limits.commitMs).unref();
   }
 
   get positions(): ReadonlyMap<number, number> {
@@ -114,7 +122,7 @@ export class PartitionReader {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#commitTimer);
+    clearInterval(this.#timer);
     await this.#commit();
     this.#generation++;
     await this.#consumer.disconnect();
@@ -161,9 +169,14 @@ export class PartitionReader {
       const next = following === undefined ? end : (slice.at(-1)?.offset ?? end - 1) + 1;
       if (!mine()) return;
       if (next <= position) return;
-      const applied = await this.owner.apply(partition, slice, next, heartbeat);
-      if (!mine()) return;
-      if (!applied) return this.#again(partition, generation);
+      let applied = false;
+      try {
+        applied = await this.owner.apply(partition, slice, next, heartbeat);
+      } finally {
+        // Refused or failed half-way, what the owner has in memory is not what is stored.
+        if (!applied && mine()) this.#again(partition, generation);
+      }
+      if (!applied || !mine()) return;
       this.#positions.set(partition, next);
       resolveOffset(String(next - 1));
       await heartbeat();
@@ -175,6 +188,15 @@ export class PartitionReader {
     this.owner.release(partition);
     this.#consumer.pause([{ topic: this.options.topic, partitions: [partition] }]);
     this.#beginTakeOver(partition, generation);
+  }
+
+  /** Never alive and idle: a consumer that hangs ends the process, and a restart resumes. */
+  #tick(): void {
+    const silentMs = Date.now() - this.#lastSign;
+    if (silentMs > Math.max(limits.silentSessions * this.options.sessionMs, limits.silentMs)) {
+      this.options.fail(new Error(`no sign of life from ${this.options.topic} for ${silentMs} ms`));
+    }
+    void this.#commit();
   }
 
   async #commit(): Promise<void> {

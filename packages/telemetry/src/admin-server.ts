@@ -9,6 +9,8 @@ export interface Health {
   live(): boolean;
   /** What readiness waits for, or null when ready. */
   waitingFor(): string | null;
+  /** Further paths, each answered with what its function returns, as JSON. */
+  readonly routes?: Readonly<Record<string, () => object | null>>;
 }
 
 export class AdminServer {
@@ -53,11 +55,19 @@ async function answer(url: string, health: Health, response: ServerResponse): Pr
       response.setHeader('content-type', registry.contentType);
       response.end(await registry.metrics());
       return;
-    default:
+    default: {
+      const route = health.routes?.[url];
+      if (route !== undefined) return replyJson(response, route());
       return reply(response, 404, 'try /livez, /readyz or /metrics');
+    }
   }
 }
 
 function reply(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+}
+
+function replyJson(response: ServerResponse, body: object | null): void {
+  const status = body === null ? 503 : 200;
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

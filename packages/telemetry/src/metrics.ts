@@ -72,6 +72,22 @@ export const metrics = {
     help: 'How often did the aggregator publish the sum of the partial grams?',
     registers,
   }),
+  gramStaleness: new Gauge({
+    name: 'freshet_gram_staleness_seconds',
+    help: 'How old is the oldest partial gram that the published sum does not yet contain?',
+    registers,
+  }),
+  gramDrift: new Gauge({
+    name: 'freshet_gram_drift_ratio',
+    help: 'How far is the last audited partial gram from the sum of its vectors?',
+    labelNames: ['side'],
+    registers,
+  }),
+  aggregatorActive: new Gauge({
+    name: 'freshet_aggregator_active',
+    help: 'Is this aggregator the active one (1) or standing by (0)?',
+    registers,
+  }),
   entities: new Gauge({
     name: 'freshet_entities',
     help: 'How many users and items (n and m) have a vector?',

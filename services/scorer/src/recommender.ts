@@ -44,7 +44,7 @@ export class Recommender {
 
   #best(query: Float32Array, n: number, rated: readonly string[]): ScoredItem[] {
     const { items, kernels } = this.#options;
-    const skip = new Uint8Array(items.table.slotEnd);
+    const skip = items.absentees();
     for (const id of rated) {
       const slot = items.slotOf(id);
       if (slot !== undefined) skip[slot] = 1;
@@ -52,7 +52,7 @@ export class Recommender {
     const best = { length: 0, slots: new Uint32Array(n), scores: new Float32Array(n) };
     kernels.topN(query, items.table, skip, best);
     return Array.from({ length: best.length }, (_, at) => ({
-      item: items.idAt(best.slots[at] ?? 0) ?? '',
+      item: items.idAt(best.slots[at] ?? 0),
       score: best.scores[at] ?? 0,
     }));
   }

@@ -2,6 +2,9 @@
 import type { PoisonReason } from '@freshet/events';
 import type { OutRecord } from '@freshet/stream';
 
+/** Facts that a shard keeps of its sources, by name. */
+export type Marks = ReadonlyMap<string, string>;
+
 export class Batch {
   /** Records to publish once the batch is committed, in order. */
   readonly out: OutRecord[] = [];
@@ -10,6 +13,8 @@ export class Batch {
   /** When each applied rating was produced, ms. */
   readonly appliedTimestamps: number[] = [];
   readonly parked: PoisonReason[] = [];
+  /** False once a record needs more than one commit: the rest of it follows in the next. */
+  finished = true;
   /** Change of the number of known ratings. */
   ratings = 0;
   forwarded = 0;

@@ -4,11 +4,11 @@
  */
 import { itemRatingCodec } from '@freshet/events';
 import type { LogRecord } from '@freshet/stream';
-import type { Batch } from './batch.ts';
+import type { Batch, Marks } from './batch.ts';
 import type { Shard } from './shard.ts';
 
 export class ItemApplier {
-  apply(shard: Shard, marks: ReadonlyMap<string, string>, record: LogRecord, batch: Batch): void {
+  apply(shard: Shard, marks: Marks, record: LogRecord, batch: Batch): void {
     if (record.value === null) return;
     const rating = itemRatingCodec.decode(record.value);
     const { item, user, value, time, sourceShard, sourceOffset, ordinal } = rating;

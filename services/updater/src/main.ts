@@ -7,7 +7,8 @@ import { PartitionReader, Publisher } from '@freshet/stream';
 import { AdminServer, runService } from '@freshet/telemetry';
 import { ItemApplier } from './item-applier.ts';
 import { LagWatch } from './lag-watch.ts';
-import { type RecordReader, Stage } from './stage.ts';
+import type { RecordReader } from './owned-shard.ts';
+import { Stage } from './stage.ts';
 import { UserJudge } from './user-judge.ts';
 
 const settings = settingsOrExit();
@@ -35,7 +36,8 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     stack.own(await FollowedReplica.open(others, followed));
     const surroundings = { others, grams: () => grams.latest ?? first };
     const wiring = { model, settings: modelSettings, kernels, store, publisher, admin, log, fail };
-    const stage = new Stage({ ...wiring, side, source, surroundings, reader });
+    const coalesce = side === 'item' && settings.ITEM_COALESCING;
+    const stage = new Stage({ ...wiring, side, source, surroundings, reader, coalesce });
     stack.own({ close: () => stage.drain() });
     const groupId = `${model}.updater.${side}s`;
     const reading = { groupId, topic: source, log, fail, sessionMs: settings.KAFKA_SESSION_MS };

@@ -3,7 +3,6 @@
  * them. Knows no Kafka, no Redis and no clock, nor which side it is on: rows name neighbours, and
  * the other side is a replica and a gram.
  */
-
 import type { Kernels } from '@freshet/kernels';
 import {
   type Gram,
@@ -15,14 +14,14 @@ import {
 } from '@freshet/model';
 import type { Replica } from '@freshet/session';
 import { encodeRowEntry, type RowEntry, type ShardId, type StoredVector } from '@freshet/store';
+import { Row } from './row.ts';
 import { addToTrend, NO_TREND } from './trend.ts';
 
 interface Entity {
   /** undefined while every rating is taken back. */
   vector: Float32Array | undefined;
   trend: number;
-  /** By neighbour, in event order, the newest last. */
-  row: Map<string, RowEntry>;
+  readonly row: Row;
 }
 
 /** What the half-steps of one side need beside the shard. */
@@ -31,63 +30,83 @@ export interface Surroundings {
   readonly grams: () => Grams;
 }
 
+export interface ShardOptions {
+  readonly id: ShardId;
+  readonly settings: ModelSettings;
+  readonly surroundings: Surroundings;
+  readonly gram: Gram;
+  readonly kernels: Kernels;
+  /** One half-step for all ratings that one owner has in a batch, instead of one for each. */
+  readonly coalesce: boolean;
+}
+
 export interface ShardChanges {
   readonly vectors: ReadonlyMap<string, StoredVector>;
   readonly removed: readonly string[];
   readonly rowAppends: ReadonlyMap<string, Uint8Array>;
 }
 
-export interface ChangedEntity {
-  readonly vector: Float32Array | undefined;
-  readonly trend: number;
-  readonly count: number;
-  readonly newestTime: number;
-}
-
 const NO_VECTOR = new Float32Array();
 
 export class Shard {
+  readonly id: ShardId;
+  readonly gram: Gram;
+  readonly #options: ShardOptions;
   readonly #entities = new Map<string, Entity>();
   readonly #halfStep: HalfStep;
   readonly #sampler: RowSampler;
   readonly #changed = new Set<string>();
   readonly #removed = new Set<string>();
   readonly #appends = new Map<string, Uint8Array[]>();
+  /** Owners whose half-step waits for the end of the batch, with the offset that seeds it. */
+  readonly #pending = new Map<string, number>();
 
-  constructor(
-    readonly id: ShardId,
-    readonly settings: ModelSettings,
-    readonly surroundings: Surroundings,
-    readonly gram: Gram,
-    kernels: Kernels,
-  ) {
-    this.#halfStep = new HalfStep(kernels, settings);
-    this.#sampler = new RowSampler(settings);
+  constructor(options: ShardOptions) {
+    this.id = options.id;
+    this.gram = options.gram;
+    this.#options = options;
+    this.#halfStep = new HalfStep(options.kernels, options.settings);
+    this.#sampler = new RowSampler(options.settings);
   }
 
-  restore(owner: string, stored: StoredVector, row: Map<string, RowEntry>): void {
+  restore(owner: string, stored: StoredVector, entries: Iterable<RowEntry>): void {
+    const row = new Row();
+    for (const { neighbour, value, time } of entries) {
+      if (value === null) row.takeBack(this.#slotOf(neighbour), time);
+      else row.put(this.#slotOf(neighbour), value, time);
+    }
     const vector = stored.vector.length === 0 ? undefined : stored.vector;
     this.#entities.set(owner, { vector, trend: stored.trend, row });
   }
 
-  row(owner: string): ReadonlyMap<string, RowEntry> | undefined {
-    return this.#entities.get(owner)?.row;
+  /** When the owner last rated the neighbour or took it back. */
+  timeOf(owner: string, neighbour: string): number | undefined {
+    return this.#entities.get(owner)?.row.timeOf(this.#slotOf(neighbour));
+  }
+
+  isRated(owner: string, neighbour: string): boolean {
+    return this.#entities.get(owner)?.row.isRated(this.#slotOf(neighbour)) ?? false;
+  }
+
+  /** The neighbours the owner has rated, by id, sorted. */
+  rated(owner: string): string[] {
+    const row = this.#entities.get(owner)?.row;
+    if (row === undefined) return [];
+    const { others } = this.#options.surroundings;
+    return Array.from(row.slots.subarray(0, row.length), (slot) => others.idAt(slot)).sort();
   }
 
   /** Records a rating (or, with null, takes it back) and moves the owner's vector. */
   set(owner: string, entry: RowEntry, sourceOffset: number): void {
-    const entity = this.#entities.get(owner) ?? {
-      vector: undefined,
-      trend: NO_TREND,
-      row: new Map(),
-    };
-    this.#entities.set(owner, entity);
-    entity.row.delete(entry.neighbour);
-    entity.row.set(entry.neighbour, entry);
+    const entity = this.#write(owner, entry);
     if (entry.value !== null) entity.trend = addToTrend(entity.trend, entry.time);
-    this.#append(owner, encodeRowEntry(entry));
-    this.#move(owner, entity, sourceOffset);
-    this.#changed.add(owner);
+    if (this.#options.coalesce) this.#pending.set(owner, sourceOffset);
+    else this.#move(owner, entity, sourceOffset);
+  }
+
+  /** Takes a rating back without moving the owner, who is about to be forgotten whole. */
+  release(owner: string, neighbour: string, time: number): void {
+    this.#write(owner, { neighbour, value: null, time });
   }
 
   /** Drops the owner whole, tombstones included. */
@@ -98,7 +117,17 @@ export class Shard {
     this.#entities.delete(owner);
     this.#changed.delete(owner);
     this.#appends.delete(owner);
+    this.#pending.delete(owner);
     this.#removed.add(owner);
+  }
+
+  /** Does the half-steps that wait for the end of a batch. */
+  settle(): void {
+    for (const [owner, sourceOffset] of this.#pending) {
+      const entity = this.#entities.get(owner);
+      if (entity !== undefined) this.#move(owner, entity, sourceOffset);
+    }
+    this.#pending.clear();
   }
 
   /** What changed since the last call, for one commit. */
@@ -109,7 +138,10 @@ export class Shard {
       vectors.set(owner, { vector: vector.slice(), trend });
     }
     const rowAppends = new Map<string, Uint8Array>();
-    for (const [owner, parts] of this.#appends) rowAppends.set(owner, Buffer.concat(parts));
+    for (const [owner, parts] of this.#appends) {
+      const [only] = parts;
+      rowAppends.set(owner, parts.length === 1 && only ? only : Buffer.concat(parts));
+    }
     const removed = [...this.#removed];
     this.#changed.clear();
     this.#removed.clear();
@@ -117,57 +149,51 @@ export class Shard {
     return { vectors, removed, rowAppends };
   }
 
-  entity(owner: string): ChangedEntity | undefined {
-    const entity = this.#entities.get(owner);
-    if (entity === undefined) return undefined;
-    let count = 0;
-    let newestTime = 0;
-    for (const { value, time } of entity.row.values()) {
-      if (value !== null) count++;
-      newestTime = Math.max(newestTime, time);
+  /** How many ratings the owner's row has, and the time of the newest. */
+  activity(owner: string): { readonly count: number; readonly newestTime: number } {
+    const row = this.#entities.get(owner)?.row;
+    return { count: row?.length ?? 0, newestTime: row?.newestTime ?? 0 };
+  }
+
+  #write(owner: string, entry: RowEntry): Entity {
+    let entity = this.#entities.get(owner);
+    if (entity === undefined) {
+      entity = { vector: undefined, trend: NO_TREND, row: new Row() };
+      this.#entities.set(owner, entity);
     }
-    return { vector: entity.vector, trend: entity.trend, count, newestTime };
+    const slot = this.#slotOf(entry.neighbour);
+    if (entry.value === null) entity.row.takeBack(slot, entry.time);
+    else entity.row.put(slot, entry.value, entry.time);
+    const bytes = encodeRowEntry(entry);
+    const parts = this.#appends.get(owner);
+    if (parts) parts.push(bytes);
+    else this.#appends.set(owner, [bytes]);
+    this.#changed.add(owner);
+    return entity;
   }
 
   #move(owner: string, entity: Entity, sourceOffset: number): void {
-    const { others, grams } = this.surroundings;
+    const { settings, surroundings } = this.#options;
     const { side } = this.id;
-    const before = entity.vector;
-    const row = this.#ratedRow(entity.row);
+    const { row, vector: before } = entity;
     if (row.length === 0) {
       this.gram.move(before, undefined);
       entity.vector = undefined;
       return;
     }
-    const after = before?.slice() ?? startVector(owner, side, grams(), this.settings);
+    const grams = surroundings.grams();
+    const after = before?.slice() ?? startVector(owner, side, grams, settings);
     const sampled = this.#sampler.sample(side, row, owner, sourceOffset);
-    this.#halfStep.run(side, after, sampled, others.table, grams());
+    this.#halfStep.run(side, after, sampled, surroundings.others.table, grams);
     this.gram.move(before, after);
     entity.vector = after;
   }
 
-  #ratedRow(row: ReadonlyMap<string, RowEntry>) {
-    const { others, grams } = this.surroundings;
+  #slotOf(neighbour: string): number {
+    const { settings, surroundings } = this.#options;
     const facing = this.id.side === 'user' ? 'item' : 'user';
-    const slots: number[] = [];
-    const values: number[] = [];
-    for (const { neighbour, value } of row.values()) {
-      if (value === null) continue;
-      const start = () => startVector(neighbour, facing, grams(), this.settings);
-      slots.push(others.slotOrStart(neighbour, start));
-      values.push(value);
-    }
-    return {
-      slots: Uint32Array.from(slots),
-      values: Float32Array.from(values),
-      start: 0,
-      length: slots.length,
-    };
-  }
-
-  #append(owner: string, bytes: Uint8Array): void {
-    const parts = this.#appends.get(owner);
-    if (parts) parts.push(bytes);
-    else this.#appends.set(owner, [bytes]);
+    return surroundings.others.slotOrStart(neighbour, () =>
+      startVector(neighbour, facing, surroundings.grams(), settings),
+    );
   }
 }

@@ -5,6 +5,7 @@
  */
 import {
   decodeRating,
+  type ItemRating,
   itemRatingCodec,
   PoisonRecord,
   type RatingEvent,
@@ -13,7 +14,7 @@ import {
   topicName,
 } from '@freshet/events';
 import type { LogRecord } from '@freshet/stream';
-import type { Batch } from './batch.ts';
+import type { Batch, Marks } from './batch.ts';
 import type { Shard } from './shard.ts';
 
 export interface JudgeOptions {
@@ -25,6 +26,10 @@ export interface JudgeOptions {
 /** Where a record was first found, when it came on the wrong partition: model/partition/offset. */
 const SOURCE_HEADER = 'freshet-source';
 
+/** Under this name a shard keeps how many ratings of a user half forgotten are gone. */
+const FORGOTTEN = 'forgotten';
+const FORGET_SLICE = 1_000;
+
 export class UserJudge {
   readonly #options: JudgeOptions;
 
@@ -32,7 +37,7 @@ export class UserJudge {
     this.#options = options;
   }
 
-  apply(shard: Shard, marks: ReadonlyMap<string, string>, record: LogRecord, batch: Batch): void {
+  apply(shard: Shard, marks: Marks, record: LogRecord, batch: Batch): void {
     if (this.#isRepeated(marks, record, batch)) return;
     let event: RatingEvent;
     try {
@@ -43,7 +48,7 @@ export class UserJudge {
     }
     const home = shardOf(event.user, this.#options.partitions);
     if (home !== shard.id.shard) return this.#sendHome(shard, record, home, batch);
-    if (event.kind === 'forget') this.#forget(shard, event.user, record, batch);
+    if (event.kind === 'forget') this.#forget(shard, event.user, record, marks, batch);
     else this.#rate(shard, event, record, batch);
   }
 
@@ -54,51 +59,56 @@ export class UserJudge {
     batch: Batch,
   ): void {
     const { user, item, time } = event;
+    const known = shard.timeOf(user, item);
+    if (known !== undefined && known > time) return;
     const value = event.kind === 'rate' ? Math.fround(event.value) : null;
-    const known = shard.row(user)?.get(item);
-    if (known !== undefined && known.time > time) return;
-    const wasRated = known !== undefined && known.value !== null;
+    const wasRated = shard.isRated(user, item);
     shard.set(user, { neighbour: item, value, time }, record.offset);
     batch.ratings += Number(value !== null) - Number(wasRated);
     batch.appliedTimestamps.push(record.timestamp);
-    if (value !== null || wasRated) this.#forward(shard, user, item, value, time, record, 0, batch);
+    if (value === null && !wasRated) return;
+    this.#forward(
+      shard,
+      { user, item, value, time, sourceOffset: record.offset, ordinal: 0 },
+      batch,
+    );
   }
 
-  #forget(shard: Shard, user: string, record: LogRecord, batch: Batch): void {
-    const rated = [...(shard.row(user)?.values() ?? [])].filter(({ value }) => value !== null);
-    rated.sort((a, b) => (a.neighbour < b.neighbour ? -1 : 1));
-    rated.forEach(({ neighbour, time }, ordinal) => {
-      this.#forward(shard, user, neighbour, null, time, record, ordinal, batch);
+  /**
+   * Fans out to every item the user rated, in the order of their ids, at most so many in one commit.
+   * How many went before is committed with the shard, so that ordinals go on after a take-over.
+   */
+  #forget(shard: Shard, user: string, record: LogRecord, marks: Marks, batch: Batch): void {
+    const base = Number(batch.marks.get(FORGOTTEN) ?? marks.get(FORGOTTEN) ?? 0);
+    const rated = shard.rated(user);
+    const slice = rated.slice(0, FORGET_SLICE);
+    const time = record.timestamp;
+    slice.forEach((item, index) => {
+      const ordinal = base + index;
+      this.#forward(
+        shard,
+        { user, item, value: null, time, sourceOffset: record.offset, ordinal },
+        batch,
+      );
+      shard.release(user, item, time);
     });
-    batch.ratings -= rated.length;
+    batch.ratings -= slice.length;
+    if (slice.length < rated.length) {
+      batch.marks.set(FORGOTTEN, String(base + slice.length));
+      batch.finished = false;
+      return;
+    }
+    if (base > 0) batch.marks.set(FORGOTTEN, '0');
     shard.forget(user);
     batch.appliedTimestamps.push(record.timestamp);
   }
 
-  #forward(
-    shard: Shard,
-    user: string,
-    item: string,
-    value: number | null,
-    time: number,
-    record: LogRecord,
-    ordinal: number,
-    batch: Batch,
-  ): void {
-    const decided = {
-      item,
-      user,
-      value,
-      time,
-      sourceShard: shard.id.shard,
-      sourceOffset: record.offset,
-      ordinal,
-    };
+  #forward(shard: Shard, decided: Omit<ItemRating, 'sourceShard'>, batch: Batch): void {
     batch.out.push({
       topic: topicName('itemRatings', this.#options.model),
-      partition: shardOf(item, this.#options.partitions),
-      key: item,
-      value: itemRatingCodec.encode(decided),
+      partition: shardOf(decided.item, this.#options.partitions),
+      key: decided.item,
+      value: itemRatingCodec.encode({ ...decided, sourceShard: shard.id.shard }),
     });
   }
 
@@ -115,7 +125,7 @@ export class UserJudge {
   }
 
   /** A forward that a retry repeated, or that another model made for itself. */
-  #isRepeated(marks: ReadonlyMap<string, string>, record: LogRecord, batch: Batch): boolean {
+  #isRepeated(marks: Marks, record: LogRecord, batch: Batch): boolean {
     const source = record.headers[SOURCE_HEADER];
     if (source === undefined) return false;
     const [model, partition, offset] = source.split('/');

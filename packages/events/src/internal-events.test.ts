@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type FactorBatch,
+  factorBatchCodec,
+  type GramPart,
+  type GramsEvent,
+  gramPartCodec,
+  gramsCodec,
+  isNewer,
+  itemRatingCodec,
+  type Side,
+  type Version,
+} from './internal-events.ts';
+
+const side = fc.constantFrom<Side>('user', 'item');
+const count = fc.integer({ min: 0, max: 2 ** 31 - 1 });
+/** Beyond it avsc refuses a long: it would not be exact. */
+const offset = fc.integer({ min: 0, max: 2 ** 52 });
+const id = fc.string({ unit: 'binary', minLength: 1, maxLength: 64 });
+const bytes = fc.uint8Array({ maxLength: 64 });
+
+/** Every bit of every number: NaN, −0 and denormals included. */
+function floats(length: number): fc.Arbitrary<Float32Array> {
+  return fc
+    .uint8Array({ minLength: 4 * length, maxLength: 4 * length })
+    .map((raw) => new Float32Array(Uint8Array.from(raw).buffer));
+}
+
+function batchOf(ids: string[], factorCount: number): fc.Arbitrary<FactorBatch> {
+  const n = ids.length;
+  const doubles = fc.array(fc.double(), { minLength: n, maxLength: n });
+  return fc.record({
+    side,
+    shard: count,
+    epoch: offset,
+    sequence: offset,
+    from: offset,
+    next: offset,
+    factorCount: fc.constant(factorCount),
+    ids: fc.constant(ids),
+    vectors: floats(n * factorCount),
+    counts: fc.array(count, { minLength: n, maxLength: n }).map((list) => Uint32Array.from(list)),
+    trends: doubles.map((list) => Float64Array.from(list)),
+    times: doubles.map((list) => Float64Array.from(list)),
+    deletes: fc.array(id, { maxLength: 4 }),
+  });
+}
+
+const batch = fc
+  .tuple(fc.array(id, { maxLength: 6 }), fc.integer({ min: 1, max: 9 }))
+  .chain(([ids, factorCount]) => batchOf(ids, factorCount));
+
+/** Typed arrays compared by their bytes: NaN has many. */
+const bitsOf = (numbers: Float32Array): Buffer =>
+  Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+
+describe('what services send each other comes back as it was', () => {
+  it('a factor batch, bit for bit', () => {
+    fc.assert(
+      fc.property(batch, (sent) => {
+        const { vectors, ...rest } = factorBatchCodec.decode(factorBatchCodec.encode(sent));
+        const { vectors: sentVectors, ...sentRest } = sent;
+        expect(bitsOf(vectors)).toEqual(bitsOf(sentVectors));
+        expect(rest).toEqual(sentRest);
+      }),
+      { seed: 21, numRuns: 200 },
+    );
+  });
+
+  it('an item rating', () => {
+    const rating = fc.record({
+      item: id,
+      user: id,
+      value: fc.option(fc.double({ noNaN: true })),
+      time: offset,
+      sourceShard: count,
+      sourceOffset: offset,
+      ordinal: count,
+    });
+    fc.assert(
+      fc.property(rating, (sent) => {
+        expect({ ...itemRatingCodec.decode(itemRatingCodec.encode(sent)) }).toEqual(sent);
+      }),
+      { seed: 22, numRuns: 200 },
+    );
+  });
+
+  it('a partial gram', () => {
+    const part: fc.Arbitrary<GramPart> = fc.record({
+      side,
+      shard: count,
+      epoch: offset,
+      sequence: offset,
+      factorCount: count,
+      ratings: offset,
+      gram: bytes,
+    });
+    fc.assert(
+      fc.property(part, (sent) => {
+        const { gram, ...rest } = gramPartCodec.decode(gramPartCodec.encode(sent));
+        expect({ ...rest, gram: Uint8Array.from(gram) }).toEqual({
+          ...sent,
+          gram: Uint8Array.from(sent.gram),
+        });
+      }),
+      { seed: 23, numRuns: 200 },
+    );
+  });
+
+  it('the grams with the version of every part', () => {
+    const parts = fc.array(fc.record({ side, shard: count, epoch: offset, sequence: offset }));
+    const grams: fc.Arbitrary<GramsEvent> = fc.record({
+      factorCount: count,
+      user: bytes,
+      item: bytes,
+      ratings: offset,
+      parts,
+    });
+    fc.assert(
+      fc.property(grams, (sent) => {
+        const read = gramsCodec.decode(gramsCodec.encode(sent));
+        expect(read.parts).toEqual(sent.parts);
+        expect([read.factorCount, read.ratings]).toEqual([sent.factorCount, sent.ratings]);
+        expect(Buffer.from(read.user)).toEqual(Buffer.from(sent.user));
+        expect(Buffer.from(read.item)).toEqual(Buffer.from(sent.item));
+      }),
+      { seed: 24, numRuns: 200 },
+    );
+  });
+
+  it('a packed list of ids of 256 bytes, emoji and NUL', () => {
+    const ids = ['x'.repeat(256), '🎬', '\0', 'a'];
+    const sent = fc.sample(batchOf(ids, 2), { seed: 25, numRuns: 1 })[0];
+    expect(sent && factorBatchCodec.decode(factorBatchCodec.encode(sent)).ids).toEqual(ids);
+  });
+});
+
+describe('a version', () => {
+  const version = fc.record({ epoch: fc.nat(3), sequence: fc.nat(3) });
+
+  it('is newer than none, by its epoch first, then by its sequence', () => {
+    expect(isNewer({ epoch: 0, sequence: 0 }, undefined)).toBe(true);
+    expect(isNewer({ epoch: 2, sequence: 0 }, { epoch: 1, sequence: 9 })).toBe(true);
+    expect(isNewer({ epoch: 1, sequence: 9 }, { epoch: 2, sequence: 0 })).toBe(false);
+    expect(isNewer({ epoch: 1, sequence: 2 }, { epoch: 1, sequence: 1 })).toBe(true);
+  });
+
+  it('is ordered strictly: of two different ones exactly one is newer', () => {
+    const same = (a: Version, b: Version) => a.epoch === b.epoch && a.sequence === b.sequence;
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        expect(Number(isNewer(a, b)) + Number(isNewer(b, a))).toBe(same(a, b) ? 0 : 1);
+      }),
+      { seed: 26 },
+    );
+  });
+});

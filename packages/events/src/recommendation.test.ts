@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PoisonRecord } from './poison-record.ts';
+import { decodeRecommendationRequest, encodeRecommendation } from './recommendation.ts';
+
+const decode = (text: string) => decodeRecommendationRequest(Buffer.from(text));
+
+function reasonOf(text: string | null): string {
+  try {
+    decodeRecommendationRequest(text === null ? null : Buffer.from(text));
+  } catch (error) {
+    if (error instanceof PoisonRecord) return error.reason;
+    throw error;
+  }
+  return 'none';
+}
+
+describe('a recommendation request', () => {
+  it('asks for ten items of every model unless it says otherwise', () => {
+    expect(decode('{"user":"u"}')).toEqual({ user: 'u', n: 10 });
+    expect(decode('{"user":"u","n":3,"model":"m"}')).toEqual({ user: 'u', n: 3, model: 'm' });
+  });
+
+  it('is refused by reason when it makes no sense', () => {
+    expect(reasonOf(null)).toBe('not-json');
+    expect(reasonOf('{')).toBe('not-json');
+    for (const text of ['null', '7', '[]', '{}', '{"user":""}', '{"user":"\\ud800"}']) {
+      expect(reasonOf(text), text).toBe('bad-id');
+    }
+    expect(reasonOf(`{"user":"${'x'.repeat(257)}"}`)).toBe('bad-id');
+    for (const n of ['0', '-1', '1.5', '1001', '"3"', 'null', '1e400']) {
+      expect(reasonOf(`{"user":"u","n":${n}}`), n).toBe('bad-value');
+    }
+  });
+
+  it('never ends in any other error, whatever its bytes', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), fc.string({ unit: 'binary' })), (text) => {
+        reasonOf(text);
+      }),
+      { seed: 31, numRuns: 2_000 },
+    );
+  });
+});
+
+describe('a recommendation', () => {
+  it('is plain JSON', () => {
+    const answer = {
+      user: '🎬',
+      items: [{ item: 'a', score: 0.5 }],
+      model: { name: 'default', position: null },
+      fallback: 'mean',
+    } as const;
+    expect(JSON.parse(encodeRecommendation(answer).toString())).toEqual(answer);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { messageBytesLimit, type Topic, topicConfig, topicName, topics } from './topics.ts';
+
+const all = Object.keys(topics) as Topic[];
+
+describe('the table of topics', () => {
+  it('names every topic once, by what Kafka allows', () => {
+    const names = all.map((topic) => topicName(topic, 'x'.repeat(40)));
+    expect(new Set(names).size).toBe(all.length);
+    for (const name of names) expect(name).toMatch(/^[a-z0-9.-]{1,249}$/);
+  });
+
+  it('keeps the topics of two models apart, and shares what belongs to the user', () => {
+    for (const topic of all) {
+      const isShared = topicName(topic, 'one') === topicName(topic, 'two');
+      expect(isShared, topic).toBe(topics[topic].scope === 'shared');
+    }
+    expect(topicName('ratings', 'one')).toBe('ratings');
+    expect(topicName('itemRatings', 'one')).toBe('one.item-ratings');
+  });
+
+  it('never expires what the model is rebuilt from', () => {
+    for (const topic of ['ratings', 'itemRatings'] as const) {
+      expect(topicConfig(topic)).toMatchObject({ 'retention.ms': '-1', 'retention.bytes': '-1' });
+    }
+  });
+
+  it('keeps vectors for an hour and a gigabyte a partition', () => {
+    for (const topic of ['userFactors', 'itemFactors'] as const) {
+      const expected = { 'retention.ms': '3600000', 'retention.bytes': String(2 ** 30) };
+      expect(topicConfig(topic)).toMatchObject(expected);
+    }
+  });
+
+  it('compacts exactly what is kept by its latest record, and that has one partition', () => {
+    for (const topic of all) {
+      const isCompacted = topicConfig(topic)['cleanup.policy'] === 'compact';
+      expect(isCompacted, topic).toBe(topics[topic].retain === 'latest');
+      if (isCompacted) expect(topics[topic].partitions).toBe('single');
+    }
+  });
+
+  it('allows records of 4 MB everywhere', () => {
+    for (const topic of all) {
+      expect(topicConfig(topic)['max.message.bytes']).toBe(String(messageBytesLimit));
+    }
+  });
+
+  it('gives what is keyed by user or item a partition for each shard', () => {
+    const keyed = all.filter((topic) => ['user', 'item'].includes(topics[topic].keyedBy));
+    for (const topic of keyed) expect(topics[topic].partitions, topic).toBe('sharded');
+    // An epoch is an offset of claims: two partitions would hand the same one out twice.
+    expect(topics.claims.partitions).toBe('single');
+  });
+});

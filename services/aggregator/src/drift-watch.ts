@@ -1,0 +1,77 @@
+/**
+ * Proves, one shard after the other, that a stored partial gram is the sum of the stored vectors: what
+ * retracting and adding for months has left of exactness. A shard that moves meanwhile is passed over.
+ */
+import { sides } from '@freshet/events';
+import { Gram } from '@freshet/model';
+import type { FactorStore, ShardId } from '@freshet/store';
+import { type Log, metrics } from '@freshet/telemetry';
+
+export interface DriftOptions {
+  readonly store: FactorStore;
+  readonly factorCount: number;
+  readonly partitions: number;
+  readonly log: Log;
+}
+
+const INTERVAL_MS = 10_000;
+
+export class DriftWatch {
+  readonly #options: DriftOptions;
+  #next = 0;
+  #timer: NodeJS.Timeout;
+  #measuring: Promise<void> = Promise.resolve();
+
+  constructor(options: DriftOptions) {
+    this.#options = options;
+    this.#timer = this.#schedule();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#measuring;
+  }
+
+  #schedule(): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#measuring = this.#measure()
+        .catch((error: unknown) => this.#options.log.warn({ err: error }, 'drift not measured'))
+        .then(() => {
+          this.#timer = this.#schedule();
+        });
+    }, INTERVAL_MS).unref();
+  }
+
+  async #measure(): Promise<void> {
+    const { partitions, store, factorCount } = this.#options;
+    const turn = this.#next++ % (sides.length * partitions);
+    const id: ShardId = {
+      side: sides[Math.floor(turn / partitions)] ?? 'user',
+      shard: turn % partitions,
+    };
+    const drift = await gramDrift(store, id, factorCount);
+    if (drift !== undefined) metrics.gramDrift.set({ side: id.side }, drift);
+  }
+}
+
+/** max|ΔS| / max|S| of one shard, or undefined if it moved meanwhile or holds nothing. */
+export async function gramDrift(
+  store: FactorStore,
+  id: ShardId,
+  factorCount: number,
+): Promise<number | undefined> {
+  const { gram, facts } = await store.inspect(id);
+  if (gram === null) return undefined;
+  const fresh = Gram.zero(factorCount);
+  for await (const [, { vector }] of store.vectors(id)) {
+    if (vector.length > 0) fresh.move(undefined, vector);
+  }
+  if ((await store.inspect(id)).facts.commit !== facts.commit) return undefined;
+  const stored = Gram.fromBytes(gram, factorCount);
+  let [largest, difference] = [Number.MIN_VALUE, 0];
+  stored.matrix.forEach((cell, at) => {
+    largest = Math.max(largest, Math.abs(cell));
+    difference = Math.max(difference, Math.abs(cell - (fresh.matrix[at] ?? 0)));
+  });
+  return difference / largest;
+}

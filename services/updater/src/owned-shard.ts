@@ -1,0 +1,126 @@
+/**
+ * A shard and its place in the source log, as the store last committed them: turns records into the
+ * next commit and, once that is written, moves on. No I/O: the stage does that.
+ */
+import { randomUUID } from 'node:crypto';
+import { factorBatchCodec, gramPartCodec, topicName } from '@freshet/events';
+import type { Commit, ShardState } from '@freshet/store';
+import { encodeOutbox, type LogRecord, type OutRecord } from '@freshet/stream';
+import { Batch, type Marks } from './batch.ts';
+import { factorBatch } from './factor-batch.ts';
+import type { Shard } from './shard.ts';
+
+/** Reads one record of the source topic into a shard. */
+export interface RecordReader {
+  apply(shard: Shard, marks: Marks, record: LogRecord, batch: Batch): void;
+}
+
+/** One commit and what it means. */
+export interface Step {
+  readonly commit: Commit;
+  readonly batch: Batch;
+  readonly out: readonly OutRecord[];
+  /** Records that need another commit. */
+  readonly rest: readonly LogRecord[];
+}
+
+export class OwnedShard {
+  readonly marks: Map<string, string>;
+  #position: number;
+  #sequence: number;
+  #ratings: number;
+  #gram: Uint8Array;
+
+  constructor(
+    readonly shard: Shard,
+    readonly epoch: number,
+    readonly model: string,
+    state: ShardState,
+  ) {
+    this.marks = new Map(Object.entries(state.facts));
+    this.#position = state.position ?? 0;
+    this.#sequence = Number(state.facts.sequence ?? 0);
+    this.#ratings = Number(state.facts.ratings ?? 0);
+    this.#gram = shard.gram.toBytes();
+  }
+
+  get key(): string {
+    return `${this.shard.id.side}:${this.shard.id.shard}`;
+  }
+
+  /** Applies records to the shard; `next` is the offset after the last of them. */
+  compute(
+    records: readonly LogRecord[],
+    next: number,
+    reader: RecordReader,
+    timed: (seconds: number) => void,
+  ): Step {
+    const batch = new Batch();
+    let done = 0;
+    for (const record of records) {
+      const started = performance.now();
+      reader.apply(this.shard, this.marks, record, batch);
+      timed((performance.now() - started) / 1000);
+      if (!batch.finished) break;
+      done++;
+    }
+    this.shard.settle();
+    const rest = records.slice(done);
+    return { ...this.#commitOf(batch, rest[0]?.offset ?? next), batch, rest };
+  }
+
+  /** The step's commit is in the store. */
+  advance({ commit, batch }: Step): void {
+    this.#position = commit.next;
+    this.#sequence++;
+    this.#ratings += batch.ratings;
+    this.#gram = commit.gram;
+    for (const [name, mark] of batch.marks) this.marks.set(name, mark);
+  }
+
+  /** The partial gram as last committed, never one that a commit may still refuse. */
+  gramPart(): OutRecord {
+    const { id, gram } = this.shard;
+    const part = {
+      ...id,
+      epoch: this.epoch,
+      sequence: this.#sequence,
+      ratings: this.#ratings,
+      factorCount: gram.factorCount,
+    };
+    return {
+      topic: topicName('gramParts', this.model),
+      partition: 0,
+      key: this.key,
+      value: gramPartCodec.encode({ ...part, gram: this.#gram }),
+    };
+  }
+
+  #commitOf(batch: Batch, next: number): Pick<Step, 'commit' | 'out'> {
+    const { epoch, shard, model } = this;
+    const from = this.#position;
+    const sequence = this.#sequence + 1;
+    const changes = shard.takeChanges();
+    const { factorCount } = shard.gram;
+    const head = { ...shard.id, epoch, sequence, from, next, factorCount };
+    const factors: OutRecord = {
+      topic: topicName(`${shard.id.side}Factors`, model),
+      partition: shard.id.shard,
+      key: this.key,
+      value: factorBatchCodec.encode(factorBatch(head, changes, shard)),
+    };
+    const out = [...batch.out, factors];
+    const facts = {
+      ...Object.fromEntries(batch.marks),
+      epoch: String(epoch),
+      sequence: String(sequence),
+      ratings: String(this.#ratings + batch.ratings),
+    };
+    const gram = shard.gram.toBytes();
+    const outbox = encodeOutbox(out);
+    return {
+      commit: { ...changes, epoch, id: randomUUID(), from, next, gram, outbox, facts },
+      out,
+    };
+  }
+}
