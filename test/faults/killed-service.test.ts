@@ -71,11 +71,13 @@ describe('kill -9 of one service while ratings stream', () => {
     });
     const others = serviceNames.filter((each): each is ServiceName => each !== name);
     for (const other of others) expect(system.child(other).running, other).toBe(true);
-    const { ratings, gramError, counted } = await system.snapshot();
+    const { ratings, gramError, counted, tallies } = await system.snapshot();
     const expected = new Set([...truth].map(([pair, value]) => `${pair} ${value}`));
     expect(ratings.user).toEqual(expected);
     expect(ratings.item).toEqual(expected);
     expect(counted).toBe(expected.size);
+    expect(tallies.userApplied.split(':')[0]).toBe(String(produced));
+    expect(tallies.itemApplied).toBe(tallies.userSent);
     expect(gramError).toBeLessThan(1e-9);
   });
 

@@ -5,5 +5,5 @@ export {
   searchPath,
   settingsOrExit,
 } from './environment.ts';
-export { BadSettings, httpHost, readSettings } from './read-settings.ts';
+export { BadSettings, httpAddress, readSettings } from './read-settings.ts';
 export { type SettingName, type Settings, settings } from './settings.ts';

@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { BadValue } from './readers.ts';
 import { type SettingName, type Settings, settings } from './settings.ts';
 
+type PortName = Extract<SettingName, `${string}_PORT`>;
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export class BadSettings extends Error {
@@ -36,6 +38,14 @@ export function readSettings(environment: Environment): Settings {
 export function httpHost(chosen: Settings): string {
   if (chosen.HTTP_HOST !== '') return chosen.HTTP_HOST;
   return chosen.HTTP_TOKEN === '' ? '127.0.0.1' : '0.0.0.0';
+}
+
+/** Where an HTTP server listens, with the setting to change if it cannot. */
+export function httpAddress(
+  chosen: Settings,
+  setting: PortName,
+): { host: string; port: number; setting: PortName } {
+  return { host: httpHost(chosen), port: chosen[setting], setting };
 }
 
 function given(name: SettingName, environment: Environment): string | undefined {

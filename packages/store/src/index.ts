@@ -10,6 +10,6 @@ export {
   type StoredEntity,
   type StoredVector,
 } from './factor-store.ts';
-export { MemoryStore } from './memory-store.ts';
+export { type MemorySnapshot, MemoryStore } from './memory-store.ts';
 export { RedisStore, RedisUnreachable } from './redis-store.ts';
 export { decodeRow, encodeRowEntry, type RowEntry } from './row-codec.ts';

@@ -20,6 +20,8 @@ interface MemoryShard {
   outbox: Uint8Array | null;
 }
 
+export type MemorySnapshot = ReadonlyMap<string, MemoryShard>;
+
 export class MemoryStore implements FactorStore {
   readonly #shards = new Map<string, MemoryShard>();
   #manifest: Manifest | undefined;
@@ -85,6 +87,16 @@ export class MemoryStore implements FactorStore {
   }
 
   async close(): Promise<void> {}
+
+  /** All there is now, to go back to: what a fail-over to a replica that lags does. */
+  snapshot(): MemorySnapshot {
+    return structuredClone(this.#shards);
+  }
+
+  restore(snapshot: MemorySnapshot): void {
+    this.#shards.clear();
+    for (const [key, shard] of structuredClone(snapshot)) this.#shards.set(key, shard);
+  }
 
   #shard({ side, shard }: ShardId): MemoryShard {
     const key = `${side}:${shard}`;

@@ -1,4 +1,5 @@
 export { type KafkaOptions, KafkaUnreachable, openKafka } from './client.ts';
+export { groupMembers } from './group-members.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
 export {
   type LogRecord,
@@ -7,5 +8,6 @@ export {
   type ReaderOptions,
 } from './partition-reader.ts';
 export { type OutRecord, Publisher } from './publisher.ts';
+export { readTopic, type TopicReading } from './read-topic.ts';
 export { Tail, type TailOptions } from './tail.ts';
 export { PartitionMismatch, TopicAdmin, type TopicPlan } from './topic-admin.ts';

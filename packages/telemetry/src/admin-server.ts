@@ -2,6 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics } from 'prom-client';
+import { type Address, listening } from './listening.ts';
 import { registry } from './metrics.ts';
 
 export interface Health {
@@ -20,16 +21,18 @@ export class AdminServer {
     this.#server = server;
   }
 
-  static async open(host: string, port: number, health: Health): Promise<AdminServer> {
-    collectDefaultMetrics({ register: registry });
+  static async open(address: Address, health: Health): Promise<AdminServer> {
     const server = createServer((request, response) => {
-      void answer(request.url ?? '', health, response);
+      void answer(request.url?.split('?')[0] ?? '', health, response);
     });
     server.requestTimeout = 30_000;
     server.headersTimeout = 10_000;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(port, host, resolve);
+    await listening(address, ({ host, port }) => {
+      return new Promise<void>((resolve, reject) => {
+        server.once('error', reject).listen(port, host, resolve);
+      });
     });
+    collectDefaultMetrics({ register: registry });
     return new AdminServer(server);
   }
 
@@ -43,8 +46,8 @@ export class AdminServer {
   }
 }
 
-async function answer(url: string, health: Health, response: ServerResponse): Promise<void> {
-  switch (url) {
+async function answer(path: string, health: Health, response: ServerResponse): Promise<void> {
+  switch (path) {
     case '/livez':
       return reply(response, health.live() ? 200 : 503, health.live() ? 'live' : 'not live');
     case '/readyz': {
@@ -56,7 +59,7 @@ async function answer(url: string, health: Health, response: ServerResponse): Pr
       response.end(await registry.metrics());
       return;
     default: {
-      const route = health.routes?.[url];
+      const route = health.routes?.[path];
       if (route !== undefined) return replyJson(response, route());
       return reply(response, 404, 'try /livez, /readyz or /metrics');
     }

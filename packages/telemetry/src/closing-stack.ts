@@ -7,7 +7,7 @@ export class ClosingStack {
   readonly #closers: (() => Promise<void>)[] = [];
 
   own<T extends Closable>(resource: T): T {
-    this.#closers.push(() => resource.close());
+    this.#closers.push(async () => resource.close());
     return resource;
   }
 

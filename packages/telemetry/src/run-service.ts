@@ -33,7 +33,12 @@ export async function runService(
     process.exit(code);
   };
   const fail = (error: unknown): void => {
-    if (!ending) log.fatal({ err: error }, error instanceof Error ? error.message : 'failed');
+    if (!ending) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.fatal({ err: error }, reason);
+      // For whoever started it by hand: the same, as one plain line.
+      process.stderr.write(`freshet: ${name}: ${reason.replaceAll(/\s*\n\s*/g, ' ')}\n`);
+    }
     void end(1);
   };
 

@@ -1,3 +1,5 @@
 export { eventually } from './eventually.ts';
+export { factorStoreContract } from './factor-store-contract.ts';
+export { MemoryLog } from './memory-log.ts';
 export { type StoreSnapshot, snapshot } from './store-snapshot.ts';
 export { type Recommended, System } from './system.ts';

@@ -9,12 +9,15 @@ export interface StoreSnapshot {
   readonly gramError: number;
   /** |R| as the user shards count it. */
   readonly counted: number;
+  /** Count and sum of hashes, over all shards: what user shards applied, what they sent to item shards, what those applied. */
+  readonly tallies: Readonly<Record<'userApplied' | 'userSent' | 'itemApplied', string>>;
 }
 
 export async function snapshot(store: FactorStore, partitions: number): Promise<StoreSnapshot> {
   const ratings: Record<Side, Set<string>> = { user: new Set(), item: new Set() };
   let gramError = 0;
   let counted = 0;
+  const tallies = { userApplied: [0, 0], userSent: [0, 0], itemApplied: [0, 0] };
   for (const side of ['user', 'item'] as const) {
     for (let shard = 0; shard < partitions; shard++) {
       const id = { side, shard };
@@ -31,9 +34,27 @@ export async function snapshot(store: FactorStore, partitions: number): Promise<
       const { gram, facts } = await store.inspect(id);
       if (gram !== null) gramError = Math.max(gramError, relativeError(gram, vectors));
       if (side === 'user') counted += Number(facts.ratings ?? 0);
+      addTally(tallies[`${side}Applied`], facts.applied);
+      if (side === 'user') addTally(tallies.userSent, facts.sent);
     }
   }
-  return { ratings, gramError, counted };
+  const { userApplied, userSent, itemApplied } = tallies;
+  return {
+    ratings,
+    gramError,
+    counted,
+    tallies: {
+      userApplied: userApplied.join(':'),
+      userSent: userSent.join(':'),
+      itemApplied: itemApplied.join(':'),
+    },
+  };
+}
+
+function addTally(total: number[], fact: string | undefined): void {
+  const [count = 0, sum = 0] = (fact ?? '').split(':').map(Number);
+  total[0] = (total[0] ?? 0) + count;
+  total[1] = ((total[1] ?? 0) + sum) % Number.MAX_SAFE_INTEGER;
 }
 
 /** The stored bytes (count, sum, packed lower triangle) against a plain double loop. */

@@ -1,5 +1,5 @@
 /** The aggregator: adds the partial grams of all shards and publishes the sum. One is active. */
-import { httpHost, settingsOrExit } from '@freshet/config';
+import { httpAddress, settingsOrExit } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { openSession } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
@@ -19,7 +19,7 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
     waitingFor: () => (aggregation ? aggregation.waitingFor() : 'Kafka and Redis'),
     routes: { '/v1/grams': () => aggregation?.describe() ?? null },
   };
-  stack.own(await AdminServer.open(httpHost(settings), settings.AGGREGATOR_ADMIN_PORT, health));
+  stack.own(await AdminServer.open(httpAddress(settings, 'AGGREGATOR_ADMIN_PORT'), health));
 
   const { kafka, admin, store, model } = await openSession('aggregator', settings, { log, stack });
   const publisher = stack.own(await Publisher.open(kafka));

@@ -1,12 +1,12 @@
 /** The recommendation API over HTTP. Errors are problem details as RFC 9457 has them. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { recommendationCountLimit } from '@freshet/events';
+import { idBytesLimit, recommendationCountLimit } from '@freshet/events';
 import { metrics } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Recommender } from './recommender.ts';
 
 export interface HttpApiOptions {
-  readonly recommender: Recommender;
+  readonly recommender: Pick<Recommender, 'recommend'>;
   /** Empty: no token is asked for. */
   readonly token: string;
   /** What readiness waits for, or null when ready. */
@@ -14,7 +14,7 @@ export interface HttpApiOptions {
 }
 
 const BODY_BYTES_LIMIT = 64 << 10;
-const ID_BYTES_LIMIT = 256;
+const PATH_BYTES_LIMIT = 16 << 10; // Node's own limit on the head of a request
 const REQUEST_TIMEOUT_MS = 30_000;
 
 interface RecommendationQuery {
@@ -39,7 +39,10 @@ export function httpApi({ recommender, token, waitingFor }: HttpApiOptions): Fas
   const api = fastify({
     bodyLimit: BODY_BYTES_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    routerOptions: { maxParamLength: 3 * ID_BYTES_LIMIT }, // each byte may be written %XX
+    // Not the id's own limit: the router answers 404 beyond its limit, and the id is what is wrong.
+    routerOptions: { maxParamLength: PATH_BYTES_LIMIT },
+    frameworkErrors: (error, _, reply) =>
+      void problem(reply, error.statusCode ?? 400, error.message),
   });
   const expected = digest(token);
 
@@ -70,8 +73,8 @@ export function httpApi({ recommender, token, waitingFor }: HttpApiOptions): Fas
   const route = { schema: recommendationSchema };
   api.get<RecommendationQuery>('/v1/recommendations/:user', route, async (request, reply) => {
     const { user } = request.params;
-    if (Buffer.byteLength(user) > ID_BYTES_LIMIT) {
-      return problem(reply, 400, `a user id has at most ${ID_BYTES_LIMIT} bytes`);
+    if (Buffer.byteLength(user) > idBytesLimit) {
+      return problem(reply, 400, `a user id has at most ${idBytesLimit} bytes`);
     }
     return recommender.recommend(user, request.query.n);
   });

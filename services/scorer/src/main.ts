@@ -1,10 +1,10 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
-import { httpHost, settingsOrExit } from '@freshet/config';
+import { httpAddress, settingsOrExit } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
-import { AdminServer, metrics, runService } from '@freshet/telemetry';
+import { AdminServer, listening, metrics, runService } from '@freshet/telemetry';
 import { httpApi } from './http-api.ts';
 import { Recommender } from './recommender.ts';
 import { RequestAnswerer } from './request-answerer.ts';
@@ -14,8 +14,7 @@ const settings = settingsOrExit();
 await runService('scorer', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
   let waitingFor: () => string | null = () => 'Kafka and Redis';
   const health = { live: () => true, waitingFor: () => waitingFor() };
-  const host = httpHost(settings);
-  stack.own(await AdminServer.open(host, settings.SCORER_ADMIN_PORT, health));
+  stack.own(await AdminServer.open(httpAddress(settings, 'SCORER_ADMIN_PORT'), health));
 
   const session = await openSession('scorer', settings, { log, stack });
   const { kafka, store, model } = session;
@@ -44,7 +43,8 @@ await runService('scorer', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
   });
 
   const api = stack.own(httpApi({ recommender, token: settings.HTTP_TOKEN, waitingFor }));
-  const url = await api.listen({ host, port: settings.SCORER_PORT });
+  const address = httpAddress(settings, 'SCORER_PORT');
+  const url = await listening(address, (at) => api.listen(at));
 
   const publisher = stack.own(await Publisher.open(kafka));
   const groupId = `${model}.scorer`;

@@ -16,6 +16,7 @@ export class ItemApplier {
     if (!isAfter(sourceOffset, ordinal, batch.marks.get(name) ?? marks.get(name))) return;
     batch.marks.set(name, `${sourceOffset}:${ordinal}`);
     shard.set(item, { neighbour: user, value, time }, record.offset);
+    batch.applied.add(record.value);
     batch.appliedTimestamps.push(record.timestamp);
   }
 }

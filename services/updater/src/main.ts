@@ -1,5 +1,5 @@
 /** The updater: both half-steps of every rating. The only file that knows every collaborator. */
-import { httpHost, settingsOrExit } from '@freshet/config';
+import { httpAddress, settingsOrExit } from '@freshet/config';
 import { type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
@@ -11,12 +11,15 @@ import type { RecordReader } from './owned-shard.ts';
 import { Stage } from './stage.ts';
 import { UserJudge } from './user-judge.ts';
 
+/** A commit of a few milliseconds, however much a user to be forgotten has rated. */
+const FORGET_SLICE = 1_000;
+
 const settings = settingsOrExit();
 
 await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
   let waitingFor: () => string | null = () => 'Kafka and Redis';
   const health = { live: () => true, waitingFor: () => waitingFor() };
-  stack.own(await AdminServer.open(httpHost(settings), settings.UPDATER_ADMIN_PORT, health));
+  stack.own(await AdminServer.open(httpAddress(settings, 'UPDATER_ADMIN_PORT'), health));
 
   const session = await openSession('updater', settings, { log, stack });
   const { kafka, admin, store, model, modelSettings } = session;
@@ -49,7 +52,7 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
   };
   const limits = { valueMax: settings.RATING_MAX, schemaIds: settings.RATING_SCHEMA_IDS };
   if (settings.STAGES.includes('users')) {
-    const judge = new UserJudge({ model, partitions, limits });
+    const judge = new UserJudge({ model, partitions, limits, forgetSlice: FORGET_SLICE });
     await start('user', topicName('ratings', model), judge);
   }
   if (settings.STAGES.includes('items')) {

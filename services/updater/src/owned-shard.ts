@@ -75,7 +75,7 @@ export class OwnedShard {
     this.#sequence++;
     this.#ratings += batch.ratings;
     this.#gram = commit.gram;
-    for (const [name, mark] of batch.marks) this.marks.set(name, mark);
+    for (const [name, fact] of Object.entries(commit.facts)) this.marks.set(name, fact);
   }
 
   /** The partial gram as last committed, never one that a commit may still refuse. */
@@ -112,6 +112,7 @@ export class OwnedShard {
     const out = [...batch.out, factors];
     const facts = {
       ...Object.fromEntries(batch.marks),
+      ...Object.fromEntries(batch.tallies(this.marks)),
       epoch: String(epoch),
       sequence: String(sequence),
       ratings: String(this.#ratings + batch.ratings),

@@ -21,6 +21,8 @@ export interface JudgeOptions {
   readonly model: string;
   readonly partitions: number;
   readonly limits: RatingLimits;
+  /** How many ratings of a forgotten user go in one commit. */
+  readonly forgetSlice: number;
 }
 
 /** Where a record was first found, when it came on the wrong partition: model/partition/offset. */
@@ -28,7 +30,6 @@ const SOURCE_HEADER = 'freshet-source';
 
 /** Under this name a shard keeps how many ratings of a user half forgotten are gone. */
 const FORGOTTEN = 'forgotten';
-const FORGET_SLICE = 1_000;
 
 export class UserJudge {
   readonly #options: JudgeOptions;
@@ -38,7 +39,19 @@ export class UserJudge {
   }
 
   apply(shard: Shard, marks: Marks, record: LogRecord, batch: Batch): void {
-    if (this.#isRepeated(marks, record, batch)) return;
+    const source = sourceOf(record);
+    if (source === undefined) return this.#judge(shard, marks, record, batch);
+    // Another model forwards for itself: its strays are not ours to apply.
+    if (source.model !== this.#options.model) return;
+    const name = `forwarded:${source.partition}`;
+    const applied = Number(batch.marks.get(name) ?? marks.get(name) ?? -1);
+    if (source.offset <= applied) return;
+    this.#judge(shard, marks, record, batch);
+    // Not before it is applied whole: the rest of it would be taken for a repetition.
+    if (batch.finished) batch.marks.set(name, String(source.offset));
+  }
+
+  #judge(shard: Shard, marks: Marks, record: LogRecord, batch: Batch): void {
     let event: RatingEvent;
     try {
       event = decodeRating(record, this.#options.limits);
@@ -50,6 +63,7 @@ export class UserJudge {
     if (home !== shard.id.shard) return this.#sendHome(shard, record, home, batch);
     if (event.kind === 'forget') this.#forget(shard, event.user, record, marks, batch);
     else this.#rate(shard, event, record, batch);
+    if (batch.finished) batch.applied.add(record.value ?? Buffer.from(event.user));
   }
 
   #rate(
@@ -81,7 +95,7 @@ export class UserJudge {
   #forget(shard: Shard, user: string, record: LogRecord, marks: Marks, batch: Batch): void {
     const base = Number(batch.marks.get(FORGOTTEN) ?? marks.get(FORGOTTEN) ?? 0);
     const rated = shard.rated(user);
-    const slice = rated.slice(0, FORGET_SLICE);
+    const slice = rated.slice(0, this.#options.forgetSlice);
     const time = record.timestamp;
     slice.forEach((item, index) => {
       const ordinal = base + index;
@@ -104,11 +118,13 @@ export class UserJudge {
   }
 
   #forward(shard: Shard, decided: Omit<ItemRating, 'sourceShard'>, batch: Batch): void {
+    const value = itemRatingCodec.encode({ ...decided, sourceShard: shard.id.shard });
+    batch.sent.add(value);
     batch.out.push({
       topic: topicName('itemRatings', this.#options.model),
       partition: shardOf(decided.item, this.#options.partitions),
       key: decided.item,
-      value: itemRatingCodec.encode({ ...decided, sourceShard: shard.id.shard }),
+      value,
     });
   }
 
@@ -122,19 +138,6 @@ export class UserJudge {
       value: record.value,
       headers: { ...record.headers, [SOURCE_HEADER]: source },
     });
-  }
-
-  /** A forward that a retry repeated, or that another model made for itself. */
-  #isRepeated(marks: Marks, record: LogRecord, batch: Batch): boolean {
-    const source = record.headers[SOURCE_HEADER];
-    if (source === undefined) return false;
-    const [model, partition, offset] = source.split('/');
-    if (model !== this.#options.model) return true;
-    const name = `forwarded:${partition}`;
-    const applied = Number(batch.marks.get(name) ?? marks.get(name) ?? -1);
-    if (Number(offset) <= applied) return true;
-    batch.marks.set(name, String(offset));
-    return false;
   }
 
   #park(shard: Shard, record: LogRecord, error: PoisonRecord, batch: Batch): void {
@@ -155,4 +158,11 @@ export class UserJudge {
       },
     });
   }
+}
+
+function sourceOf({ headers }: LogRecord) {
+  const parts = /^([^/]+)\/(\d+)\/(\d+)$/.exec(headers[SOURCE_HEADER] ?? '');
+  if (parts === null) return undefined;
+  const [, model, partition, offset] = parts;
+  return { model, partition: Number(partition), offset: Number(offset) };
 }

@@ -1,0 +1,155 @@
+import { type FactorBatch, shardOf } from '@freshet/events';
+import { referenceKernels } from '@freshet/kernels';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Replica } from './replica.ts';
+
+const K = 2;
+const PARTITIONS = 2;
+
+/** The first of a, b, c … that lies in a shard. */
+function idIn(shard: number, nth = 0): string {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const id = letters.filter((letter) => shardOf(letter, PARTITIONS) === shard)[nth];
+  if (id === undefined) throw new Error('not enough letters');
+  return id;
+}
+
+const [a, b] = [idIn(0), idIn(0, 1)];
+const elsewhere = idIn(1);
+let replica: Replica;
+
+beforeEach(() => {
+  replica = new Replica(referenceKernels(), K, PARTITIONS);
+});
+
+/** A batch of one offset that sets the given ids to (value, value). */
+function batch(from: number, changes: Partial<FactorBatch> & { value?: number } = {}): FactorBatch {
+  const { value = from, ids = [a], ...rest } = changes;
+  return {
+    side: 'item',
+    shard: 0,
+    epoch: 1,
+    sequence: from,
+    from,
+    next: from + 1,
+    factorCount: K,
+    ids,
+    vectors: new Float32Array(K * ids.length).fill(value),
+    counts: new Uint32Array(ids.length),
+    trends: new Float64Array(ids.length),
+    times: new Float64Array(ids.length),
+    deletes: [],
+    ...rest,
+  };
+}
+
+function vectorOf(id: string): number[] | undefined {
+  const slot = replica.slotOf(id);
+  if (slot === undefined) return undefined;
+  const out = new Float32Array(K);
+  replica.table.read(slot, out);
+  return Array.from(out);
+}
+
+describe('a replica receives a batch', () => {
+  it('that continues what it holds: applied', () => {
+    expect(replica.receive(batch(0))).toBe('applied');
+    expect(replica.receive(batch(1))).toBe('applied');
+    expect(vectorOf(a)).toEqual([1, 1]);
+    expect(replica.version(0)).toEqual({ epoch: 1, sequence: 1, next: 2 });
+  });
+
+  it('that it has, or an older one: dropped', () => {
+    replica.receive(batch(0));
+    replica.receive(batch(1));
+    expect(replica.receive(batch(1, { value: 99 }))).toBe('known');
+    expect(replica.receive(batch(0, { value: 99 }))).toBe('known');
+    expect(replica.receive(batch(7, { epoch: 0, value: 99 }))).toBe('known');
+    expect(vectorOf(a)).toEqual([1, 1]);
+  });
+
+  it('after a gap: changes nothing and asks for the shard to be loaded', () => {
+    replica.receive(batch(0));
+    expect(replica.receive(batch(2))).toBe('reload');
+    expect(vectorOf(a)).toEqual([0, 0]);
+    expect(replica.version(0)).toMatchObject({ next: 1 });
+  });
+
+  it('of a new epoch from where it is: applied, as after an ordinary take-over', () => {
+    replica.receive(batch(0));
+    expect(replica.receive(batch(1, { epoch: 2, sequence: 0 }))).toBe('applied');
+    expect(replica.receive(batch(1, { epoch: 1, sequence: 9, value: 99 }))).toBe('known');
+    expect(vectorOf(a)).toEqual([1, 1]);
+  });
+
+  it('of a new epoch from earlier: the store went back, the shard must be loaded', () => {
+    replica.receive(batch(0));
+    replica.receive(batch(1));
+    expect(replica.receive(batch(1, { epoch: 2, sequence: 0 }))).toBe('reload');
+  });
+
+  it('that is not the first of a shard it knows nothing of: the shard must be loaded', () => {
+    expect(replica.receive(batch(5))).toBe('reload');
+    expect(replica.size).toBe(0);
+  });
+
+  it('of one shard without regard to the others', () => {
+    replica.receive(batch(0));
+    expect(replica.receive(batch(0, { shard: 1, ids: [elsewhere] }))).toBe('applied');
+    expect(replica.size).toBe(2);
+  });
+
+  it('with deletes: they are gone, and can come back', () => {
+    replica.receive(batch(0, { ids: [a, b] }));
+    replica.receive(batch(1, { ids: [], deletes: [a, 'never seen'] }));
+    expect(replica.size).toBe(1);
+    replica.receive(batch(2, { ids: [a], value: 7 }));
+    expect(vectorOf(a)).toEqual([7, 7]);
+    expect(replica.size).toBe(2);
+  });
+});
+
+describe('a neighbour that no batch has brought yet', () => {
+  it('stands at its start vector and does not count, until it arrives', () => {
+    const slot = replica.slotOrStart(a, () => Float32Array.of(3, 4));
+    expect(vectorOf(a)).toEqual([3, 4]);
+    expect(replica.size).toBe(0);
+    replica.receive(batch(0, { value: 8 }));
+    expect(replica.slotOf(a)).toBe(slot);
+    expect(vectorOf(a)).toEqual([8, 8]);
+    expect(replica.size).toBe(1);
+  });
+
+  it('keeps its slot and its vector when asked for again', () => {
+    const slot = replica.slotOrStart(a, () => Float32Array.of(3, 4));
+    expect(replica.slotOrStart(a, () => Float32Array.of(5, 6))).toBe(slot);
+    expect(vectorOf(a)).toEqual([3, 4]);
+    expect(replica.idAt(slot)).toBe(a);
+  });
+});
+
+describe('a shard that is loaded again', () => {
+  it('loses what the scan did not find, and nothing of other shards', () => {
+    replica.receive(batch(0, { ids: [a, b] }));
+    replica.receive(batch(0, { shard: 1, ids: [elsewhere] }));
+    replica.set(b, Float32Array.of(5, 5));
+    replica.resetShard(0, { epoch: 3, sequence: 4, next: 9 }, new Set([b]));
+    expect(replica.size).toBe(2);
+    expect(vectorOf(b)).toEqual([5, 5]);
+    expect(vectorOf(elsewhere)).toEqual([0, 0]);
+    expect(replica.receive(batch(9, { epoch: 3, sequence: 5 }))).toBe('applied');
+  });
+
+  it('keeps the start vectors of neighbours that are still awaited', () => {
+    replica.slotOrStart(a, () => Float32Array.of(3, 4));
+    replica.resetShard(0, undefined, new Set());
+    expect(vectorOf(a)).toEqual([3, 4]);
+  });
+
+  it('and found empty takes the first batch of its log', () => {
+    replica.receive(batch(0));
+    replica.resetShard(0, undefined, new Set());
+    expect(replica.size).toBe(0);
+    expect(replica.receive(batch(0, { epoch: 2 }))).toBe('applied');
+  });
+});
