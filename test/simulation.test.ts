@@ -2,35 +2,19 @@
  * Every rating counts once, on both sides, whatever dies and whenever: thousands of random histories
  * through the real stage, and the same with one guard taken away, to see that it is needed.
  */
-import { type Side, shardOf } from '@freshet/events';
+import type { Side } from '@freshet/events';
 import { Random } from '@freshet/model';
 import { type FactorStore, MemoryStore } from '@freshet/store';
 import { snapshot } from '@freshet/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RecordReader } from '../services/updater/src/owned-shard.ts';
+import { produceSomething } from './simulation/producer.ts';
 import { truthOf } from './simulation/truth.ts';
 import { PARTITIONS, type Sabotage, sourceOf, World } from './simulation/world.ts';
 
 const SEEDS = 300;
 const LIMIT_MS = 120_000;
 const STEPS = 120;
-
-/** A few users and items, so that everything collides: re-rating, un-rating, forgetting, strays. */
-async function produceSomething(world: World, random: Random, time: number): Promise<void> {
-  const user = `u${random.below(5)}`;
-  const home = shardOf(user, PARTITIONS);
-  const partition = random.next() < 0.25 ? 1 - home : home;
-  const late = random.next() < 0.2 ? 20 : 0;
-  const rating = {
-    user,
-    item: `i${random.below(6)}`,
-    value: random.next() < 0.15 ? null : 1 + random.below(5),
-    time: time - late,
-  };
-  const forgets = random.next() < 0.06;
-  const value = forgets ? null : Buffer.from(JSON.stringify(rating));
-  await world.produce({ partition, key: user, value });
-}
 
 /** Runs one history; returns what is wrong at its end. */
 async function violations(seed: number, sabotage: Sabotage = {}): Promise<string[]> {

@@ -4,7 +4,7 @@
  * earlier state, batches are cut anywhere. Only ports are faked; stage, judge and shard are the real ones.
  */
 import { factorBatchCodec, type Side, sides, topicName } from '@freshet/events';
-import { referenceKernels } from '@freshet/kernels';
+import { wasmKernels } from '@freshet/kernels';
 import { defaultModel, Gram, type Grams, Random } from '@freshet/model';
 import { Replica } from '@freshet/session';
 import type { FactorStore, MemorySnapshot, MemoryStore } from '@freshet/store';
@@ -30,6 +30,12 @@ export interface Sabotage {
   readonly reader?: (side: Side, reader: RecordReader) => RecordReader;
 }
 
+/** The other side and the grams held still, so that a shard depends on its log alone. */
+export interface Pinned {
+  readonly grams: Grams;
+  readonly vectors: Readonly<Record<Side, ReadonlyMap<string, Float32Array>>>;
+}
+
 interface Process {
   readonly stage: Stage;
   readonly side: Side;
@@ -53,13 +59,18 @@ export class World {
   #danger = 0.04;
   readonly #grams: Grams;
 
-  constructor(seed: number, memory: MemoryStore, sabotage: Sabotage = {}) {
+  constructor(
+    seed: number,
+    memory: MemoryStore,
+    sabotage: Sabotage = {},
+    readonly pinned?: Pinned,
+  ) {
     this.#random = new Random(seed);
     this.#memory = memory;
     this.#sabotage = sabotage;
     this.#store = this.#dangerous(sabotage.store?.(memory) ?? memory);
     const k = settings.factorCount;
-    this.#grams = { user: Gram.zero(k), item: Gram.zero(k), ratings: 0 };
+    this.#grams = pinned?.grams ?? { user: Gram.zero(k), item: Gram.zero(k), ratings: 0 };
   }
 
   /** Takes one random action: work, a fault, or time passing for somebody replaced. */
@@ -96,8 +107,9 @@ export class World {
   #replace(side: Side): Process {
     const former = this.#owners.get(side);
     if (former) this.#zombies = [former, ...this.#zombies].slice(0, 2);
-    const kernels = referenceKernels();
+    const kernels = wasmKernels();
     const replica = new Replica(kernels, settings.factorCount, PARTITIONS);
+    for (const [id, vector] of this.pinned?.vectors[facingOf(side)] ?? []) replica.set(id, vector);
     const limits = { valueMax: 100, schemaIds: [] };
     const forgetSlice = 2;
     const judge = new UserJudge({ model: MODEL, partitions: PARTITIONS, limits, forgetSlice });
@@ -109,7 +121,7 @@ export class World {
       settings,
       kernels,
       surroundings: { others: replica, grams: () => this.#grams },
-      coalesce: side === 'item' && this.#random.next() < 0.5,
+      coalesce: side === 'item' && this.pinned === undefined && this.#random.next() < 0.5,
       reader: this.#sabotage.reader?.(side, reader) ?? reader,
       store: this.#store,
       publisher: { append: (record) => this.log.append(record), publish: (out) => this.#send(out) },
@@ -153,8 +165,8 @@ export class World {
 
   /** Brings the replica of the other side up to some point of its topic. */
   async #follow({ side, replica, read }: Process): Promise<void> {
-    const facing = side === 'user' ? 'item' : 'user';
-    const topic = topicName(`${facing}Factors`, MODEL);
+    if (this.pinned) return;
+    const topic = topicName(`${facingOf(side)}Factors`, MODEL);
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const records = this.log.records(topic, partition);
       const from = read.get(partition) ?? records.length;
@@ -203,6 +215,10 @@ export class World {
   #pick<T>(choices: readonly T[]): T {
     return choices[this.#random.below(choices.length)] as T;
   }
+}
+
+export function facingOf(side: Side): Side {
+  return side === 'user' ? 'item' : 'user';
 }
 
 export function sourceOf(side: Side): string {
