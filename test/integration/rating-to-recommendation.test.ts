@@ -38,137 +38,140 @@ function kcat(args: readonly string[], input = ''): Promise<string> {
   });
 }
 
-beforeAll(async () => {
-  system = await System.start();
-  kafka = new Kafka({ brokers: [system.brokers], logLevel: 0 });
-  producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-  await producer.connect();
-});
-
-afterAll(async () => {
-  await producer?.disconnect();
-  await system?.close();
-});
-
-describe('a rating goes in, a recommendation comes out', () => {
-  it('learns tastes from a plain kafkajs producer', async () => {
-    const messages = checkerboard().map((rating) => ({
-      key: rating.user,
-      value: JSON.stringify(rating),
-    }));
-    for (let round = 0; round < 3; round++) await producer.send({ topic: 'ratings', messages });
-    await eventually('person-0 to be recommended an even film', async () => {
-      const { items, fallback } = await system.recommendations('person-0', 1);
-      return fallback === null && filmsOf(items).every((film) => film % 2 === 0) && items.length;
+describe.each(['standalone', 'cluster'] as const)(
+  'a rating goes in, a recommendation comes out, on Redis %s',
+  (redis) => {
+    beforeAll(async () => {
+      system = await System.start({}, redis);
+      kafka = new Kafka({ brokers: [system.brokers], logLevel: 0 });
+      producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+      await producer.connect();
     });
-    await eventually('person-1 to be recommended an odd film', async () => {
-      const { items } = await system.recommendations('person-1', 1);
-      return filmsOf(items).every((film) => film % 2 === 1) && items.length;
-    });
-    await system.settled();
-  });
 
-  it('never recommends what the user has rated', async () => {
-    const rated = checkerboard().filter(({ user }) => user === 'person-3');
-    const items = await eventually('every other film to be offered', async () => {
-      const answer = await system.recommendations('person-3', 50);
-      return answer.items.length === FILMS - rated.length && answer.items;
+    afterAll(async () => {
+      await producer?.disconnect();
+      await system?.close();
     });
-    for (const { item } of rated) expect(items.map((each) => each.item)).not.toContain(item);
-  });
 
-  it('answers for somebody it has never seen, and says so', async () => {
-    const { items, fallback } = await system.recommendations('nobody/at all ☂');
-    expect(fallback).toBe('mean');
-    expect(items).toHaveLength(10);
-  });
+    it('learns tastes from a plain kafkajs producer', async () => {
+      const messages = checkerboard().map((rating) => ({
+        key: rating.user,
+        value: JSON.stringify(rating),
+      }));
+      for (let round = 0; round < 3; round++) await producer.send({ topic: 'ratings', messages });
+      await eventually('person-0 to be recommended an even film', async () => {
+        const { items, fallback } = await system.recommendations('person-0', 1);
+        return fallback === null && filmsOf(items).every((film) => film % 2 === 0) && items.length;
+      });
+      await eventually('person-1 to be recommended an odd film', async () => {
+        const { items } = await system.recommendations('person-1', 1);
+        return filmsOf(items).every((film) => film % 2 === 1) && items.length;
+      });
+      await system.settled();
+    });
 
-  it('takes ratings from kcat, whose partitioner differs, and applies each once', async () => {
-    const users = Array.from({ length: 12 }, (_, index) => `kcat-${index}`);
-    const lines = users.flatMap((user) =>
-      [0, 2, 4, 6].map((film) => {
-        const rating = { user, item: `film-${film}`, value: 5 };
-        return `${user}\t${JSON.stringify(rating)}`;
-      }),
-    );
-    const before = await system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
-    await kcat(['-P', '-t', 'ratings', '-K', '\t'], `${lines.join('\n')}\n`);
-    await eventually('all of them to be applied', async () => {
-      const now = await system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
-      return now === before + lines.length;
+    it('never recommends what the user has rated', async () => {
+      const rated = checkerboard().filter(({ user }) => user === 'person-3');
+      const items = await eventually('every other film to be offered', async () => {
+        const answer = await system.recommendations('person-3', 50);
+        return answer.items.length === FILMS - rated.length && answer.items;
+      });
+      for (const { item } of rated) expect(items.map((each) => each.item)).not.toContain(item);
     });
-    expect(await system.metric('updater', 'freshet_ratings_forwarded_total')).toBeGreaterThan(0);
-    await eventually('kcat-0 to be recommended another even film', async () => {
-      const { items, fallback } = await system.recommendations('kcat-0', 1);
-      return fallback === null && filmsOf(items).every((film) => [8, 10].includes(film));
-    });
-  });
 
-  it('takes Avro by fingerprint and by registry id beside JSON', async () => {
-    const body = (item: string) => encodeRating({ user: 'avro', item, value: 5, time: null });
-    const confluent = Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), body('film-3').subarray(10)]);
-    const messages = [body('film-1'), confluent].map((value) => ({ key: 'avro', value }));
-    await producer.send({ topic: 'ratings', messages });
-    await eventually('both films to count as rated', async () => {
-      const { items, fallback } = await system.recommendations('avro', 50);
-      return fallback === null && items.length === FILMS - 2;
+    it('answers for somebody it has never seen, and says so', async () => {
+      const { items, fallback } = await system.recommendations('nobody/at all ☂');
+      expect(fallback).toBe('mean');
+      expect(items).toHaveLength(10);
     });
-  });
 
-  it('answers requests on the topic, with the correlation id of the request', async () => {
-    const consumer = kafka.consumer({ groupId: 'asker' });
-    await consumer.connect();
-    await consumer.subscribe({ topics: ['recommendations'], fromBeginning: true });
-    const answers: { id: string; user: string; count: number; partition: number }[] = [];
-    await consumer.run({
-      eachMessage: async ({ message, partition }) => {
-        const { user, items } = JSON.parse(String(message.value));
-        const id = String(message.headers?.['correlation-id']);
-        answers.push({ id, user, count: items.length, partition });
-      },
+    it('takes ratings from kcat, whose partitioner differs, and applies each once', async () => {
+      const users = Array.from({ length: 12 }, (_, index) => `kcat-${index}`);
+      const lines = users.flatMap((user) =>
+        [0, 2, 4, 6].map((film) => {
+          const rating = { user, item: `film-${film}`, value: 5 };
+          return `${user}\t${JSON.stringify(rating)}`;
+        }),
+      );
+      const before = await system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
+      await kcat(['-P', '-t', 'ratings', '-K', '\t'], `${lines.join('\n')}\n`);
+      await eventually('all of them to be applied', async () => {
+        const now = await system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
+        return now === before + lines.length;
+      });
+      expect(await system.metric('updater', 'freshet_ratings_forwarded_total')).toBeGreaterThan(0);
+      await eventually('kcat-0 to be recommended another even film', async () => {
+        const { items, fallback } = await system.recommendations('kcat-0', 1);
+        return fallback === null && filmsOf(items).every((film) => [8, 10].includes(film));
+      });
     });
-    await producer.send({
-      topic: 'recommendation-requests',
-      messages: [
-        {
-          key: 'person-2',
-          value: JSON.stringify({ user: 'person-2', n: 3 }),
-          headers: { 'correlation-id': 'q1' },
+
+    it('takes Avro by fingerprint and by registry id beside JSON', async () => {
+      const body = (item: string) => encodeRating({ user: 'avro', item, value: 5, time: null });
+      const confluent = Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), body('film-3').subarray(10)]);
+      const messages = [body('film-1'), confluent].map((value) => ({ key: 'avro', value }));
+      await producer.send({ topic: 'ratings', messages });
+      await eventually('both films to count as rated', async () => {
+        const { items, fallback } = await system.recommendations('avro', 50);
+        return fallback === null && items.length === FILMS - 2;
+      });
+    });
+
+    it('answers requests on the topic, with the correlation id of the request', async () => {
+      const consumer = kafka.consumer({ groupId: 'asker', maxWaitTimeInMs: 100 });
+      await consumer.connect();
+      await consumer.subscribe({ topics: ['recommendations'], fromBeginning: true });
+      const answers: { id: string; user: string; count: number; partition: number }[] = [];
+      await consumer.run({
+        eachMessage: async ({ message, partition }) => {
+          const { user, items } = JSON.parse(String(message.value));
+          const id = String(message.headers?.['correlation-id']);
+          answers.push({ id, user, count: items.length, partition });
         },
-      ],
+      });
+      await producer.send({
+        topic: 'recommendation-requests',
+        messages: [
+          {
+            key: 'person-2',
+            value: JSON.stringify({ user: 'person-2', n: 3 }),
+            headers: { 'correlation-id': 'q1' },
+          },
+        ],
+      });
+      const [answer] = await eventually('the answer', async () => answers.length > 0 && answers);
+      const partition = (murmur2(Buffer.from('person-2')) & 0x7fffffff) % 4;
+      expect(answer).toEqual({ id: 'q1', user: 'person-2', count: 3, partition });
+      await consumer.disconnect();
     });
-    const [answer] = await eventually('the answer', async () => answers.length > 0 && answers);
-    const partition = (murmur2(Buffer.from('person-2')) & 0x7fffffff) % 4;
-    expect(answer).toEqual({ id: 'q1', user: 'person-2', count: 3, partition });
-    await consumer.disconnect();
-  });
 
-  it('parks what can never be applied, with its bytes and the reason, and goes on', async () => {
-    await producer.send({ topic: 'ratings', messages: [{ key: 'bad', value: '{"user":7}' }] });
-    const printed = await eventually('the dead letter', async () => {
-      const format = ['-f', '%s %h\n'];
-      const args = ['-C', '-t', 'ratings-dead-letter', '-o', 'beginning', '-e', '-q', ...format];
-      return (await kcat(args)).trim() || undefined;
+    it('parks what can never be applied, with its bytes and the reason, and goes on', async () => {
+      await producer.send({ topic: 'ratings', messages: [{ key: 'bad', value: '{"user":7}' }] });
+      const printed = await eventually('the dead letter', async () => {
+        const format = ['-f', '%s %h\n'];
+        const args = ['-C', '-t', 'ratings-dead-letter', '-o', 'beginning', '-e', '-q', ...format];
+        return (await kcat(args)).trim() || undefined;
+      });
+      expect(printed).toContain('{"user":7}');
+      expect(printed).toContain('freshet-reason=bad-id');
+      expect(printed).toContain('freshet-topic=ratings');
     });
-    expect(printed).toContain('{"user":7}');
-    expect(printed).toContain('freshet-reason=bad-id');
-    expect(printed).toContain('freshet-topic=ratings');
-  });
 
-  it('forgets a user on a null record', async () => {
-    await producer.send({ topic: 'ratings', messages: [{ key: 'person-5', value: null }] });
-    await eventually('person-5 to be a stranger', async () => {
-      return (await system.recommendations('person-5')).fallback === 'mean';
+    it('forgets a user on a null record', async () => {
+      await producer.send({ topic: 'ratings', messages: [{ key: 'person-5', value: null }] });
+      await eventually('person-5 to be a stranger', async () => {
+        return (await system.recommendations('person-5')).fallback === 'mean';
+      });
     });
-  });
 
-  it('refuses nonsense over HTTP with a problem document', async () => {
-    for (const n of ['0', '-1', '1e9', 'many']) {
-      const response = await fetch(`${system.scorerUrl}/v1/recommendations/person-0?n=${n}`);
-      expect(response.status, n).toBe(400);
-      expect(response.headers.get('content-type')).toContain('application/problem+json');
-      expect(await response.json()).toMatchObject({ status: 400, title: 'Bad Request' });
-    }
-    expect((await fetch(`${system.scorerUrl}/nothing`)).status).toBe(404);
-  });
-});
+    it('refuses nonsense over HTTP with a problem document', async () => {
+      for (const n of ['0', '-1', '1e9', 'many']) {
+        const response = await fetch(`${system.scorerUrl}/v1/recommendations/person-0?n=${n}`);
+        expect(response.status, n).toBe(400);
+        expect(response.headers.get('content-type')).toContain('application/problem+json');
+        expect(await response.json()).toMatchObject({ status: 400, title: 'Bad Request' });
+      }
+      expect((await fetch(`${system.scorerUrl}/nothing`)).status).toBe(404);
+    });
+  },
+);

@@ -1,3 +1,4 @@
+export { Command, type Variables } from './command.ts';
 export { eventually } from './eventually.ts';
 export { factorStoreContract } from './factor-store-contract.ts';
 export { MemoryLog } from './memory-log.ts';

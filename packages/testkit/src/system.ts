@@ -13,9 +13,11 @@ import {
   isReady,
   kafkaJars,
   type ServiceName,
+  type Spawned,
   serviceNames,
   startKafka,
   startRedis,
+  startRedisCluster,
   startService,
   stepsTo,
 } from '@freshet/local';
@@ -31,6 +33,8 @@ export interface Recommended {
   readonly fallback: string | null;
 }
 
+export type RedisKind = 'standalone' | 'cluster';
+
 export class System {
   readonly #children = new Map<string, Child>();
 
@@ -45,29 +49,41 @@ export class System {
   }
 
   /** Kafka and Redis, and no service yet. */
-  static async open(settings: Readonly<Record<string, string>> = {}): Promise<System> {
+  static async open(
+    settings: Readonly<Record<string, string>> = {},
+    redis: RedisKind = 'standalone',
+  ): Promise<System> {
     const folder = mkdtempSync(join(tmpdir(), 'freshet-test-'));
     const jars = await kafkaJars(stepsTo(() => {}));
     const port = await freePort();
-    const redisPort = await freePort();
-    const [kafka, redis] = await Promise.all([
-      startKafka({ jars, folder, port, controllerPort: await freePort() }),
-      startRedis({ folder, port: redisPort }),
-    ]);
+    const servers: Child[] = [];
+    const spawned = (child: Child): void => void servers.push(child);
+    let redisUrl: string;
+    try {
+      [redisUrl] = await Promise.all([
+        openRedis(redis, folder, spawned),
+        startKafka({ jars, folder, port, controllerPort: await freePort(), spawned }),
+      ]);
+    } catch (error) {
+      await Promise.all(servers.map((server) => server.stop()));
+      throw error;
+    }
     const brokers = `127.0.0.1:${port}`;
-    const redisUrl = `redis://127.0.0.1:${redisPort}`;
     const environment: Record<string, string> = {
       KAFKA_BROKERS: brokers,
       REDIS_URL: redisUrl,
       SCORER_PORT: String(await freePort()),
     };
     for (const name of serviceNames) environment[adminSetting(name)] = String(await freePort());
-    return new System(folder, brokers, redisUrl, { ...environment, ...settings }, [kafka, redis]);
+    return new System(folder, brokers, redisUrl, { ...environment, ...settings }, servers);
   }
 
   /** The same with every service ready. */
-  static async start(settings: Readonly<Record<string, string>> = {}): Promise<System> {
-    const system = await System.open(settings);
+  static async start(
+    settings: Readonly<Record<string, string>> = {},
+    redis: RedisKind = 'standalone',
+  ): Promise<System> {
+    const system = await System.open(settings, redis);
     for (const name of serviceNames) system.launch(name);
     for (const name of serviceNames) await system.ready(name);
     return system;
@@ -76,6 +92,13 @@ export class System {
   launch(name: ServiceName, settings: Readonly<Record<string, string>> = {}): Child {
     const child = startService(name, { ...this.environment, ...settings }, this.folder);
     this.#children.set(name, child);
+    return child;
+  }
+
+  /** One more process of a service, beside the first; stopped with the system. */
+  launchAnother(name: ServiceName, settings: Readonly<Record<string, string>>): Child {
+    const child = startService(name, { ...this.environment, ...settings }, this.folder);
+    this.#children.set(`${name} ${child.pid}`, child);
     return child;
   }
 
@@ -102,7 +125,11 @@ export class System {
 
   /** The value of a metric, summed over the series that have all the given labels. */
   async metric(name: ServiceName, metric: string, labels: readonly string[] = []): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${this.#adminPort(name)}/metrics`);
+    return this.metricAt(this.#adminPort(name), metric, labels);
+  }
+
+  async metricAt(port: number, metric: string, labels: readonly string[] = []): Promise<number> {
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
     return (await response.text())
       .split('\n')
       .filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `))
@@ -145,8 +172,9 @@ export class System {
   }
 
   async close(): Promise<void> {
-    const services = serviceNames.map((name) => this.#children.get(name)?.stop());
-    await Promise.all(services);
+    const isServer = (child: Child): boolean => /^(Kafka|Redis)/.test(child.name);
+    const services = [...this.#children.values()].filter((child) => !isServer(child));
+    await Promise.all(services.map((child) => child.stop()));
     await Promise.all([...this.#children.values()].map((child) => child.stop()));
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -158,4 +186,11 @@ export class System {
 
 function adminSetting(name: ServiceName): string {
   return `${name.toUpperCase()}_ADMIN_PORT`;
+}
+
+async function openRedis(kind: RedisKind, folder: string, spawned: Spawned): Promise<string> {
+  if (kind === 'cluster') return (await startRedisCluster({ folder, spawned })).urls.join(',');
+  const port = await freePort();
+  await startRedis({ folder, port, spawned });
+  return `redis://127.0.0.1:${port}`;
 }

@@ -3,6 +3,9 @@
  * reads without a copy. Neighbours are slots of the other side's replica. What was taken back is
  * remembered by its time, so that an older rating that comes late does not return.
  */
+/** From this length on, a row remembers who is in it instead of searching for each newcomer. */
+const LONG = 1024;
+
 export class Row {
   slots: Uint32Array;
   values: Float32Array;
@@ -10,6 +13,7 @@ export class Row {
   length = 0;
   readonly start = 0;
   #tombstones: Map<number, number> | undefined;
+  #members: Set<number> | undefined;
 
   constructor(capacity = 4) {
     this.slots = new Uint32Array(capacity);
@@ -41,6 +45,8 @@ export class Row {
     this.values[this.length] = value;
     this.times[this.length] = time;
     this.length++;
+    if (this.#members) this.#members.add(slot);
+    else if (this.length >= LONG) this.#members = new Set(this.slots.subarray(0, this.length));
   }
 
   takeBack(slot: number, time: number): void {
@@ -49,10 +55,29 @@ export class Row {
     this.#tombstones.set(slot, time);
   }
 
+  /** The same for many at once, in one pass over the row. */
+  takeBackAll(gone: ReadonlySet<number>, time: number): void {
+    let kept = 0;
+    for (let at = 0; at < this.length; at++) {
+      const slot = this.slots[at] ?? 0;
+      if (gone.has(slot)) continue;
+      this.slots[kept] = slot;
+      this.values[kept] = this.values[at] ?? 0;
+      this.times[kept] = this.times[at] ?? 0;
+      kept++;
+    }
+    this.length = kept;
+    this.#tombstones ??= new Map();
+    for (const slot of gone) {
+      this.#members?.delete(slot);
+      this.#tombstones.set(slot, time);
+    }
+  }
+
   /** Searched from the newest: most questions are about what was rated a moment ago. */
   #find(slot: number): number {
-    const at = this.slots.lastIndexOf(slot, this.length - 1);
-    return this.length === 0 ? -1 : at;
+    if (this.length === 0 || this.#members?.has(slot) === false) return -1;
+    return this.slots.lastIndexOf(slot, this.length - 1);
   }
 
   #drop(slot: number): void {
@@ -62,6 +87,7 @@ export class Row {
       column.copyWithin(at, at + 1, this.length);
     }
     this.length--;
+    this.#members?.delete(slot);
   }
 
   #grow(): void {

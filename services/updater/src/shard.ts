@@ -60,6 +60,7 @@ export class Shard {
   readonly #appends = new Map<string, Uint8Array[]>();
   /** Owners whose half-step waits for the end of the batch, with the offset that seeds it. */
   readonly #pending = new Map<string, number>();
+  #sorted: { readonly owner: string; readonly neighbours: readonly string[] } | undefined;
 
   constructor(options: ShardOptions) {
     this.id = options.id;
@@ -88,12 +89,16 @@ export class Shard {
     return this.#entities.get(owner)?.row.isRated(this.#slotOf(neighbour)) ?? false;
   }
 
-  /** The neighbours the owner has rated, by id, sorted. */
-  rated(owner: string): string[] {
+  /** The neighbours the owner has rated, by id, sorted. Sorted once, however often it is asked. */
+  rated(owner: string): readonly string[] {
+    if (this.#sorted?.owner === owner) return this.#sorted.neighbours;
     const row = this.#entities.get(owner)?.row;
     if (row === undefined) return [];
     const { others } = this.#options.surroundings;
-    return Array.from(row.slots.subarray(0, row.length), (slot) => others.idAt(slot)).sort();
+    const slots = row.slots.subarray(0, row.length);
+    const neighbours = Array.from(slots, (slot) => others.idAt(slot)).sort();
+    this.#sorted = { owner, neighbours };
+    return neighbours;
   }
 
   /** Records a rating (or, with null, takes it back) and moves the owner's vector. */
@@ -104,9 +109,14 @@ export class Shard {
     else this.#move(owner, entity, sourceOffset);
   }
 
-  /** Takes a rating back without moving the owner, who is about to be forgotten whole. */
-  release(owner: string, neighbour: string, time: number): void {
-    this.#write(owner, { neighbour, value: null, time });
+  /** Takes the first ratings of `rated` back without moving the owner, soon to be forgotten whole. */
+  release(owner: string, count: number, time: number): void {
+    const gone = this.rated(owner).slice(0, count);
+    const rest = this.rated(owner).slice(count);
+    this.#entities.get(owner)?.row.takeBackAll(new Set(gone.map((id) => this.#slotOf(id))), time);
+    for (const neighbour of gone) this.#append(owner, { neighbour, value: null, time });
+    this.#changed.add(owner);
+    this.#sorted = { owner, neighbours: rest };
   }
 
   /** Drops the owner whole, tombstones included. */
@@ -114,6 +124,7 @@ export class Shard {
     const entity = this.#entities.get(owner);
     if (entity === undefined) return;
     this.gram.move(entity.vector, undefined);
+    this.#sorted = undefined;
     this.#entities.delete(owner);
     this.#changed.delete(owner);
     this.#appends.delete(owner);
@@ -164,12 +175,17 @@ export class Shard {
     const slot = this.#slotOf(entry.neighbour);
     if (entry.value === null) entity.row.takeBack(slot, entry.time);
     else entity.row.put(slot, entry.value, entry.time);
+    if (this.#sorted?.owner === owner) this.#sorted = undefined;
+    this.#append(owner, entry);
+    this.#changed.add(owner);
+    return entity;
+  }
+
+  #append(owner: string, entry: RowEntry): void {
     const bytes = encodeRowEntry(entry);
     const parts = this.#appends.get(owner);
     if (parts) parts.push(bytes);
     else this.#appends.set(owner, [bytes]);
-    this.#changed.add(owner);
-    return entity;
   }
 
   #move(owner: string, entity: Entity, sourceOffset: number): void {

@@ -104,10 +104,10 @@ export class UserJudge {
         { user, item, value: null, time, sourceOffset: record.offset, ordinal },
         batch,
       );
-      shard.release(user, item, time);
     });
     batch.ratings -= slice.length;
     if (slice.length < rated.length) {
+      shard.release(user, slice.length, time);
       batch.marks.set(FORGOTTEN, String(base + slice.length));
       batch.finished = false;
       return;

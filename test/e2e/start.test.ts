@@ -1,0 +1,164 @@
+/** `npm start` as a person lives with it: it runs, is interrupted, killed, started again. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { kafkaJars, processIdentity, stepsTo } from '@freshet/local';
+import { Command, eventually, type Recommended } from '@freshet/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
+const cache = mkdtempSync(join(tmpdir(), 'freshet-start-'));
+const folder = join(cache, 'freshet', 'up');
+const commands: Command[] = [];
+const squatters: Server[] = [];
+const USUAL_PORTS = [8080, 9092, 6379, 9402];
+
+function up(...args: string[]): Command {
+  const command = new Command(process.execPath, [MAIN, 'up', ...args], { XDG_CACHE_HOME: cache });
+  commands.push(command);
+  return command;
+}
+
+/** The ids of everything that the running `up` has started. */
+function pids(): Record<string, number> {
+  const running = JSON.parse(readFileSync(join(folder, 'running.json'), 'utf8'));
+  const children: Record<string, { pid: number }> = running.children;
+  return Object.fromEntries(Object.entries(children).map(([name, { pid }]) => [name, pid]));
+}
+
+const isRunning = (pid: number | undefined): boolean =>
+  pid !== undefined && processIdentity(pid) !== undefined;
+
+/** The address of something, as it was printed. */
+function addressOf(command: Command, name: string): string {
+  const found = new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(command.out)?.[1];
+  if (found === undefined) throw new Error(`${name} was not printed:\n${command.out}`);
+  return found;
+}
+
+async function adasList(command: Command): Promise<Recommended> {
+  const response = await fetch(addressOf(command, 'recommendations'));
+  if (!response.ok) throw new Error(`${response.status}`);
+  return (await response.json()) as Recommended;
+}
+
+async function applied(command: Command): Promise<number> {
+  const text = await (await fetch(addressOf(command, 'updater'))).text();
+  return Number(/^freshet_ratings_applied_total\{side="item"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+/** Takes a port, unless somebody has it already, which is just as good. */
+async function squat(port: number): Promise<void> {
+  const server = createServer();
+  squatters.push(server);
+  await new Promise((resolve) => {
+    server.once('error', resolve).listen(port, '127.0.0.1', () => resolve(undefined));
+  });
+}
+
+beforeAll(async () => {
+  const jars = await kafkaJars(stepsTo(() => {}));
+  mkdirSync(join(cache, 'freshet'));
+  symlinkSync(jars, join(cache, 'freshet', basename(jars)));
+  for (const port of USUAL_PORTS) await squat(port);
+});
+
+afterAll(async () => {
+  for (const server of squatters) if (server.listening) server.close();
+  const left = existsSync(join(folder, 'running.json')) ? Object.values(pids()) : [];
+  for (const command of commands) await command.kill();
+  for (const pid of left.filter(isRunning)) process.kill(pid, 'SIGKILL');
+  rmSync(cache, { recursive: true, force: true });
+});
+
+describe('freshet up', () => {
+  let first: Command;
+
+  it('interrupted while it starts Kafka, leaves nothing behind', async () => {
+    const hasty = up();
+    await eventually('Kafka to be on its way', async () => pids().Kafka);
+    const started = Object.values(pids());
+    hasty.signal('SIGINT');
+    expect(await hasty.exited).toBe(0);
+    expect(started.filter(isRunning)).toEqual([]);
+    expect(existsSync(join(folder, 'running.json'))).toBe(false);
+  });
+
+  it('prints where everything is, on ports that were free', async () => {
+    first = up();
+    await first.said(/ready after/);
+    for (const name of ['recommendations', 'aggregator', 'Kafka', 'Redis']) {
+      const { port } = new URL(addressOf(first, name).replace(/^(?!\w+:\/\/)/, 'kafka://'));
+      expect(USUAL_PORTS, name).not.toContain(Number(port));
+    }
+    expect(addressOf(first, 'logs, data')).toBe(folder);
+  });
+
+  it('shows recommendations that change with what Ada likes', async () => {
+    await first.said(/ada liked .+ → \d+ ms → .+, .+, .+/);
+    const before = await eventually('a list of her own', async () => {
+      const list = await adasList(first);
+      return list.fallback === null && list;
+    });
+    await eventually('another list', async () => {
+      const { items } = await adasList(first);
+      return JSON.stringify(items) !== JSON.stringify(before.items);
+    });
+  });
+
+  it('is refused a second time at once, in one line', async () => {
+    const second = up();
+    expect(await second.exited).toBe(1);
+    const advice = `already running as process ${first.pid}: stop it with Ctrl-C there, or kill ${first.pid}`;
+    expect(second.complaints).toEqual([`freshet: ${advice}`]);
+    expect(second.out).toBe('');
+    expect(Object.values(pids()).every(isRunning)).toBe(true);
+  });
+
+  it.each(['scorer', 'updater'])(
+    'starts a killed %s again, and the stream goes on',
+    async (name) => {
+      const { [name]: victim, ...others } = pids();
+      process.kill(victim ?? 0, 'SIGKILL');
+      await first.said(new RegExp(`${name} was killed; starting it again`));
+      await eventually('a new one', async () => isRunning(pids()[name]) && pids()[name] !== victim);
+      // A new updater counts from zero, an old one from where it was: both must count on.
+      const before = await eventually('ratings to be applied', () => applied(first));
+      await eventually('more of them', async () => (await applied(first)) > before);
+      await eventually('Ada to have an answer', async () => (await adasList(first)).items.length);
+      expect(pids()).toMatchObject(others);
+    },
+  );
+
+  it('ends on Ctrl-C with everything it started, and nothing else', async () => {
+    const started = Object.values(pids());
+    expect(started).toHaveLength(5);
+    first.signal('SIGINT');
+    expect(await first.exited).toBe(0);
+    expect(first.complaints).toEqual([]);
+    expect(started.filter(isRunning)).toEqual([]);
+    expect(existsSync(join(folder, 'running.json'))).toBe(false);
+  });
+
+  it('knows at the next start what it knew; killed, its servers are stopped by the one after', async () => {
+    const second = up('--no-demo');
+    await second.said(/ready after/);
+    const known = await eventually('an answer of her own', async () => {
+      const list = await adasList(second);
+      return list.fallback === null && list;
+    });
+    expect(known.model.position).toBeGreaterThan(0);
+    const orphans = Object.values(pids());
+    await second.kill();
+    expect(orphans.filter(isRunning)).toEqual(orphans);
+
+    const third = up('--no-demo');
+    await third.said(/ready after/);
+    expect(orphans.filter(isRunning)).toEqual([]);
+    expect(await eventually('the same answer', () => adasList(third))).toEqual(known);
+    third.signal('SIGTERM');
+    expect(await third.exited).toBe(0);
+  });
+});
