@@ -164,6 +164,16 @@ describe('documents', () => {
     expect(broken).toEqual([]);
   });
 
+  it('name, for each invariant, a test that exists', () => {
+    const rows = read('docs/invariants.md').matchAll(/^\| \d+ \|.*\| `([^`]+)`(?:: (.+))? \|$/gm);
+    const named = [...rows].map(([, path = '', test = '']) => ({ path, test }));
+    expect(named.length).toBeGreaterThan(10);
+    const missing = named.filter(
+      ({ path, test }) => !existsSync(join(root, path)) || !read(path).includes(test),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('name scripts that exist', () => {
     const unknown = pages.flatMap((page) =>
       [...read(page).matchAll(/npm run ([a-z:-]+)/g)]

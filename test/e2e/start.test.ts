@@ -16,7 +16,9 @@ const squatters: Server[] = [];
 const USUAL_PORTS = [8080, 9092, 6379, 9402];
 
 function up(...args: string[]): Command {
-  const command = new Command(process.execPath, [MAIN, 'up', ...args], { XDG_CACHE_HOME: cache });
+  // A killed updater keeps its partitions until its session is over: a short one, for a short test.
+  const variables = { XDG_CACHE_HOME: cache, KAFKA_SESSION_MS: '3000' };
+  const command = new Command(process.execPath, [MAIN, 'up', ...args], variables);
   commands.push(command);
   return command;
 }
@@ -68,7 +70,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const server of squatters) if (server.listening) server.close();
   const left = existsSync(join(folder, 'running.json')) ? Object.values(pids()) : [];
-  for (const command of commands) await command.kill();
+  for (const command of commands) await command.stop();
   for (const pid of left.filter(isRunning)) process.kill(pid, 'SIGKILL');
   rmSync(cache, { recursive: true, force: true });
 });

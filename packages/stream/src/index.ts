@@ -1,4 +1,5 @@
 export { type KafkaOptions, KafkaUnreachable, openKafka } from './client.ts';
+export { clientPositions, type Followed } from './client-positions.ts';
 export { groupMembers } from './group-members.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
 export {

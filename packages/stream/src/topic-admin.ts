@@ -1,12 +1,15 @@
 /** What the brokers know of topics: created when missing, refused when they do not fit. */
 
-import { type Topic, type TopicRow, topicConfig, topicName, topics } from '@freshet/events';
+import { type Topic, topicConfig, topicName, topics } from '@freshet/events';
 import type { Admin, Kafka } from 'kafkajs';
 
 /** A topic exists with another number of partitions than this model has shards. */
 export class PartitionMismatch extends Error {
   override readonly name = 'PartitionMismatch';
 }
+
+/** How long a cluster may take to elect leaders for new partitions. */
+const CREATION_LIMIT_MS = 20_000;
 
 export interface TopicPlan {
   readonly model: string;
@@ -70,7 +73,7 @@ export class TopicAdmin {
     const config = Object.entries(topicConfig(topic));
     // False, not an error, when another service was quicker.
     await this.#admin.createTopics({
-      waitForLeaders: true,
+      waitForLeaders: false, // kafkajs gives up at the first answer; partitionCounts waits
       topics: [
         {
           topic: topicName(topic, plan.model),
@@ -83,20 +86,42 @@ export class TopicAdmin {
   }
 
   async #checkPartitions(wanted: readonly Topic[], plan: TopicPlan): Promise<void> {
-    const names = wanted.map((topic) => topicName(topic, plan.model));
-    const found = await this.#admin.fetchTopicMetadata({ topics: names });
+    const counts = await this.#partitionCounts(wanted.map((topic) => topicName(topic, plan.model)));
     for (const topic of wanted) {
       const name = topicName(topic, plan.model);
-      const count = found.topics.find((row) => row.name === name)?.partitions.length ?? 0;
+      const count = counts.get(name) ?? 0;
       const expected = partitionsOf(topic, plan);
-      const isOurs = (topics[topic] as TopicRow).partitions === 'sharded';
-      if (isOurs && count !== expected) {
+      if (topics[topic].partitions === 'sharded' && count !== expected) {
         throw new PartitionMismatch(
           `topic ${name} has ${count} partitions and PARTITIONS is ${expected}: set PARTITIONS=${count}, or use another MODEL and topic`,
         );
       }
     }
   }
+
+  /** Waits for a topic that another service has created a moment ago to be known and led. */
+  async #partitionCounts(names: string[]): Promise<Map<string, number>> {
+    for (const deadline = Date.now() + CREATION_LIMIT_MS; ; ) {
+      try {
+        const { topics: found } = await this.#admin.fetchTopicMetadata({ topics: names });
+        for (const name of names) await this.#offsets(name);
+        return new Map(found.map(({ name, partitions }) => [name, partitions.length]));
+      } catch (error) {
+        if (!isBeingCreated(error) || Date.now() > deadline) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  }
+}
+
+function isBeingCreated(error: unknown): boolean {
+  const passing = [
+    'UNKNOWN_TOPIC_OR_PARTITION',
+    'LEADER_NOT_AVAILABLE',
+    'NOT_LEADER_FOR_PARTITION',
+  ];
+  // kafkajs exports its error classes to CommonJS only: they are told by their `type`.
+  return error instanceof Error && 'type' in error && passing.includes(String(error.type));
 }
 
 function partitionsOf(topic: Topic, plan: TopicPlan): number {

@@ -6,6 +6,11 @@ export interface Closable {
 export class ClosingStack {
   readonly #closers: (() => Promise<void>)[] = [];
 
+  /** How many resources wait to be closed. */
+  get size(): number {
+    return this.#closers.length;
+  }
+
   own<T extends Closable>(resource: T): T {
     this.#closers.push(async () => resource.close());
     return resource;

@@ -6,6 +6,8 @@ import { eventually } from './eventually.ts';
 /** Over the environment of the tests; undefined takes a variable away. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+const TERM_LIMIT_MS = 20_000;
+
 export class Command {
   readonly #process: ChildProcess;
   /** The exit code; null when a signal ended it. */
@@ -62,9 +64,16 @@ export class Command {
     );
   }
 
-  /** For the end of a test, whatever became of it. */
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL');
     await this.exited;
+  }
+
+  /** For the end of a test, whatever became of it: asks, then insists. */
+  async stop(): Promise<void> {
+    this.#process.kill('SIGTERM');
+    const insist = setTimeout(() => this.#process.kill('SIGKILL'), TERM_LIMIT_MS);
+    await this.exited;
+    clearTimeout(insist);
   }
 }

@@ -2,5 +2,6 @@ export { Command, type Variables } from './command.ts';
 export { eventually } from './eventually.ts';
 export { factorStoreContract } from './factor-store-contract.ts';
 export { MemoryLog } from './memory-log.ts';
+export { RatingStream } from './rating-stream.ts';
 export { type StoreSnapshot, snapshot } from './store-snapshot.ts';
 export { type Recommended, System } from './system.ts';

@@ -106,7 +106,7 @@ export class System {
     await this.child(name).until(() => isReady(this.#adminPort(name)), 60_000);
   }
 
-  child(name: ServiceName | 'Kafka' | 'Redis'): Child {
+  child(name: ServiceName | 'Kafka' | 'Redis' | `Redis ${number}`): Child {
     const child = this.#children.get(name);
     if (child === undefined) throw new Error(`${name} was never started`);
     return child;

@@ -1,0 +1,97 @@
+/**
+ * A stream of ratings whose outcome is known: what was produced last for each user and item. Some
+ * records are sent to a partition that is not their user's.
+ */
+import { shardOf } from '@freshet/events';
+import { type OutRecord, openKafka, Publisher } from '@freshet/stream';
+import { openLog } from '@freshet/telemetry';
+import type { StoreSnapshot } from './store-snapshot.ts';
+import type { System } from './system.ts';
+
+const PARTITIONS = 4;
+const PAUSE_MS = 10;
+const USERS = 60;
+const ITEMS = 31;
+/** Every so manieth record goes astray. */
+const STRAY_EVERY = 7;
+
+export class RatingStream {
+  readonly #publisher: Publisher;
+  readonly #truth = new Map<string, number>();
+  #produced = 0;
+
+  private constructor(publisher: Publisher) {
+    this.#publisher = publisher;
+  }
+
+  static async open(system: System): Promise<RatingStream> {
+    const plain = { tls: false, username: '', password: '', mechanism: 'plain' } as const;
+    const options = { clientId: 'rating-stream', brokers: [system.brokers], ...plain };
+    const kafka = await openKafka(options, openLog('rating-stream', 'error'));
+    return new RatingStream(await Publisher.open(kafka));
+  }
+
+  get produced(): number {
+    return this.#produced;
+  }
+
+  async produce(count: number): Promise<void> {
+    await this.#publisher.publish(Array.from({ length: count }, () => this.#next()));
+  }
+
+  /** Goes on producing for as long as `work` takes. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    let over = false;
+    const streaming = (async () => {
+      while (!over) {
+        await this.produce(20);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    })();
+    try {
+      return await work();
+    } finally {
+      over = true;
+      await streaming;
+    }
+  }
+
+  /** What is wrong with a settled store: nothing, if every rating counted once on both sides. */
+  violations({ ratings, gramError, counted, tallies }: StoreSnapshot): string[] {
+    const expected = new Set([...this.#truth].map(([pair, value]) => `${pair} ${value}`));
+    const found: string[] = [];
+    for (const side of ['user', 'item'] as const) {
+      const missing = [...expected].filter((rating) => !ratings[side].has(rating));
+      const extra = [...ratings[side]].filter((rating) => !expected.has(rating));
+      if (missing.length > 0) found.push(`missing on the ${side} side: ${missing.join(', ')}`);
+      if (extra.length > 0) found.push(`too much on the ${side} side: ${extra.join(', ')}`);
+    }
+    if (counted !== expected.size) found.push(`|R| is ${counted}, not ${expected.size}`);
+    const applied = Number(tallies.userApplied.split(':')[0]);
+    if (applied !== this.#produced) found.push(`${applied} of ${this.#produced} were applied`);
+    if (tallies.itemApplied !== tallies.userSent) {
+      found.push(`items applied ${tallies.itemApplied}, users sent ${tallies.userSent}`);
+    }
+    if (!(gramError < 1e-9)) found.push(`a gram is off by ${gramError}`);
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await this.#publisher.close();
+  }
+
+  #next(): OutRecord {
+    const n = this.#produced++;
+    const [user, item, value] = [`u${(n * 7) % USERS}`, `i${(n * 11) % ITEMS}`, 1 + (n % 5)];
+    this.#truth.set(`${user} ${item}`, value);
+    const home = shardOf(user, PARTITIONS);
+    // Times order ratings: one that travels by the wrong partition arrives late but still wins.
+    const rating = { user, item, value, time: 1_700_000_000_000 + n };
+    return {
+      topic: 'ratings',
+      partition: n % STRAY_EVERY === 0 ? (home + 1) % PARTITIONS : home,
+      key: user,
+      value: Buffer.from(JSON.stringify(rating)),
+    };
+  }
+}

@@ -1,0 +1,336 @@
+/**
+ * The operator's commands on real servers, as one story: topics, an import that is killed and goes on,
+ * a factorization of the log into an empty store, services that continue from there, and an audit that
+ * sees it clean, sees it unsettled, and sees what was broken on purpose.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { shardOf } from '@freshet/events';
+import { type FileRating, generateRatings } from '@freshet/experiments';
+import { serviceNames } from '@freshet/local';
+import { Publisher } from '@freshet/stream';
+import { openLog } from '@freshet/telemetry';
+import { eventually, System } from '@freshet/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Importing, importRatings } from '../../packages/cli/src/import/import-ratings.ts';
+import type { ImportState } from '../../packages/cli/src/import/import-state.ts';
+
+const PARTITIONS = 4;
+const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
+/** Enough that an import of it is still going on when it is killed. */
+const ratings = [...generateRatings({ users: 400, items: 120, ratings: 60_000, seed: 11 })];
+const pairs = new Set(ratings.map(({ user, item }) => `${user} ${item}`));
+
+let system: System;
+let file: string;
+
+function start(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  const environment = { ...process.env, ...system.environment, ...settings };
+  const XDG_CACHE_HOME = join(system.folder, 'cache');
+  return spawn(process.execPath, [MAIN, ...args], { env: { ...environment, XDG_CACHE_HOME } });
+}
+
+async function freshet(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  const child = start(args, settings);
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (bytes) => {
+    out += bytes;
+  });
+  child.stderr.on('data', (bytes) => {
+    err += bytes;
+  });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { code, out, err };
+}
+
+async function produced(topic = 'ratings'): Promise<number> {
+  const ends = await system.withSession(({ admin }) => admin.ends(topic));
+  return [...ends.values()].reduce((sum, end) => sum + end, 0);
+}
+
+async function produce(
+  records: readonly { user: string; value: object | string | null; partition?: number }[],
+): Promise<void> {
+  await system.withSession(async ({ kafka }) => {
+    const publisher = await Publisher.open(kafka);
+    const out = records.map(({ user, value, partition }) => ({
+      topic: 'ratings',
+      partition: partition ?? shardOf(user, PARTITIONS),
+      key: user,
+      value:
+        value === null
+          ? null
+          : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
+    }));
+    await publisher.publish(out);
+    await publisher.close();
+  });
+}
+
+beforeAll(async () => {
+  system = await System.open();
+  mkdirSync(join(system.folder, 'cache'));
+  file = join(system.folder, 'ratings.csv.gz');
+  const lines = ratings.map(({ user, item, value, time }) => `${user},${item},${value},${time}`);
+  writeFileSync(file, gzipSync(`user,item,rating,timestamp\n${lines.join('\n')}\nnobody,,3,1\n`));
+});
+
+afterAll(() => system?.close());
+
+describe('freshet topics', () => {
+  it('creates what is missing, and the second time only tells', async () => {
+    const first = await freshet(['topics']);
+    expect(first.code).toBe(0);
+    expect(first.out).toMatch(/^ratings .*0 records .*\(created\)$/m);
+    const rows = (await freshet(['topics', '--json'])).out.trim().split('\n');
+    const listed = rows.map((row) => JSON.parse(row));
+    const grams = listed.find(({ name }) => name === 'default.grams');
+    expect(grams).toEqual({
+      name: 'default.grams',
+      created: false,
+      carries: 'Grams',
+      partitions: [{ first: 0, end: 0 }],
+    });
+  });
+
+  it('says by name what is wrong', async () => {
+    const other = await freshet(['topics'], { PARTITIONS: '3' });
+    expect(other).toMatchObject({ code: 1, out: '' });
+    expect(other.err).toContain('topic ratings has 4 partitions and PARTITIONS is 3');
+    const unknown = await freshet(['topics', '--jsn']);
+    expect(unknown).toMatchObject({ code: 1 });
+    expect(unknown.err).toContain("Unknown option '--jsn'");
+    expect((await freshet(['audit'], { MODEL: 'nobody' })).code).toBe(3);
+  });
+});
+
+describe('freshet import', () => {
+  it('that is killed goes on where it was, and sends every rating once', async () => {
+    const killed = start(['import', file]);
+    await eventually('some ratings to be there', async () => (await produced()) > 0);
+    killed.kill('SIGKILL');
+    const signal = await new Promise((resolve) => killed.on('close', (_, name) => resolve(name)));
+    expect(signal).toBe('SIGKILL');
+    const before = await produced();
+    expect(before).toBeLessThan(ratings.length);
+    const second = await freshet(['import', file]);
+    expect(second).toMatchObject({ code: 0 });
+    expect(second.out).toContain(`${before} sent before`);
+    expect(second.err).toContain('line 60002: no item; skipped');
+    expect(await produced()).toBe(ratings.length);
+    const third = await freshet(['import', file]);
+    expect(third).toMatchObject({ code: 0 });
+    expect(third.out).toContain(`was imported already, ${ratings.length} ratings`);
+    expect(await produced()).toBe(ratings.length);
+  });
+
+  it('that dies between an acknowledgement and its note, on some partitions only, repeats nothing', async () => {
+    await system.withSession(async (session) => {
+      const { kafka, admin } = session;
+      await admin.ensure({ model: 'half', partitions: PARTITIONS, replication: 1 });
+      const topic = 'half.item-ratings'; // any topic of four partitions that nobody reads
+      const publisher = await Publisher.open(kafka);
+      const batch: FileRating[] = ratings.slice(0, 9_000);
+      let state: ImportState = { file, id: 'x1', chunks: 0, ratings: 0, ends: [], done: false };
+      let publishes = 0;
+      const importing = (): Importing => ({
+        kafka,
+        admin,
+        model: 'half',
+        log: openLog('test', 'error'),
+        topic,
+        partitions: PARTITIONS,
+        limits: { valueMax: 5, schemaIds: [] },
+        batches: [batch],
+        state,
+        save: (next) => {
+          state = next;
+        },
+        onSent: () => {},
+        onRefused: (_, reason) => expect.unreachable(reason),
+        signal: new AbortController().signal,
+        publisher: {
+          publish: async (records) => {
+            const isCut = ++publishes === 2;
+            await publisher.publish(records.filter(({ partition }) => !isCut || partition !== 2));
+            if (isCut) throw new Error('killed');
+          },
+        },
+      });
+      await expect(importRatings(importing())).rejects.toThrow('killed');
+      expect(state).toMatchObject({ chunks: 1, done: false });
+      const before = await produced(topic);
+      expect(await importRatings(importing())).toEqual({
+        sent: batch.length - before,
+        skipped: before,
+        interrupted: false,
+      });
+      expect(await produced(topic)).toBe(batch.length);
+      await publisher.close();
+    });
+  });
+
+  it('says what is wrong with a file, and leaves the topic alone', async () => {
+    expect((await freshet(['import', '/nowhere.csv'])).err).toContain('no such file');
+    expect((await freshet(['import'])).err).toContain('one FILE is needed');
+    const noise = join(system.folder, 'noise.csv');
+    writeFileSync(noise, 'user,item,rating\nann,tea,5\nann,tea,x\n');
+    const refused = await freshet(['import', noise]);
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.err).toContain('more than 1 %');
+  });
+});
+
+describe('freshet factorize', () => {
+  it('before it, an audit says that nothing has been applied yet', async () => {
+    const { code, out } = await freshet(['audit', '--wait', '0']);
+    expect(code).toBe(2);
+    expect(out).toContain(`${ratings.length} records wait for the user shards`);
+  });
+
+  it('learns the log into an empty store, with what was taken back, forgotten, astray or poison', async () => {
+    const time = Date.now();
+    const home = shardOf('stray', PARTITIONS);
+    await produce([
+      { user: 'u1', value: { user: 'u1', item: 'taken-back', value: 5, time } },
+      { user: 'u1', value: { user: 'u1', item: 'taken-back', value: null, time: time + 1 } },
+      { user: 'gone', value: { user: 'gone', item: 'i1', value: 5 } },
+      { user: 'gone', value: null },
+      {
+        user: 'stray',
+        value: { user: 'stray', item: 'i1', value: 4 },
+        partition: (home + 1) % PARTITIONS,
+      },
+      { user: 'poison', value: 'not a rating' },
+    ]);
+    const { code, out } = await freshet(['factorize', '--passes', '4']);
+    expect(code).toBe(0);
+    expect(out).toContain(`${pairs.size + 1} ratings of`);
+    expect(out).toContain(`${ratings.length + 6} records of the log are covered, 1 of them parked`);
+    const { ratings: held, gramError, counted } = await system.snapshot();
+    expect(held.user.size).toBe(pairs.size + 1);
+    expect(held.item).toEqual(held.user);
+    expect(held.user).toContain('stray i1 4');
+    expect(counted).toBe(pairs.size + 1);
+    expect(gramError).toBeLessThan(1e-9);
+  });
+
+  it('refuses a store that has learnt something', async () => {
+    const { code, err } = await freshet(['factorize']);
+    expect(code).toBe(1);
+    expect(err).toContain('model "default" is in use: its user shard');
+  });
+
+  it('leaves a model from which the services go on: nothing is applied twice, an audit is clean', async () => {
+    for (const name of serviceNames) system.launch(name);
+    for (const name of serviceNames) await system.ready(name);
+    await produce([
+      { user: 'u1', value: { user: 'u1', item: 'i1', value: 3 } },
+      { user: 'newcomer', value: { user: 'newcomer', item: 'i1', value: 5 } },
+      // Older than the time at which it was taken back: must not return.
+      { user: 'u1', value: { user: 'u1', item: 'taken-back', value: 5, time: 1 } },
+    ]);
+    await system.settled();
+    const applied = (side: string) =>
+      system.metric('updater', 'freshet_ratings_applied_total', [side]);
+    expect(await applied('"user"')).toBe(2);
+    expect(await applied('"item"')).toBe(2);
+    const { code, out } = await freshet(['audit']);
+    const known = pairs.size + (pairs.has('u1 i1') ? 2 : 3);
+    expect(out).toContain(`${known} ratings are the same in the rows of users and of items`);
+    expect(out).toMatch(/\nclean\n$/);
+    expect(code).toBe(0);
+    expect((await system.recommendations('newcomer')).fallback).toBeNull();
+  });
+
+  it('refuses a model whose updater is running, also under an empty store', async () => {
+    const { code, err } = await freshet(['factorize']);
+    expect(code).toBe(1);
+    expect(err).toContain('updater stages are running');
+  });
+});
+
+describe('freshet audit', () => {
+  it('finds no violation while ratings stream', async () => {
+    const stop = new AbortController();
+    const streaming = (async () => {
+      for (let n = 0; !stop.signal.aborted; n++) {
+        const value = { user: `u${n % 50}`, item: `i${n % 37}`, value: n % 5 };
+        await produce([{ user: value.user, value }]);
+      }
+    })();
+    const { code, out } = await freshet(['audit', '--wait', '2', '--json']);
+    stop.abort();
+    await streaming;
+    expect(code).not.toBe(1);
+    expect(
+      JSON.parse(out).checks.filter((check: { status: string }) => check.status === 'violated'),
+    ).toEqual([]);
+  });
+
+  it('waits with import --wait until everything is applied', async () => {
+    const more = join(system.folder, 'more.csv');
+    writeFileSync(more, 'user,item,rating\nlate,i1,5\nlate,i2,4\n');
+    const { code, out } = await freshet(['import', more, '--wait']);
+    expect(code).toBe(0);
+    expect(out).toContain('2 ratings sent');
+    expect(out).toContain('applied on both sides');
+    expect((await system.recommendations('late')).fallback).toBeNull();
+  });
+});
+
+describe('freshet dead-letters', () => {
+  it('lists what was parked and why, without obeying its bytes', async () => {
+    await produce([
+      { user: 'loud', value: { user: 'loud', item: 'i1', value: 500 } },
+      { user: 'esc', value: '\u001b[2Jboo' },
+    ]);
+    const { out } = await eventually('the letters', async () => {
+      const listed = await freshet(['dead-letters', 'list']);
+      return listed.out.includes('3 dead letters: 2 not-json, 1 bad-value') && listed;
+    });
+    expect(out).toContain('\\x1b[2Jboo');
+    expect(out).not.toContain('\u001b');
+    const only = await freshet(['dead-letters', 'list', '--reason', 'bad-value', '--json']);
+    expect(JSON.parse(only.out)).toMatchObject({ reason: 'bad-value', topic: 'ratings' });
+    expect((await freshet(['dead-letters', 'list', '--reason', 'boredom'])).code).toBe(1);
+  });
+
+  it('replays nothing on a dry run, and the original bytes else', async () => {
+    const before = await produced();
+    const dry = await freshet(['dead-letters', 'replay', '--reason', 'bad-value', '--dry-run']);
+    expect(dry.out).toContain('1 would be replayed, 1 of them only to be parked again');
+    expect(await produced()).toBe(before);
+    const replayed = await freshet(['dead-letters', 'replay', '--reason', 'bad-value']);
+    expect(replayed.out).toContain('1 replayed');
+    expect(await produced()).toBe(before + 1);
+    await eventually('it to be parked again, as a replay', async () => {
+      return (await freshet(['dead-letters', 'list'])).out.match(/\(replayed from \d+\)/) !== null;
+    });
+  });
+});
+
+describe('freshet audit of a broken model', () => {
+  it('names the shard whose gram and count were changed behind its back', async () => {
+    await system.settled();
+    for (const name of serviceNames) await system.child(name).stop();
+    await system.withSession(async ({ store }) => {
+      const id = { side: 'user', shard: 1 } as const;
+      const { position, gram, facts } = await store.takeOver(id, 1_000_000);
+      const zeroed = new Uint8Array(gram?.length ?? 0);
+      const commit = { epoch: 1_000_000, id: 'broken', from: position ?? 0, next: position ?? 0 };
+      const nothing = { vectors: new Map(), removed: [], rowAppends: new Map() };
+      const outbox = new Uint8Array();
+      const wrong = { ratings: String(Number(facts.ratings) + 1) };
+      await store.commit(id, { ...commit, ...nothing, gram: zeroed, outbox, facts: wrong });
+    });
+    const { code, out } = await freshet(['audit', '--wait', '1']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/violated {5}grams .*\n +user shard 1: its gram is off by/);
+    expect(out).toMatch(/violated {5}rows .*\n +user shard 1: counts \d+ ratings/);
+    expect(out).toMatch(/\nviolation\n$/);
+  });
+});
