@@ -7,7 +7,7 @@ const source = {
 };
 
 /** Tests that start real servers: one file at a time, for each runs a system of its own. */
-function withServers(name: string) {
+function withServers(name: string, groupOrder: number) {
   return {
     ...source,
     test: {
@@ -17,6 +17,8 @@ function withServers(name: string) {
       testTimeout: 60_000,
       hookTimeout: 120_000,
       fileParallelism: false,
+      // One project after the other: systems side by side would only slow each other down.
+      sequence: { groupOrder },
     },
   };
 }
@@ -31,9 +33,9 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
         },
       },
-      withServers('integration'),
-      withServers('faults'),
-      withServers('e2e'),
+      withServers('integration', 1),
+      withServers('faults', 2),
+      withServers('e2e', 3),
     ],
   },
 });

@@ -51,6 +51,18 @@ it('an updater that was frozen, replaced and woken again is refused and does no 
   expect(stream.violations(await system.snapshot())).toEqual([]);
 });
 
+it('the two sides run as well in processes of their own', async () => {
+  await system.child('updater').stop();
+  const ports = { users: await freePort(), items: await freePort() };
+  for (const [stage, port] of Object.entries(ports)) {
+    system.launchAnother('updater', { STAGES: stage, UPDATER_ADMIN_PORT: String(port) });
+  }
+  await stream.produce(300);
+  expect(stream.violations(await system.snapshot())).toEqual([]);
+  expect(await appliedAt(ports.users)).toBeGreaterThan(0);
+  expect(await appliedAt(ports.items)).toBe(0);
+});
+
 it('a second aggregator stands by, and takes over when the first is killed', async () => {
   const port = await freePort();
   const described = async (): Promise<string> => {

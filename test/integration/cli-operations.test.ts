@@ -51,21 +51,22 @@ async function produced(topic = 'ratings'): Promise<number> {
   return [...ends.values()].reduce((sum, end) => sum + end, 0);
 }
 
-async function produce(
-  records: readonly { user: string; value: object | string | null; partition?: number }[],
-): Promise<void> {
+interface Said {
+  readonly user: string;
+  readonly value: object | string | null;
+  readonly partition?: number;
+}
+
+function recordOf({ user, value, partition = shardOf(user, PARTITIONS) }: Said) {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const bytes = value === null ? null : Buffer.from(text);
+  return { topic: 'ratings', partition, key: user, value: bytes };
+}
+
+async function produce(said: readonly Said[]): Promise<void> {
   await system.withSession(async ({ kafka }) => {
     const publisher = await Publisher.open(kafka);
-    const out = records.map(({ user, value, partition }) => ({
-      topic: 'ratings',
-      partition: partition ?? shardOf(user, PARTITIONS),
-      key: user,
-      value:
-        value === null
-          ? null
-          : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
-    }));
-    await publisher.publish(out);
+    await publisher.publish(said.map(recordOf));
     await publisher.close();
   });
 }
@@ -103,7 +104,9 @@ describe('freshet topics', () => {
     const unknown = await freshet(['topics', '--jsn']);
     expect(unknown).toMatchObject({ code: 1 });
     expect(unknown.err).toContain("Unknown option '--jsn'");
-    expect((await freshet(['audit'], { MODEL: 'nobody' })).code).toBe(3);
+    const nobody = await freshet(['audit'], { MODEL: 'nobody' });
+    expect(nobody).toMatchObject({ code: 3, out: '' });
+    expect(nobody.err).toContain('there is no topic nobody.item-ratings, nobody.grams');
   });
 });
 
@@ -246,7 +249,7 @@ describe('freshet factorize', () => {
     expect((await system.recommendations('newcomer')).fallback).toBeNull();
   });
 
-  it('refuses a model whose updater is running, also under an empty store', async () => {
+  it('refuses a model whose updater is running', async () => {
     const { code, err } = await freshet(['factorize']);
     expect(code).toBe(1);
     expect(err).toContain('updater stages are running');
@@ -256,12 +259,14 @@ describe('freshet factorize', () => {
 describe('freshet audit', () => {
   it('finds no violation while ratings stream', async () => {
     const stop = new AbortController();
-    const streaming = (async () => {
+    const streaming = system.withSession(async ({ kafka }) => {
+      const publisher = await Publisher.open(kafka);
       for (let n = 0; !stop.signal.aborted; n++) {
-        const value = { user: `u${n % 50}`, item: `i${n % 37}`, value: n % 5 };
-        await produce([{ user: value.user, value }]);
+        const rating = { user: `u${n % 50}`, item: `i${n % 37}`, value: n % 5 };
+        await publisher.publish([recordOf({ user: rating.user, value: rating })]);
       }
-    })();
+      await publisher.close();
+    });
     const { code, out } = await freshet(['audit', '--wait', '2', '--json']);
     stop.abort();
     await streaming;

@@ -3,6 +3,7 @@ export {
   childEnvironment,
   isGiven,
   searchPath,
+  serviceSettings,
   settingsOrExit,
 } from './environment.ts';
 export { BadSettings, httpAddress, readSettings } from './read-settings.ts';

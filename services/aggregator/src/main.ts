@@ -1,5 +1,5 @@
 /** The aggregator: adds the partial grams of all shards and publishes the sum. One is active. */
-import { httpAddress, settingsOrExit } from '@freshet/config';
+import { httpAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { openSession } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
@@ -10,7 +10,7 @@ import { DriftWatch } from './drift-watch.ts';
 /** Short, so that a standby takes over soon; Kafka brokers accept nothing below it by default. */
 const SESSION_MS = 6_000;
 
-const settings = settingsOrExit();
+const settings = serviceSettings('aggregator');
 
 await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
   let aggregation: Aggregation | undefined;

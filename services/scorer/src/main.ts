@@ -1,5 +1,5 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
-import { httpAddress, settingsOrExit } from '@freshet/config';
+import { httpAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
@@ -9,7 +9,7 @@ import { httpApi } from './http-api.ts';
 import { Recommender } from './recommender.ts';
 import { RequestAnswerer } from './request-answerer.ts';
 
-const settings = settingsOrExit();
+const settings = serviceSettings('scorer');
 
 await runService('scorer', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
   let waitingFor: () => string | null = () => 'Kafka and Redis';

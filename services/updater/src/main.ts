@@ -1,5 +1,5 @@
 /** The updater: both half-steps of every rating. The only file that knows every collaborator. */
-import { httpAddress, settingsOrExit } from '@freshet/config';
+import { httpAddress, serviceSettings } from '@freshet/config';
 import { type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
@@ -14,7 +14,7 @@ import { UserJudge } from './user-judge.ts';
 /** A commit of a few milliseconds, however much a user to be forgotten has rated. */
 const FORGET_SLICE = 1_000;
 
-const settings = settingsOrExit();
+const settings = serviceSettings('updater');
 
 await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
   let waitingFor: () => string | null = () => 'Kafka and Redis';

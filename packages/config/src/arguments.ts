@@ -1,0 +1,33 @@
+/** Settings on a command line: `--stages users` is STAGES=users. Secrets are refused: others see them. */
+import { BadSettings } from './read-settings.ts';
+import { type SettingName, settings } from './settings.ts';
+
+export function settingsInArguments(args: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  const problems: string[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const [option = '', inline] = (args[at] ?? '').split(/=(.*)/s);
+    const name = option.replace(/^--/, '').replaceAll('-', '_').toUpperCase();
+    if (!option.startsWith('--') || !(name in settings)) {
+      problems.push(`${option} is not an option; --help lists them`);
+    } else if ('secret' in settings[name as SettingName]) {
+      problems.push(`${option} is a secret: give it as ${name} or ${name}_FILE in the environment`);
+    } else {
+      const value = inline ?? args[++at];
+      if (value === undefined) problems.push(`${option} needs a value`);
+      else found[name] = value;
+    }
+  }
+  if (problems.length > 0) throw new BadSettings(problems);
+  return found;
+}
+
+export function settingsHelp(service: string): string {
+  const rows = Object.entries(settings)
+    .filter(([, row]) => !('secret' in row))
+    .map(([name, { fallback, about }]) => {
+      const option = `--${name.toLowerCase().replaceAll('_', '-')}`;
+      return `  ${option.padEnd(24)} ${about}${fallback === '' ? '' : ` (${fallback})`}`;
+    });
+  return `freshet ${service}: each option is also a setting of the environment, --stages that of STAGES\n\n${rows.join('\n')}\n`;
+}
