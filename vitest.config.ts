@@ -30,6 +30,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
+          testTimeout: 60_000,
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
         },
       },

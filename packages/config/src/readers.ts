@@ -2,6 +2,8 @@
  * How one setting's text becomes a value. A reader returns the value or throws a BadValue whose
  * message completes the sentence "NAME …".
  */
+import { readFileSync } from 'node:fs';
+
 export class BadValue extends Error {
   override readonly name = 'BadValue';
 }
@@ -74,6 +76,21 @@ export function someOf<const T extends string>(...choices: readonly T[]): Reader
 }
 
 export const flag: Reader<boolean> = (given) => oneOf('true', 'false')(given) === 'true';
+
+/** A JSON object in a file; an empty path is an empty object. */
+export const jsonFile: Reader<Readonly<Record<string, unknown>>> = (path) => {
+  if (path === '') return {};
+  let found: unknown;
+  try {
+    found = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new BadValue(`must be the path of a JSON file: ${(error as Error).message}`);
+  }
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) {
+    throw new BadValue(`must be the path of a JSON object, not of ${JSON.stringify(found)}`);
+  }
+  return found as Record<string, unknown>;
+};
 
 /** A name that is safe inside a Kafka topic, a Redis key and a consumer group alike. */
 export const name: Reader<string> = (given) => {

@@ -8,6 +8,7 @@ import {
   flag,
   integer,
   integers,
+  jsonFile,
   name,
   oneOf,
   type Reader,
@@ -90,6 +91,12 @@ export const settings = {
     read: integers(0, 2 ** 31 - 1),
     fallback: '1',
     about: 'ids of the Rating schema in the Confluent wire format, comma separated',
+  }),
+  RATING_SCHEMAS: setting({
+    read: jsonFile,
+    fallback: '',
+    about:
+      'path of a JSON file, schema id → Avro schema, of other versions that producers write with',
   }),
   PARTITIONS: setting({
     read: integer(1, 1024),

@@ -13,6 +13,11 @@ export class WrongSchema extends Error {
   override readonly name = 'WrongSchema';
 }
 
+export interface WriterSchema<T> {
+  readonly fingerprint: Buffer;
+  decodeBody(body: Buffer): T;
+}
+
 export class AvroType<T> {
   readonly #type: avro.Type;
   readonly #header: Buffer;
@@ -35,6 +40,19 @@ export class AvroType<T> {
     return this.decodeBody(bytes.subarray(HEADER_BYTES));
   }
 
+  /**
+   * A decoder of what was written with another version of this schema: fields added, removed, renamed
+   * by an alias or widened. Throws if the two do not fit.
+   */
+  writtenWith(schema: unknown): WriterSchema<T> {
+    const writer = avro.Type.forSchema(schema as avro.Schema);
+    const resolver = this.#type.createResolver(writer);
+    return {
+      fingerprint: fingerprint(JSON.stringify(writer.schema())),
+      decodeBody: (body) => this.#type.fromBuffer(body, resolver) as T,
+    };
+  }
+
   /** Decodes a record whose schema is already known from elsewhere (a registry's id). */
   decodeBody(body: Buffer): T {
     return this.#type.fromBuffer(body) as T;
@@ -43,6 +61,14 @@ export class AvroType<T> {
 
 export function isSingleObject(bytes: Buffer): boolean {
   return bytes.subarray(0, MARKER.length).equals(MARKER);
+}
+
+/** The fingerprint and the record of a single object. */
+export function splitSingleObject(bytes: Buffer): { fingerprint: Buffer; body: Buffer } {
+  return {
+    fingerprint: bytes.subarray(MARKER.length, HEADER_BYTES),
+    body: bytes.subarray(HEADER_BYTES),
+  };
 }
 
 const RABIN_EMPTY = 0xc15d213aa4d7a795n;

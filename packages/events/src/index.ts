@@ -19,9 +19,12 @@ export { type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.
 export {
   decodeRating,
   encodeRating,
+  encodeRatingWithId,
   type RatingEvent,
   type RatingLimits,
+  type RatingSchemas,
   type RawRating,
+  ratingSchemas,
 } from './rating-event.ts';
 export {
   decodeRecommendationRequest,

@@ -3,7 +3,13 @@
  * wrong is found here, once; past this file a rating is valid.
  */
 import { isUtf8 } from 'node:buffer';
-import { AvroType, isSingleObject, WrongSchema } from './avro.ts';
+import {
+  AvroType,
+  isSingleObject,
+  splitSingleObject,
+  type WriterSchema,
+  WrongSchema,
+} from './avro.ts';
 import { idOf } from './entity-id.ts';
 import { PoisonRecord } from './poison-record.ts';
 
@@ -16,7 +22,12 @@ export interface RatingLimits {
   readonly valueMax: number;
   /** Ids that a schema registry gave the Rating schema. */
   readonly schemaIds: readonly number[];
+  /** Other versions of it that producers write with. */
+  readonly schemas?: RatingSchemas;
 }
+
+/** Versions of the Rating schema by the id a registry gave them, each also known by fingerprint. */
+export type RatingSchemas = ReadonlyMap<number, WriterSchema<Rating>>;
 
 /** A record as it lies on the log, before anything is known of its content. */
 export interface RawRating {
@@ -44,6 +55,26 @@ export function encodeRating(rating: Rating): Buffer {
   return ratingType.encode(rating);
 }
 
+/** The same with the header that Confluent's serializers write: magic 0 and the registry's id. */
+export function encodeRatingWithId(rating: Rating, schemaId: number): Buffer {
+  const header = Buffer.alloc(CONFLUENT_HEADER_BYTES, CONFLUENT_MAGIC);
+  header.writeInt32BE(schemaId, 1);
+  return Buffer.concat([header, splitSingleObject(ratingType.encode(rating)).body]);
+}
+
+/** Schemas by registry id, as a settings file has them; throws where one cannot be read as a Rating. */
+export function ratingSchemas(byId: Readonly<Record<string, unknown>>): RatingSchemas {
+  const schemas = new Map<number, WriterSchema<Rating>>();
+  for (const [id, schema] of Object.entries(byId)) {
+    try {
+      schemas.set(Number(id), ratingType.writtenWith(schema));
+    } catch (error) {
+      throw new RangeError(`schema ${id} cannot be read as a Rating: ${(error as Error).message}`);
+    }
+  }
+  return schemas;
+}
+
 export function decodeRating(record: RawRating, limits: RatingLimits): RatingEvent {
   if (record.value === null) return forget(record.key);
   const fields = readFields(record.value, limits);
@@ -67,14 +98,27 @@ function readFields(bytes: Buffer, limits: RatingLimits): Record<string, unknown
   if (bytes.length > RECORD_BYTES_LIMIT) {
     throw new PoisonRecord('too-large', `${bytes.length} bytes, at most ${RECORD_BYTES_LIMIT}`);
   }
-  if (isSingleObject(bytes)) return asAvro(bytes, () => ratingType.decode(bytes));
+  if (isSingleObject(bytes)) return asAvro(bytes, () => decodeSingleObject(bytes, limits));
   if (bytes[0] !== CONFLUENT_MAGIC) return asJson(bytes);
-  if (bytes.length < CONFLUENT_HEADER_BYTES) throw new PoisonRecord('not-avro', 'truncated header');
-  const schemaId = bytes.readInt32BE(1);
-  if (!limits.schemaIds.includes(schemaId)) {
-    throw new PoisonRecord('unknown-schema', `schema id ${schemaId}`);
+  return asAvro(bytes, () => decodeConfluent(bytes, limits));
+}
+
+function decodeSingleObject(bytes: Buffer, { schemas }: RatingLimits): Rating {
+  const { fingerprint, body } = splitSingleObject(bytes);
+  for (const schema of schemas?.values() ?? []) {
+    if (schema.fingerprint.equals(fingerprint)) return schema.decodeBody(body);
   }
-  return asAvro(bytes, () => ratingType.decodeBody(bytes.subarray(CONFLUENT_HEADER_BYTES)));
+  return ratingType.decode(bytes);
+}
+
+function decodeConfluent(bytes: Buffer, { schemaIds, schemas }: RatingLimits): Rating {
+  if (bytes.length < CONFLUENT_HEADER_BYTES) throw new PoisonRecord('not-avro', 'truncated header');
+  const id = bytes.readInt32BE(1);
+  const body = bytes.subarray(CONFLUENT_HEADER_BYTES);
+  const version = schemas?.get(id);
+  if (version) return version.decodeBody(body);
+  if (schemaIds.includes(id)) return ratingType.decodeBody(body);
+  throw new PoisonRecord('unknown-schema', `schema id ${id}`);
 }
 
 function asAvro(bytes: Buffer, decode: () => Rating): Record<string, unknown> {
@@ -82,6 +126,7 @@ function asAvro(bytes: Buffer, decode: () => Rating): Record<string, unknown> {
   try {
     rating = decode();
   } catch (error) {
+    if (error instanceof PoisonRecord) throw error;
     const reason = error instanceof WrongSchema ? 'unknown-schema' : 'not-avro';
     throw new PoisonRecord(reason, (error as Error).message, error);
   }

@@ -1,6 +1,6 @@
 /** The updater: both half-steps of every rating. The only file that knows every collaborator. */
 import { httpAddress, serviceSettings } from '@freshet/config';
-import { type Side, topicName } from '@freshet/events';
+import { ratingSchemas, type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
@@ -50,7 +50,11 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     readers.push(records);
     await records.start();
   };
-  const limits = { valueMax: settings.RATING_MAX, schemaIds: settings.RATING_SCHEMA_IDS };
+  const limits = {
+    valueMax: settings.RATING_MAX,
+    schemaIds: settings.RATING_SCHEMA_IDS,
+    schemas: ratingSchemas(settings.RATING_SCHEMAS),
+  };
   if (settings.STAGES.includes('users')) {
     const judge = new UserJudge({ model, partitions, limits, forgetSlice: FORGET_SLICE });
     await start('user', topicName('ratings', model), judge);
