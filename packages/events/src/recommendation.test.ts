@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { AvroType } from './avro.ts';
 import { PoisonRecord } from './poison-record.ts';
 import { decodeRecommendationRequest, encodeRecommendation } from './recommendation.ts';
 
@@ -17,8 +18,20 @@ function reasonOf(text: string | null): string {
 
 describe('a recommendation request', () => {
   it('asks for ten items of every model unless it says otherwise', () => {
-    expect(decode('{"user":"u"}')).toEqual({ user: 'u', n: 10 });
-    expect(decode('{"user":"u","n":3,"model":"m"}')).toEqual({ user: 'u', n: 3, model: 'm' });
+    expect(decode('{"user":"u"}')).toEqual({ user: 'u', n: 10, format: 'json' });
+    expect(decode('{"user":"u","n":3,"model":"m"}')).toEqual({
+      user: 'u',
+      n: 3,
+      model: 'm',
+      format: 'json',
+    });
+  });
+
+  it('may be written in Avro', () => {
+    const type = new AvroType('recommendation-request.avsc');
+    const bytes = type.encode({ user: 'u', n: 3, model: null });
+    expect(decodeRecommendationRequest(bytes)).toEqual({ user: 'u', n: 3, format: 'avro' });
+    expect(() => decodeRecommendationRequest(bytes.subarray(0, 11))).toThrow(PoisonRecord);
   });
 
   it('is refused by reason when it makes no sense', () => {
@@ -44,13 +57,15 @@ describe('a recommendation request', () => {
 });
 
 describe('a recommendation', () => {
-  it('is plain JSON', () => {
+  it('is plain JSON, or Avro to somebody who asked in Avro', () => {
     const answer = {
       user: '🎬',
       items: [{ item: 'a', score: 0.5 }],
       model: { name: 'default', position: null },
       fallback: 'mean',
     } as const;
-    expect(JSON.parse(encodeRecommendation(answer).toString())).toEqual(answer);
+    expect(JSON.parse(encodeRecommendation(answer, 'json').toString())).toEqual(answer);
+    const avro = new AvroType('recommendation.avsc').decode(encodeRecommendation(answer, 'avro'));
+    expect(JSON.parse(JSON.stringify(avro))).toEqual(answer);
   });
 });

@@ -1,4 +1,8 @@
-/** The request and the answer of the recommendation topics: JSON, so that any client reads them. */
+/**
+ * The request and the answer of the recommendation topics: JSON, so that any client reads them, or
+ * Avro; a request is answered as it was written.
+ */
+import { AvroType, isSingleObject } from './avro.ts';
 import { idOf } from './entity-id.ts';
 import { PoisonRecord } from './poison-record.ts';
 
@@ -7,6 +11,8 @@ export interface RecommendationRequest {
   readonly n: number;
   /** Which model is asked; absent: every model that listens. */
   readonly model?: string;
+  /** How it was written, and so how it is answered. */
+  readonly format: 'json' | 'avro';
 }
 
 export interface ScoredItem {
@@ -25,22 +31,34 @@ export interface Recommendation {
 const DEFAULT_COUNT = 10;
 export const recommendationCountLimit = 1000;
 
+const requestType = new AvroType<Record<string, unknown>>('recommendation-request.avsc');
+const recommendationType = new AvroType<Recommendation>('recommendation.avsc');
+
 export function decodeRecommendationRequest(bytes: Buffer | null): RecommendationRequest {
-  let fields: Record<string, unknown>;
-  try {
-    fields = Object(JSON.parse(String(bytes ?? '')));
-  } catch (error) {
-    throw new PoisonRecord('not-json', 'not a JSON object', error);
-  }
+  const format = bytes !== null && isSingleObject(bytes) ? 'avro' : 'json';
+  const fields = readFields(bytes ?? Buffer.alloc(0), format);
   const { n = DEFAULT_COUNT, model } = fields;
   const user = idOf('user', fields.user);
   const count = Number.isInteger(n) ? (n as number) : 0;
   if (count < 1 || count > recommendationCountLimit) {
     throw new PoisonRecord('bad-value', `n must be from 1 to ${recommendationCountLimit}`);
   }
-  return { user, n: count, ...(typeof model === 'string' ? { model } : {}) };
+  return { user, n: count, format, ...(typeof model === 'string' ? { model } : {}) };
 }
 
-export function encodeRecommendation(recommendation: Recommendation): Buffer {
+export function encodeRecommendation(
+  recommendation: Recommendation,
+  format: RecommendationRequest['format'],
+): Buffer {
+  if (format === 'avro') return recommendationType.encode(recommendation);
   return Buffer.from(JSON.stringify(recommendation));
+}
+
+function readFields(bytes: Buffer, format: 'json' | 'avro'): Record<string, unknown> {
+  try {
+    return Object(format === 'avro' ? requestType.decode(bytes) : JSON.parse(bytes.toString()));
+  } catch (error) {
+    const reason = format === 'avro' ? 'not-avro' : 'not-json';
+    throw new PoisonRecord(reason, `not a request in ${format}`, error);
+  }
 }

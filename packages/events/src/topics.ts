@@ -90,20 +90,21 @@ export const topics = {
   recommendationRequests: {
     name: 'recommendation-requests',
     scope: 'shared',
-    carries: 'RecommendationRequest (JSON)',
+    carries: 'RecommendationRequest',
     keyedBy: 'user',
     partitions: 'sharded',
     retain: 'day',
-    about: 'asks for recommendations; headers correlation-id and reply-topic are honoured',
+    about:
+      'asks for recommendations, JSON or Avro; headers correlation-id and reply-topic are honoured',
   },
   recommendations: {
     name: 'recommendations',
     scope: 'shared',
-    carries: 'Recommendation (JSON)',
+    carries: 'Recommendation',
     keyedBy: 'user',
     partitions: 'sharded',
     retain: 'day',
-    about: 'answers to requests',
+    about: 'answers to requests, each written as its request was',
   },
 } as const satisfies Record<string, TopicRow>;
 

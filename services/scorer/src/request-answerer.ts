@@ -73,7 +73,7 @@ export class RequestAnswerer implements PartitionOwner {
       return {
         ...destination,
         key: request.user,
-        value: encodeRecommendation(answer),
+        value: encodeRecommendation(answer, request.format),
         ...(correlation === undefined ? {} : { headers: { 'correlation-id': correlation } }),
       };
     } catch (error) {
