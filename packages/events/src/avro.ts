@@ -8,6 +8,8 @@ import avro from 'avsc';
 const MARKER = Buffer.from([0xc3, 0x01]);
 const HEADER_BYTES = MARKER.length + 8;
 
+const DRAFT_BYTES = 1024;
+
 /** The event was not written with the schema that its topic carries. */
 export class WrongSchema extends Error {
   override readonly name = 'WrongSchema';
@@ -21,15 +23,20 @@ export interface WriterSchema<T> {
 export class AvroType<T> {
   readonly #type: avro.Type;
   readonly #header: Buffer;
+  readonly #draft = Buffer.alloc(DRAFT_BYTES);
 
   /** `file` is a name in schemas/, which lies beside both src/ and dist/. */
   constructor(file: string) {
     const schema = readFileSync(new URL(`../schemas/${file}`, import.meta.url), 'utf8');
     this.#type = avro.Type.forSchema(JSON.parse(schema));
     this.#header = Buffer.concat([MARKER, fingerprint(JSON.stringify(this.#type.schema()))]);
+    this.#header.copy(this.#draft);
   }
 
   encode(event: T): Buffer {
+    // Written in place while it fits: a stream of small records would otherwise be mostly garbage.
+    const end = this.#type.encode(event, this.#draft, HEADER_BYTES);
+    if (end >= 0) return Buffer.from(this.#draft.subarray(0, end));
     return Buffer.concat([this.#header, this.#type.toBuffer(event)]);
   }
 

@@ -2,14 +2,16 @@
 
 /** Each string as a 16-bit byte length and its UTF-8 bytes. */
 export function packStrings(strings: readonly string[]): Buffer {
-  const parts: Buffer[] = [];
+  let length = 0;
+  for (const text of strings) length += 2 + Buffer.byteLength(text);
+  const packed = Buffer.allocUnsafe(length);
+  let at = 0;
   for (const text of strings) {
-    const bytes = Buffer.from(text, 'utf8');
-    const length = Buffer.alloc(2);
-    length.writeUInt16LE(bytes.length);
-    parts.push(length, bytes);
+    const written = packed.write(text, at + 2, 'utf8');
+    packed.writeUInt16LE(written, at);
+    at += 2 + written;
   }
-  return Buffer.concat(parts);
+  return packed;
 }
 
 export function unpackStrings(bytes: Buffer): string[] {

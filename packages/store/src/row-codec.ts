@@ -13,13 +13,13 @@ const NUMBERS_BYTES = 12;
 const ID_BYTES_LIMIT = 256;
 
 export function encodeRowEntry({ neighbour, value, time }: RowEntry): Uint8Array {
-  const id = Buffer.from(neighbour, 'utf8');
-  if (id.length === 0 || id.length > ID_BYTES_LIMIT) throw new RangeError('id out of bounds');
-  const bytes = Buffer.alloc(1 + id.length + NUMBERS_BYTES);
-  bytes.writeUInt8(id.length - 1);
-  id.copy(bytes, 1);
-  bytes.writeFloatLE(value ?? Number.NaN, 1 + id.length);
-  bytes.writeDoubleLE(time, 5 + id.length);
+  const idBytes = Buffer.byteLength(neighbour);
+  if (idBytes === 0 || idBytes > ID_BYTES_LIMIT) throw new RangeError('id out of bounds');
+  const bytes = Buffer.allocUnsafe(1 + idBytes + NUMBERS_BYTES);
+  bytes.writeUInt8(idBytes - 1, 0);
+  bytes.write(neighbour, 1, 'utf8');
+  bytes.writeFloatLE(value ?? Number.NaN, 1 + idBytes);
+  bytes.writeDoubleLE(time, 5 + idBytes);
   return bytes;
 }
 

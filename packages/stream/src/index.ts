@@ -1,6 +1,7 @@
 export { type KafkaOptions, KafkaUnreachable, openKafka } from './client.ts';
 export { clientPositions, type Followed } from './client-positions.ts';
 export { groupMembers } from './group-members.ts';
+export { missingTopics } from './missing-topics.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
 export {
   type LogRecord,

@@ -1,49 +1,57 @@
 /** Records waiting to be published, as the bytes that a commit keeps: what a take-over sends again. */
 import type { OutRecord } from './publisher.ts';
 
+/** Topic (its place in the list), partition, bytes of the key and of the value, headers. */
+type Row = [number, number | null, number | null, number | null, Record<string, string>?];
+
 interface Head {
-  readonly topic: string;
-  readonly partition?: number;
-  readonly headers?: Record<string, string>;
-  /** Bytes of the key and of the value; null where there is none. */
-  readonly key: number | null;
-  readonly value: number | null;
+  readonly topics: readonly string[];
+  readonly rows: readonly Row[];
 }
 
-/** A length, a JSON head, the key's bytes and the value's, for each record. */
+const LENGTH_BYTES = 4;
+
+/** A length, a JSON head that describes every record, then their keys and values. */
 export function encodeOutbox(records: readonly OutRecord[]): Buffer {
-  const parts: Buffer[] = [];
+  if (records.length === 0) return Buffer.alloc(0);
+  const topics: string[] = [];
+  const rows: Row[] = [];
+  const bodies: Buffer[] = [];
+  const add = (bytes: Buffer | null): number | null => {
+    if (bytes === null) return null;
+    bodies.push(bytes);
+    return bytes.length;
+  };
   for (const { topic, partition, headers, key, value } of records) {
-    const keyBytes = typeof key === 'string' ? Buffer.from(key, 'utf8') : key;
-    const head: Head = {
-      topic,
-      ...(partition === undefined ? {} : { partition }),
-      ...(headers === undefined ? {} : { headers }),
-      key: keyBytes?.length ?? null,
-      value: value?.length ?? null,
-    };
-    const headBytes = Buffer.from(JSON.stringify(head), 'utf8');
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(headBytes.length);
-    parts.push(length, headBytes);
-    if (keyBytes) parts.push(keyBytes);
-    if (value) parts.push(value);
+    let place = topics.indexOf(topic);
+    if (place < 0) place = topics.push(topic) - 1;
+    const keyBytes = add(typeof key === 'string' ? Buffer.from(key, 'utf8') : key);
+    const row: Row = [place, partition ?? null, keyBytes, add(value)];
+    if (headers !== undefined) row.push(headers);
+    rows.push(row);
   }
-  return Buffer.concat(parts);
+  const head: Head = { topics, rows };
+  const headBytes = Buffer.from(JSON.stringify(head), 'utf8');
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32LE(headBytes.length);
+  return Buffer.concat([length, headBytes, ...bodies]);
 }
 
 export function decodeOutbox(bytes: Buffer): OutRecord[] {
-  const records: OutRecord[] = [];
+  if (bytes.length === 0) return [];
   let at = 0;
-  const take = (length: number): Buffer => {
+  const take = (length: number | null): Buffer | null => {
+    if (length === null) return null;
     at += length;
     return bytes.subarray(at - length, at);
   };
-  while (at < bytes.length) {
-    const head: Head = JSON.parse(take(take(4).readUInt32LE()).toString('utf8'));
-    const key = head.key === null ? null : take(head.key);
-    const value = head.value === null ? null : take(head.value);
-    records.push({ ...head, key, value });
-  }
-  return records;
+  const headLength = take(LENGTH_BYTES)?.readUInt32LE() ?? 0;
+  const { topics, rows }: Head = JSON.parse(String(take(headLength)));
+  return rows.map(([place, partition, keyBytes, valueBytes, headers]) => ({
+    topic: topics[place] ?? '',
+    ...(partition === null ? {} : { partition }),
+    key: take(keyBytes),
+    value: take(valueBytes),
+    ...(headers === undefined ? {} : { headers }),
+  }));
 }

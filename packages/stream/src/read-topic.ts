@@ -109,14 +109,17 @@ async function readToEnds(
     else open.set(partition, next);
     if (open.size === 0) finish();
   });
+  // Also after a crash that kafkajs mends by joining again: read on, not from the beginning.
+  consumer.on(consumer.events.GROUP_JOIN, () => {
+    for (const [partition, position] of open) {
+      consumer.seek({ topic, partition, offset: String(position) });
+    }
+  });
   await consumer.run({
     autoCommit: false,
     eachBatchAutoResolve: false,
     partitionsConsumedConcurrently: limits.partitionsAtOnce,
     eachBatch: read,
   });
-  for (const [partition, start] of open) {
-    if (start > 0) consumer.seek({ topic, partition, offset: String(start) });
-  }
   await finished;
 }
