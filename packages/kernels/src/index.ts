@@ -1,1 +1,4 @@
-export {};
+export type { Best, Descent, Kernels, Quadratic, Row, VectorTable } from './kernels.ts';
+export { MAX_FACTOR_COUNT } from './kernels.ts';
+export { axpy, dot, referenceKernels, symv, syr } from './reference.ts';
+export { wasmKernels } from './wasm.ts';

@@ -1,0 +1,114 @@
+// Passes over a row: entries are pointers to vectors, four at a time, so that one load of the query or of
+// the sum serves four neighbours. Rows are padded to fours with pointers to a zero vector.
+import { addPromoted, laneSums, sumOfDoubles } from './vectors';
+
+/** query·v of four neighbours. */
+// @ts-ignore: decorator
+@inline
+function dots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, bytes: usize): v128 {
+  let a0 = f32x4.splat(0);
+  let a1 = f32x4.splat(0);
+  let a2 = f32x4.splat(0);
+  let a3 = f32x4.splat(0);
+  for (let at: usize = 0; at < bytes; at += 16) {
+    const q = v128.load(query + at);
+    a0 = f32x4.add(a0, f32x4.mul(q, v128.load(p0 + at)));
+    a1 = f32x4.add(a1, f32x4.mul(q, v128.load(p1 + at)));
+    a2 = f32x4.add(a2, f32x4.mul(q, v128.load(p2 + at)));
+    a3 = f32x4.add(a3, f32x4.mul(q, v128.load(p3 + at)));
+  }
+  return laneSums(a0, a1, a2, a3);
+}
+
+/** out += Σ c·v of four neighbours. */
+// @ts-ignore: decorator
+@inline
+function addScaled(c: v128, p0: usize, p1: usize, p2: usize, p3: usize, out: usize, bytes: usize): void {
+  const c0 = v128.shuffle<f32>(c, c, 0, 0, 0, 0);
+  const c1 = v128.shuffle<f32>(c, c, 1, 1, 1, 1);
+  const c2 = v128.shuffle<f32>(c, c, 2, 2, 2, 2);
+  const c3 = v128.shuffle<f32>(c, c, 3, 3, 3, 3);
+  for (let at: usize = 0; at < bytes; at += 16) {
+    const low = f32x4.add(f32x4.mul(c0, v128.load(p0 + at)), f32x4.mul(c1, v128.load(p1 + at)));
+    const high = f32x4.add(f32x4.mul(c2, v128.load(p2 + at)), f32x4.mul(c3, v128.load(p3 + at)));
+    v128.store(out + at, f32x4.add(v128.load(out + at), f32x4.add(low, high)));
+  }
+}
+
+/** out[e] = query·v */
+export function rowDots(query: usize, pointers: usize, end: usize, out: usize, bytes: usize): void {
+  for (let at: usize = 0; at < end; at += 16) {
+    const p = pointers + at;
+    v128.store(out + at, dots(query, load<u32>(p), load<u32>(p, 4), load<u32>(p, 8), load<u32>(p, 12), bytes));
+  }
+}
+
+/** out += Σ coefficient·v, out in f32 */
+export function rowSum(coefficients: usize, pointers: usize, end: usize, out: usize, bytes: usize): void {
+  for (let at: usize = 0; at < end; at += 16) {
+    const p = pointers + at;
+    const c = v128.load(coefficients + at);
+    addScaled(c, load<u32>(p), load<u32>(p, 4), load<u32>(p, 8), load<u32>(p, 12), out, bytes);
+  }
+}
+
+/** Σ (b·x), left by the last gradient pass. */
+export let pulled: f64 = 0;
+
+/**
+ * With x = own·v: out += Σ (b − a·x)·v, the row's part of the residual −∇f/2. Returns Σ x(b − a·x).
+ */
+export function gradientPass(
+  own: usize, pointers: usize, curvatures: usize, pulls: usize, end: usize, out: usize, bytes: usize,
+): f64 {
+  let products = f64x2.splat(0);
+  let pulling = f64x2.splat(0);
+  for (let at: usize = 0; at < end; at += 16) {
+    const p = pointers + at;
+    const p0 = load<u32>(p);
+    const p1 = load<u32>(p, 4);
+    const p2 = load<u32>(p, 8);
+    const p3 = load<u32>(p, 12);
+    const x = dots(own, p0, p1, p2, p3, bytes);
+    const b = v128.load(pulls + at);
+    const c = f32x4.sub(b, f32x4.mul(v128.load(curvatures + at), x));
+    products = addPromoted(products, f32x4.mul(c, x));
+    pulling = addPromoted(pulling, f32x4.mul(b, x));
+    addScaled(c, p0, p1, p2, p3, out, bytes);
+  }
+  pulled = sumOfDoubles(pulling);
+  return sumOfDoubles(products);
+}
+
+/** With y = d·v: out += Σ a·y·v, the row's part of A·d. Returns Σ a·y². */
+export function curvaturePass(
+  direction: usize, pointers: usize, curvatures: usize, end: usize, out: usize, bytes: usize,
+): f64 {
+  let products = f64x2.splat(0);
+  for (let at: usize = 0; at < end; at += 16) {
+    const p = pointers + at;
+    const p0 = load<u32>(p);
+    const p1 = load<u32>(p, 4);
+    const p2 = load<u32>(p, 8);
+    const p3 = load<u32>(p, 12);
+    const y = dots(direction, p0, p1, p2, p3, bytes);
+    const c = f32x4.mul(v128.load(curvatures + at), y);
+    products = addPromoted(products, f32x4.mul(c, y));
+    addScaled(c, p0, p1, p2, p3, out, bytes);
+  }
+  return sumOfDoubles(products);
+}
+
+/** Σ a·(d·v)² alone: the last direction needs no more. */
+export function curvatureOnly(
+  direction: usize, pointers: usize, curvatures: usize, end: usize, bytes: usize,
+): f64 {
+  let products = f64x2.splat(0);
+  for (let at: usize = 0; at < end; at += 16) {
+    const p = pointers + at;
+    const y = dots(direction, load<u32>(p), load<u32>(p, 4), load<u32>(p, 8), load<u32>(p, 12), bytes);
+    const c = f32x4.mul(v128.load(curvatures + at), y);
+    products = addPromoted(products, f32x4.mul(c, y));
+  }
+  return sumOfDoubles(products);
+}

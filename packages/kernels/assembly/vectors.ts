@@ -1,0 +1,61 @@
+// Primitives over vectors of `bytes` bytes, a multiple of 16: f32 lanes, the padding zero.
+
+/** The four sums of four accumulators, one per lane. */
+// @ts-ignore: decorator
+@inline
+export function laneSums(a: v128, b: v128, c: v128, d: v128): v128 {
+  const ab = f32x4.add(
+    v128.shuffle<f32>(a, b, 0, 1, 4, 5),
+    v128.shuffle<f32>(a, b, 2, 3, 6, 7),
+  );
+  const cd = f32x4.add(
+    v128.shuffle<f32>(c, d, 0, 1, 4, 5),
+    v128.shuffle<f32>(c, d, 2, 3, 6, 7),
+  );
+  return f32x4.add(
+    v128.shuffle<f32>(ab, cd, 0, 2, 4, 6),
+    v128.shuffle<f32>(ab, cd, 1, 3, 5, 7),
+  );
+}
+
+/** Both lanes of f64x2 plus the four of f32x4, pairwise. */
+// @ts-ignore: decorator
+@inline
+export function addPromoted(sum: v128, v: v128): v128 {
+  const high = v128.shuffle<f32>(v, v, 2, 3, 2, 3);
+  return f64x2.add(sum, f64x2.add(f64x2.promote_low_f32x4(v), f64x2.promote_low_f32x4(high)));
+}
+
+// @ts-ignore: decorator
+@inline
+export function sumOfDoubles(v: v128): f64 {
+  return f64x2.extract_lane(v, 0) + f64x2.extract_lane(v, 1);
+}
+
+/** Widened before multiplying: the square of a long residual must not overflow. */
+export function dot(a: usize, b: usize, bytes: usize): f64 {
+  let sum = f64x2.splat(0);
+  for (let at: usize = 0; at < bytes; at += 8) {
+    const x = f64x2.promote_low_f32x4(v128.load64_zero(a + at));
+    const y = f64x2.promote_low_f32x4(v128.load64_zero(b + at));
+    sum = f64x2.add(sum, f64x2.mul(x, y));
+  }
+  return sumOfDoubles(sum);
+}
+
+/** out += scale · x, x in f32, out in f64 */
+export function axpy(scale: f64, x: usize, out: usize, bytes: usize): void {
+  const factor = f64x2.splat(scale);
+  for (let at: usize = 0; at < bytes; at += 8) {
+    const promoted = f64x2.promote_low_f32x4(v128.load64_zero(x + at));
+    const cell = out + 2 * at;
+    v128.store(cell, f64x2.add(v128.load(cell), f64x2.mul(factor, promoted)));
+  }
+}
+
+/** to = f64 of from */
+export function promote(from: usize, to: usize, bytes: usize): void {
+  for (let at: usize = 0; at < bytes; at += 8) {
+    v128.store(to + 2 * at, f64x2.promote_low_f32x4(v128.load64_zero(from + at)));
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * What can be computed over vectors: the contract that the TypeScript reference and the WebAssembly
+ * twin both fulfil. Everything here is numbers; nothing knows what a rating or a loss is.
+ */
+
+/** The longest vector the kernels take: a descent keeps its scratch in one block of this width. */
+export const MAX_FACTOR_COUNT = 256;
+
+/** The vectors of one side, k floats each, addressed by slot. */
+export interface VectorTable {
+  readonly factorCount: number;
+  /** Slots in use. */
+  readonly size: number;
+  /** One past the highest slot ever handed out: the length of anything indexed by slot. */
+  readonly slotEnd: number;
+  /** Bytes reserved for vectors, padding and unused slots included. */
+  readonly byteLength: number;
+  /** A zeroed slot; removed slots are handed out again. */
+  add(): number;
+  remove(slot: number): void;
+  read(slot: number, out: Float32Array): void;
+  write(slot: number, vector: Float32Array): void;
+}
+
+/** Some ratings of one user or one item; the first `length` entries count. */
+export interface Row {
+  length: number;
+  /** Where the rated neighbour's vector is. */
+  slots: Uint32Array;
+  values: Float32Array;
+  /** How much each rating counts against the others of the row (1 in the paper). */
+  weights: Float32Array;
+  /** How many ratings of the full row each entry stands for: 1 unless the row was sampled. */
+  copies: Float32Array;
+}
+
+/**
+ * f(w) = Σ aₑ(w·vₑ)² − 2Σ bₑ(w·vₑ) + scale·wSw + ridge·‖w‖² − 2 q·w, the sums over the first
+ * `length` entries, vₑ the vector at slot e of a table.
+ */
+export interface Quadratic {
+  length: number;
+  slots: Uint32Array;
+  /** aₑ */
+  curvatures: Float32Array;
+  /** bₑ */
+  pulls: Float32Array;
+  scale: number;
+  /** S, k×k row-major, symmetric. */
+  matrix: Float64Array;
+  ridge: number;
+  /** q */
+  linear: Float32Array;
+}
+
+/** The best slots of a scan, best first; room for as many as the arrays are long. */
+export interface Best {
+  length: number;
+  slots: Uint32Array;
+  scores: Float32Array;
+}
+
+/** f at the start and at the end of a descent. */
+export interface Descent {
+  before: number;
+  after: number;
+}
+
+export interface Kernels {
+  /** A table whose vectors these kernels can reach; tables of other kernels are refused. */
+  table(factorCount: number): VectorTable;
+  /** a·b */
+  dot(a: Float32Array, b: Float32Array): number;
+  /** out += scale · x */
+  axpy(scale: number, x: Float32Array, out: Float64Array): void;
+  /** out += scale · S·v, with S symmetric, k×k, row-major. */
+  symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void;
+  /** S += scale · v·vᵀ */
+  syr(scale: number, v: Float32Array, s: Float64Array): void;
+  /** out[e] = query·v for each of the first `length` slots. */
+  rowDots(
+    query: Float32Array,
+    slots: Uint32Array,
+    length: number,
+    table: VectorTable,
+    out: Float32Array,
+  ): void;
+  /** out += Σ coefficient·v over the first `length` slots. */
+  rowSum(
+    coefficients: Float32Array,
+    slots: Uint32Array,
+    length: number,
+    table: VectorTable,
+    out: Float64Array,
+  ): void;
+  /** At most `steps` conjugate directions on f, each with its exact line search; `own` moves in place. */
+  descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void;
+  /** out[slot] = query·v for every slot below `slotEnd`; 0 where a slot was removed. */
+  scores(query: Float32Array, table: VectorTable, out: Float32Array): void;
+  /** The best slots by query·v where skip[slot] is 0; equal scores go to the lower slot. */
+  topN(query: Float32Array, table: VectorTable, skip: Uint8Array | undefined, out: Best): void;
+}

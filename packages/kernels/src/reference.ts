@@ -1,0 +1,219 @@
+/**
+ * The kernels in plain TypeScript: the oracle the WebAssembly twin is checked against, and the baseline
+ * it is measured against. Contiguous arrays, nothing allocated per call, sums in double precision.
+ */
+
+import type { Best, Descent, Kernels, Quadratic, VectorTable } from './kernels.ts';
+import { MAX_FACTOR_COUNT } from './kernels.ts';
+import { checkLength, ReferenceTable } from './reference-table.ts';
+
+export function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let f = 0; f < a.length; f++) sum += a[f] * b[f];
+  return sum;
+}
+
+/** out += scale · x */
+export function axpy(scale: number, x: Float32Array, out: Float64Array): void {
+  for (let f = 0; f < x.length; f++) out[f] += scale * x[f];
+}
+
+/** out += scale · S·v, with S symmetric, k×k, row-major. */
+export function symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void {
+  const k = v.length;
+  for (let row = 0, at = 0; row < k; row++) {
+    let sum = 0;
+    for (let col = 0; col < k; col++, at++) sum += s[at] * v[col];
+    out[row] += scale * sum;
+  }
+}
+
+/** S += scale · v·vᵀ */
+export function syr(scale: number, v: Float32Array, s: Float64Array): void {
+  const k = v.length;
+  for (let row = 0, at = 0; row < k; row++) {
+    const scaled = scale * v[row];
+    for (let col = 0; col < k; col++, at++) s[at] += scaled * v[col];
+  }
+}
+
+/** Share of the squared residual at which single precision has no more to give. */
+const CONVERGED = 1e-10;
+/** Share of the largest curvature below which a direction is flat but for rounding. */
+const FLAT = 1e-6;
+const MAX_FLOAT = 3.4e38;
+
+/** Scratch of a descent, as long as the longest vector. */
+const residual = new Float32Array(MAX_FACTOR_COUNT);
+const direction = new Float32Array(MAX_FACTOR_COUNT);
+const image = new Float64Array(MAX_FACTOR_COUNT);
+
+/** Conjugate directions on f; `image` holds A·d, A the half Hessian of f. */
+export function descend(
+  f: Quadratic,
+  data: Float32Array,
+  steps: number,
+  own: Float32Array,
+  out: Descent,
+): void {
+  const k = own.length;
+  let value = start(f, data, own);
+  out.before = value;
+  let norm = 0;
+  for (let i = 0; i < k; i++) {
+    direction[i] = residual[i];
+    norm += residual[i] * residual[i];
+  }
+  const enough = norm * CONVERGED;
+  let steepest = 0;
+  for (let step = 1; step <= steps && norm > enough; step++) {
+    const curvature = applyHessian(f, data, k, step < steps);
+    let slope = 0;
+    let length = 0;
+    for (let i = 0; i < k; i++) {
+      slope += residual[i] * direction[i];
+      length += direction[i] * direction[i];
+    }
+    const t = slope / curvature;
+    const bend = curvature / length;
+    steepest = Math.max(steepest, bend);
+    // Flat but for rounding, not convex (a rating that weighs less than the prior), or out of range.
+    if (!(bend > FLAT * steepest && slope > 0 && slope * t < Number.MAX_VALUE && t < MAX_FLOAT))
+      break;
+    value -= t * slope;
+    let next = 0;
+    for (let i = 0; i < k; i++) {
+      own[i] += t * direction[i];
+      residual[i] -= t * image[i];
+      next += residual[i] * residual[i];
+    }
+    const turn = next / norm;
+    for (let i = 0; i < k; i++) direction[i] = residual[i] + turn * direction[i];
+    norm = next;
+  }
+  out.after = value;
+}
+
+/** f(own), with the residual −∇f/2 left in scratch. */
+function start(f: Quadratic, data: Float32Array, own: Float32Array): number {
+  const k = own.length;
+  const { slots, curvatures, pulls, matrix, linear, scale, ridge } = f;
+  let value = 0;
+  for (let row = 0, at = 0; row < k; row++) {
+    let sum = 0;
+    for (let col = 0; col < k; col++, at++) sum += matrix[at] * own[col];
+    const pull = scale * sum + ridge * own[row];
+    value += own[row] * (pull - 2 * linear[row]);
+    image[row] = linear[row] - pull;
+  }
+  for (let e = 0; e < f.length; e++) {
+    const at = slots[e] * k;
+    const x = dotAt(own, k, data, at);
+    const a = curvatures[e];
+    const b = pulls[e];
+    value += x * (a * x - 2 * b);
+    const coefficient = b - a * x;
+    for (let i = 0; i < k; i++) image[i] += coefficient * data[at + i];
+  }
+  for (let i = 0; i < k; i++) residual[i] = image[i];
+  return value;
+}
+
+/** d·A·d for the direction in scratch; A·d is left in `image` only if wanted. */
+function applyHessian(f: Quadratic, data: Float32Array, k: number, wantImage: boolean): number {
+  const { slots, curvatures, matrix, scale, ridge } = f;
+  let curvature = 0;
+  for (let row = 0, at = 0; row < k; row++) {
+    let sum = 0;
+    for (let col = 0; col < k; col++, at++) sum += matrix[at] * direction[col];
+    image[row] = scale * sum + ridge * direction[row];
+    curvature += image[row] * direction[row];
+  }
+  for (let e = 0; e < f.length; e++) {
+    const at = slots[e] * k;
+    const y = dotAt(direction, k, data, at);
+    const coefficient = curvatures[e] * y;
+    curvature += coefficient * y;
+    if (wantImage) for (let i = 0; i < k; i++) image[i] += coefficient * data[at + i];
+  }
+  return curvature;
+}
+
+/** Keeps `out` sorted, best first; called in slot order, so an equal score stays behind. */
+export function insertBest(out: Best, slot: number, score: number): void {
+  let at = out.length < out.slots.length ? out.length++ : out.length - 1;
+  while (at > 0 && out.scores[at - 1] < score) {
+    out.scores[at] = out.scores[at - 1];
+    out.slots[at] = out.slots[at - 1];
+    at--;
+  }
+  out.scores[at] = score;
+  out.slots[at] = slot;
+}
+
+export function referenceKernels(): Kernels {
+  return {
+    table: (factorCount) => new ReferenceTable(factorCount),
+    dot,
+    axpy,
+    symv,
+    syr,
+    rowDots(query, slots, length, table, out) {
+      const data = dataOf(table, query.length);
+      for (let e = 0; e < length; e++)
+        out[e] = dotAt(query, query.length, data, slots[e] * query.length);
+    },
+    rowSum(coefficients, slots, length, table, out) {
+      const data = dataOf(table, out.length);
+      const k = table.factorCount;
+      for (let e = 0; e < length; e++) {
+        const at = slots[e] * k;
+        for (let i = 0; i < k; i++) out[i] += coefficients[e] * data[at + i];
+      }
+    },
+    descend: (f, table, steps, own, out) => descend(f, dataOf(table, own.length), steps, own, out),
+    scores(query, table, out) {
+      const data = dataOf(table, query.length);
+      for (let slot = 0; slot < table.slotEnd; slot++) {
+        out[slot] = dotAt(query, query.length, data, slot * query.length);
+      }
+    },
+    topN(query, table, skip, out) {
+      const data = dataOf(table, query.length);
+      const removed = new Set(table instanceof ReferenceTable ? table.removed : []);
+      out.length = 0;
+      for (let slot = 0; slot < table.slotEnd; slot++) {
+        if (skip?.[slot] || removed.has(slot)) continue;
+        const score = Math.fround(dotAt(query, query.length, data, slot * query.length));
+        if (out.length < out.slots.length || score > out.scores[out.length - 1]) {
+          insertBest(out, slot, score);
+        }
+      }
+    },
+  };
+}
+
+/** Four sums, so that one addition need not wait for the last. */
+function dotAt(query: Float32Array, k: number, data: Float32Array, at: number): number {
+  let s0 = 0;
+  let s1 = 0;
+  let s2 = 0;
+  let s3 = 0;
+  let f = 0;
+  for (; f + 4 <= k; f += 4) {
+    s0 += query[f] * data[at + f];
+    s1 += query[f + 1] * data[at + f + 1];
+    s2 += query[f + 2] * data[at + f + 2];
+    s3 += query[f + 3] * data[at + f + 3];
+  }
+  for (; f < k; f++) s0 += query[f] * data[at + f];
+  return s0 + s1 + (s2 + s3);
+}
+
+function dataOf(table: VectorTable, factorCount: number): Float32Array {
+  if (!(table instanceof ReferenceTable)) {
+    throw new TypeError('this table was made by other kernels');
+  }
+  checkLength(factorCount, table.factorCount);
+  return table.data;
+}

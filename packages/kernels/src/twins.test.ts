@@ -1,0 +1,256 @@
+/** Do the WebAssembly kernels compute what their TypeScript twins compute, on any input? */
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Kernels, Quadratic, VectorTable } from './kernels.ts';
+import { referenceKernels } from './reference.ts';
+import { wasmKernels } from './wasm.ts';
+
+const SEED = 4_150;
+const RUNS = { seed: SEED, numRuns: 150 };
+const reference = referenceKernels();
+const wasm = wasmKernels();
+
+/** Half the spacing of float32 near 1, and the spacing of its denormals. */
+const EPSILON = 2 ** -24;
+const DENORMAL = 2 ** -149;
+
+const ordinary = fc.double({ min: -2, max: 2, noNaN: true });
+const odd = fc.constantFrom(0, -0, 1e-40, -3e-45, 1e-20, -1e-12, 1, -1);
+const large = fc.constantFrom(1e6, -3e9, 1e15);
+const tame = fc.oneof({ weight: 6, arbitrary: ordinary }, { weight: 1, arbitrary: odd });
+const wild = fc.oneof(tame, large);
+const factorCounts = fc.oneof(
+  { weight: 9, arbitrary: fc.integer({ min: 1, max: 40 }) },
+  { weight: 1, arbitrary: fc.constantFrom(100, 255, 256) },
+);
+
+function vector(k: number, factor: fc.Arbitrary<number>): fc.Arbitrary<Float32Array> {
+  return fc.array(factor, { minLength: k, maxLength: k }).map((list) => Float32Array.from(list));
+}
+
+function pair(k: number) {
+  return fc.tuple(vector(k, wild), vector(k, wild));
+}
+
+/** |a − b| within rounding of a sum of `terms` products whose absolute values add up to `size`. */
+function expectNear(a: number, b: number, size: number, terms: number): void {
+  const bound = (terms + 4) * (EPSILON * size + DENORMAL);
+  if (Math.abs(a - b) > bound) expect.fail(`${a} and ${b} differ by more than ${bound}`);
+}
+
+describe(`the twins (seed ${SEED})`, { timeout: 60_000 }, () => {
+  it('agree on a·b and on out += scale·x', () => {
+    const inputs = factorCounts.chain((k) => fc.tuple(pair(k), wild));
+    fc.assert(
+      fc.property(inputs, ([[a, b], scale]) => {
+        const size = a.reduce((sum, x, f) => sum + Math.abs(x * b[f]), 0);
+        expectNear(wasm.dot(a, b), reference.dot(a, b), size, a.length);
+        const [ours, theirs] = [Float64Array.from(b), Float64Array.from(b)];
+        wasm.axpy(scale, a, ours);
+        reference.axpy(scale, a, theirs);
+        expect(ours).toEqual(theirs);
+      }),
+      RUNS,
+    );
+  });
+
+  it('agree on S·v and on S += scale·v·vᵀ', () => {
+    const small = fc.integer({ min: 1, max: 40 });
+    const inputs = small.chain((k) => fc.tuple(pair(k), ordinary));
+    fc.assert(
+      fc.property(inputs, ([[a, b], scale]) => {
+        const k = a.length;
+        const [ours, theirs] = [new Float64Array(k * k), new Float64Array(k * k)];
+        wasm.syr(scale, a, ours);
+        reference.syr(scale, a, theirs);
+        expect(ours).toEqual(theirs);
+        const [product, expected] = [new Float64Array(k), new Float64Array(k)];
+        wasm.symv(scale, ours, b, product);
+        reference.symv(scale, theirs, b, expected);
+        for (let row = 0; row < k; row++) {
+          let size = 0;
+          for (let col = 0; col < k; col++)
+            size += Math.abs(scale * theirs[row * k + col] * b[col]);
+          expectNear(product[row], expected[row], size, k);
+        }
+      }),
+      { ...RUNS, numRuns: 60 },
+    );
+  });
+
+  it('agree on the dots and on the sum of a row, an empty one included', () => {
+    fc.assert(
+      fc.property(worlds(wild), ({ k, vectors, slots, numbers, own }) => {
+        const [ours, theirs] = tables(k, vectors);
+        const [dots, expected] = [new Float32Array(slots.length), new Float32Array(slots.length)];
+        wasm.rowDots(own, slots, slots.length, ours, dots);
+        reference.rowDots(own, slots, slots.length, theirs, expected);
+        slots.forEach((slot, e) => {
+          const size = vectors[slot].reduce((sum, x, f) => sum + Math.abs(x * own[f]), 0);
+          expectNear(dots[e], expected[e], size, k);
+        });
+        const [sum, expectedSum] = [new Float64Array(k), new Float64Array(k)];
+        wasm.rowSum(numbers, slots, slots.length, ours, sum);
+        reference.rowSum(numbers, slots, slots.length, theirs, expectedSum);
+        for (let f = 0; f < k; f++) {
+          const size = slots.reduce(
+            (total, slot, e) => total + Math.abs(numbers[e] * vectors[slot][f]),
+            0,
+          );
+          expectNear(sum[f], expectedSum[f], size, slots.length);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('descend to the same value, never above where they began', () => {
+    fc.assert(
+      fc.property(worlds(tame), fc.integer({ min: 1, max: 4 }), (world, steps) => {
+        const f = quadratic(world, 1);
+        const [ours, theirs] = tables(world.k, world.vectors);
+        const before = evaluate(f, world.vectors, world.own);
+        const [a, b] = [
+          descent(wasm, f, ours, steps, world),
+          descent(reference, f, theirs, steps, world),
+        ];
+        const reached = evaluate(f, world.vectors, a.own);
+        const expected = evaluate(f, world.vectors, b.own);
+        const ends = [world.own, a.own, b.own];
+        const size = ends.reduce((sum, own) => sum + sizeOf(f, world.vectors, own), 0);
+        const room = 1e-5 * size + 1e-30;
+        expect(Math.abs(a.before - before)).toBeLessThan(room);
+        expect(Math.abs(a.after - reached)).toBeLessThan(room);
+        expect(Math.abs(b.after - expected)).toBeLessThan(room);
+        expect(reached).toBeLessThan(before + room);
+        expect(Math.abs(reached - expected)).toBeLessThan(
+          room + 1e-3 * Math.abs(before - expected),
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  it('never leave single precision: a descent on enormous numbers ends finite', () => {
+    fc.assert(
+      fc.property(worlds(wild), (world) => {
+        const f = quadratic(world, 1e9);
+        const [ours, theirs] = tables(world.k, world.vectors);
+        expect(descent(wasm, f, ours, 3, world).own.every(Number.isFinite)).toBe(true);
+        expect(descent(reference, f, theirs, 3, world).own.every(Number.isFinite)).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  it('find the same best slots, skipping what is rated or removed', () => {
+    const inputs = fc.tuple(
+      worlds(fc.integer({ min: -3, max: 3 })),
+      fc.integer({ min: 0, max: 12 }),
+    );
+    fc.assert(
+      fc.property(inputs, ([{ k, vectors, slots, own }, n]) => {
+        const [ours, theirs] = tables(k, vectors);
+        for (const table of [ours, theirs]) table.remove(0);
+        const skip = new Uint8Array(vectors.length);
+        for (const slot of slots) skip[slot] = 1;
+        const best = () => ({ length: 0, slots: new Uint32Array(n), scores: new Float32Array(n) });
+        const [found, expected] = [best(), best()];
+        wasm.topN(own, ours, skip, found);
+        reference.topN(own, theirs, skip, expected);
+        expect(found).toEqual(expected);
+        const scores = new Float32Array(vectors.length);
+        wasm.scores(own, ours, scores);
+        expect(scores[0]).toBe(0);
+        for (let i = 0; i < found.length; i++) expect(scores[found.slots[i]]).toBe(found.scores[i]);
+      }),
+      RUNS,
+    );
+  });
+});
+
+interface World {
+  k: number;
+  vectors: Float32Array[];
+  slots: Uint32Array;
+  numbers: Float32Array;
+  own: Float32Array;
+}
+
+function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
+  const shape = fc.record({
+    k: fc.oneof(
+      { weight: 9, arbitrary: fc.integer({ min: 1, max: 24 }) },
+      { weight: 1, arbitrary: fc.constantFrom(100, 256) },
+    ),
+    size: fc.integer({ min: 1, max: 14 }),
+    length: fc.integer({ min: 0, max: 19 }),
+  });
+  return shape.chain(({ k, size, length }) =>
+    fc.record({
+      k: fc.constant(k),
+      vectors: fc.array(vector(k, factor), { minLength: size, maxLength: size }),
+      slots: fc
+        .array(fc.nat(size - 1), { minLength: length, maxLength: length })
+        .map((list) => Uint32Array.from(list)),
+      numbers: vector(length, tame),
+      own: vector(k, factor),
+    }),
+  );
+}
+
+function tables(k: number, vectors: readonly Float32Array[]): [VectorTable, VectorTable] {
+  const pair: [VectorTable, VectorTable] = [wasm.table(k), reference.table(k)];
+  for (const table of pair) for (const vector of vectors) table.write(table.add(), vector);
+  return pair;
+}
+
+/** Positive curvatures and a positive semidefinite S: the gram of the vectors themselves. */
+function quadratic({ k, vectors, slots, numbers }: World, factor: number): Quadratic {
+  const matrix = new Float64Array(k * k);
+  for (const vector of vectors) reference.syr(1, vector, matrix);
+  return {
+    length: slots.length,
+    slots,
+    curvatures: numbers.map((x) => Math.abs(x) * factor),
+    pulls: numbers.map((x) => 3 * x),
+    scale: 0.1,
+    matrix,
+    ridge: 0.5,
+    linear: new Float32Array(k).fill(0.25),
+  };
+}
+
+function descent(kernels: Kernels, f: Quadratic, table: VectorTable, steps: number, world: World) {
+  const own = world.own.slice();
+  const out = { before: 0, after: 0 };
+  kernels.descend(f, table, steps, own, out);
+  return { own, ...out };
+}
+
+/** The terms of f, as its definition has them. */
+function* terms(f: Quadratic, vectors: readonly Float32Array[], own: Float32Array) {
+  const k = own.length;
+  for (let e = 0; e < f.length; e++) {
+    const x = vectors[f.slots[e]].reduce((sum, v, i) => sum + v * own[i], 0);
+    yield f.curvatures[e] * x * x;
+    yield -2 * f.pulls[e] * x;
+  }
+  for (let row = 0; row < k; row++) {
+    for (let col = 0; col < k; col++) yield f.scale * f.matrix[row * k + col] * own[row] * own[col];
+    yield f.ridge * own[row] ** 2 - 2 * f.linear[row] * own[row];
+  }
+}
+
+function evaluate(f: Quadratic, vectors: readonly Float32Array[], own: Float32Array): number {
+  let total = 0;
+  for (const term of terms(f, vectors, own)) total += term;
+  return total;
+}
+
+function sizeOf(f: Quadratic, vectors: readonly Float32Array[], own: Float32Array): number {
+  let total = 0;
+  for (const term of terms(f, vectors, own)) total += Math.abs(term);
+  return total;
+}

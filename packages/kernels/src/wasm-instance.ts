@@ -1,0 +1,59 @@
+/** The compiled kernels: where they are found, what they export, and an instance of them on a memory. */
+
+import { readFileSync } from 'node:fs';
+import { type CompiledModule, Instance, type LinearMemory, Module } from './web-assembly.ts';
+
+/** What assembly/index.ts exports; every argument but a scale or a count is a byte address. */
+export interface WasmExports {
+  dot(a: number, b: number, bytes: number): number;
+  axpy(scale: number, x: number, out: number, bytes: number): void;
+  promote(from: number, to: number, bytes: number): void;
+  symv(scale: number, s: number, v: number, out: number, k: number): void;
+  syr(scale: number, v: number, s: number, k: number): void;
+  rowDots(query: number, pointers: number, end: number, out: number, bytes: number): void;
+  rowSum(coefficients: number, pointers: number, end: number, out: number, bytes: number): void;
+  descend(
+    k: number,
+    bytes: number,
+    end: number,
+    pointers: number,
+    curvatures: number,
+    pulls: number,
+    scale: number,
+    s: number,
+    ridge: number,
+    linear: number,
+    steps: number,
+    own: number,
+    scratch: number,
+    outcome: number,
+  ): void;
+  scan(query: number, start: number, count: number, out: number, bytes: number): void;
+  keepBest(
+    scores: number,
+    count: number,
+    first: number,
+    skip: number,
+    bestSlots: number,
+    bestScores: number,
+    filled: number,
+    room: number,
+  ): number;
+}
+
+let compiled: CompiledModule | undefined;
+
+/** Beside the compiled JavaScript; the sources find it there too. Made by build.mjs. */
+function compile(): CompiledModule {
+  compiled ??= new Module(readFileSync(new URL('../dist/kernels.wasm', import.meta.url)));
+  return compiled;
+}
+
+/** Compiled once per process, instantiated once per memory. */
+export function instantiate(memory: LinearMemory): WasmExports {
+  return new Instance(compile(), { env: { memory, abort } }).exports as WasmExports;
+}
+
+function abort(): never {
+  throw new Error('a kernel aborted');
+}

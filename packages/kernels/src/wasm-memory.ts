@@ -1,0 +1,75 @@
+/**
+ * The one linear memory of a WebAssembly instance: who gets which bytes, and views of them that are still
+ * valid after it has grown. Nothing is given back: tables and scratch live as long as their kernels.
+ */
+
+import { type LinearMemory, Memory } from './web-assembly.ts';
+
+const WASM_PAGE_BYTES = 65_536;
+const MAX_PAGES = 65_536;
+/** Below this lie the instance's own globals. */
+const FIRST_BYTE = 1_024;
+
+export class WasmMemory {
+  readonly memory: LinearMemory = new Memory({ initial: 1, maximum: MAX_PAGES });
+  #next = FIRST_BYTE;
+  #f32 = new Float32Array(this.memory.buffer);
+  #f64 = new Float64Array(this.memory.buffer);
+  #u32 = new Uint32Array(this.memory.buffer);
+  #u8 = new Uint8Array(this.memory.buffer);
+
+  /** Growing detaches every view, so take them from here after any allocation. */
+  get f32(): Float32Array {
+    return this.#f32;
+  }
+
+  get f64(): Float64Array {
+    return this.#f64;
+  }
+
+  get u32(): Uint32Array {
+    return this.#u32;
+  }
+
+  get u8(): Uint8Array {
+    return this.#u8;
+  }
+
+  /** Zeroed bytes, aligned for SIMD. */
+  allocate(bytes: number): number {
+    const start = this.#next;
+    const end = start + Math.ceil(bytes / 16) * 16;
+    const missing = end - this.memory.buffer.byteLength;
+    if (missing > 0) this.#grow(Math.ceil(missing / WASM_PAGE_BYTES));
+    this.#next = end;
+    return start;
+  }
+
+  #grow(pages: number): void {
+    this.memory.grow(pages);
+    const { buffer } = this.memory;
+    this.#f32 = new Float32Array(buffer);
+    this.#f64 = new Float64Array(buffer);
+    this.#u32 = new Uint32Array(buffer);
+    this.#u8 = new Uint8Array(buffer);
+  }
+}
+
+/** Scratch that grows to what is asked of it; the old bytes are lost, at most as many as the new. */
+export class WasmScratch {
+  readonly #memory: WasmMemory;
+  #address = 0;
+  #bytes = 0;
+
+  constructor(memory: WasmMemory) {
+    this.#memory = memory;
+  }
+
+  atLeast(bytes: number): number {
+    if (bytes > this.#bytes) {
+      this.#bytes = Math.max(bytes, this.#bytes * 2);
+      this.#address = this.#memory.allocate(this.#bytes);
+    }
+    return this.#address;
+  }
+}

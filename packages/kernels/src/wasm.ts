@@ -1,0 +1,241 @@
+/**
+ * The kernels in WebAssembly SIMD: the same contract as the reference, on vectors that live in one linear
+ * memory. The only file that hands out addresses, and only to the instance it made.
+ */
+
+import type { Best, Descent, Kernels, Quadratic, VectorTable } from './kernels.ts';
+import { checkFactorCount, checkLength } from './reference-table.ts';
+import { instantiate, type WasmExports } from './wasm-instance.ts';
+import { WasmMemory, WasmScratch } from './wasm-memory.ts';
+import { WasmTable } from './wasm-table.ts';
+
+/** Bytes of one vector of the longest kind. */
+const VECTOR_BYTES = 1_024;
+
+export function wasmKernels(): Kernels {
+  return new WasmKernels();
+}
+
+class WasmKernels implements Kernels {
+  readonly #memory = new WasmMemory();
+  readonly #exports: WasmExports = instantiate(this.#memory.memory);
+  /** Two f32 vectors, one f64 vector, then what a descent needs. */
+  readonly #a = this.#memory.allocate(VECTOR_BYTES);
+  readonly #b = this.#memory.allocate(VECTOR_BYTES);
+  readonly #wide = this.#memory.allocate(2 * VECTOR_BYTES);
+  readonly #wideOut = this.#memory.allocate(2 * VECTOR_BYTES);
+  readonly #descent = this.#memory.allocate(7 * VECTOR_BYTES);
+  readonly #outcome = this.#memory.allocate(16);
+  /** What the entries that pad a row to fours point to. */
+  readonly #zero = this.#memory.allocate(VECTOR_BYTES);
+  readonly #matrix = new WasmScratch(this.#memory);
+  readonly #row = new WasmScratch(this.#memory);
+  readonly #scan = new WasmScratch(this.#memory);
+
+  table(factorCount: number): VectorTable {
+    return new WasmTable(this.#memory, factorCount);
+  }
+
+  dot(a: Float32Array, b: Float32Array): number {
+    this.#put(a, this.#a);
+    this.#put(b, this.#b);
+    return this.#exports.dot(this.#a, this.#b, paddedBytes(a.length));
+  }
+
+  axpy(scale: number, x: Float32Array, out: Float64Array): void {
+    this.#put(x, this.#a);
+    this.#memory.f64.set(out, this.#wideOut / 8);
+    this.#exports.axpy(scale, this.#a, this.#wideOut, paddedBytes(x.length));
+    this.#take(this.#wideOut, out);
+  }
+
+  symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void {
+    const matrix = this.#matrix.atLeast(s.byteLength);
+    this.#put(v, this.#a);
+    this.#exports.promote(this.#a, this.#wide, paddedBytes(v.length));
+    this.#memory.f64.set(s, matrix / 8);
+    this.#memory.f64.set(out, this.#wideOut / 8);
+    this.#exports.symv(scale, matrix, this.#wide, this.#wideOut, v.length);
+    this.#take(this.#wideOut, out);
+  }
+
+  syr(scale: number, v: Float32Array, s: Float64Array): void {
+    const matrix = this.#matrix.atLeast(s.byteLength);
+    this.#put(v, this.#a);
+    this.#exports.promote(this.#a, this.#wide, paddedBytes(v.length));
+    this.#memory.f64.set(s, matrix / 8);
+    this.#exports.syr(scale, this.#wide, matrix, v.length);
+    this.#take(matrix, s);
+  }
+
+  rowDots(
+    query: Float32Array,
+    slots: Uint32Array,
+    length: number,
+    table: VectorTable,
+    out: Float32Array,
+  ): void {
+    const vectors = this.#reach(table, query.length);
+    const room = padded(length) * 4;
+    const pointers = this.#row.atLeast(2 * room);
+    this.#put(query, this.#a);
+    this.#putPointers(slots, length, vectors, pointers);
+    this.#exports.rowDots(this.#a, pointers, room, pointers + room, vectors.stride);
+    const { f32 } = this.#memory;
+    for (let e = 0, at = (pointers + room) / 4; e < length; e++, at++) out[e] = f32[at];
+  }
+
+  rowSum(
+    coefficients: Float32Array,
+    slots: Uint32Array,
+    length: number,
+    table: VectorTable,
+    out: Float64Array,
+  ): void {
+    const vectors = this.#reach(table, out.length);
+    const { stride } = vectors;
+    const room = padded(length) * 4;
+    const pointers = this.#row.atLeast(2 * room);
+    this.#putPointers(slots, length, vectors, pointers);
+    const { f32 } = this.#memory;
+    for (let e = 0, at = (pointers + room) / 4; e < length; e++, at++) f32[at] = coefficients[e];
+    for (let at = (pointers + room) / 4 + length; at < (pointers + 2 * room) / 4; at++) f32[at] = 0;
+    f32.fill(0, this.#a / 4, (this.#a + stride) / 4);
+    this.#exports.rowSum(pointers + room, pointers, room, this.#a, stride);
+    for (let f = 0; f < out.length; f++) out[f] += f32[this.#a / 4 + f];
+  }
+
+  descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void {
+    const k = own.length;
+    const vectors = this.#reach(table, k);
+    const room = padded(f.length) * 4;
+    const pointers = this.#row.atLeast(3 * room);
+    const matrix = this.#matrix.atLeast(f.matrix.byteLength);
+    const { f32, f64 } = this.#memory;
+    this.#put(own, this.#a);
+    this.#put(f.linear, this.#b);
+    f64.set(f.matrix, matrix / 8);
+    this.#putPointers(f.slots, f.length, vectors, pointers);
+    const curvatures = (pointers + room) >>> 2;
+    const pulls = curvatures + (room >>> 2);
+    for (let e = 0; e < f.length; e++) {
+      f32[curvatures + e] = f.curvatures[e];
+      f32[pulls + e] = f.pulls[e];
+    }
+    for (let e = f.length; e < room >>> 2; e++) {
+      f32[curvatures + e] = 0;
+      f32[pulls + e] = 0;
+    }
+    this.#exports.descend(
+      k,
+      vectors.stride,
+      room,
+      pointers,
+      curvatures * 4,
+      pulls * 4,
+      f.scale,
+      matrix,
+      f.ridge,
+      this.#b,
+      steps,
+      this.#a,
+      this.#descent,
+      this.#outcome,
+    );
+    for (let i = 0, at = this.#a / 4; i < k; i++, at++) own[i] = f32[at];
+    out.before = f64[this.#outcome / 8];
+    out.after = f64[this.#outcome / 8 + 1];
+  }
+
+  scores(query: Float32Array, table: VectorTable, out: Float32Array): void {
+    const vectors = this.#reach(table, query.length);
+    const scores = this.#scan.atLeast(4 << vectors.shift);
+    this.#put(query, this.#a);
+    const { f32 } = this.#memory;
+    for (let first = 0, block = 0; first < vectors.slotEnd; first += 1 << vectors.shift, block++) {
+      const count = Math.min(vectors.slotEnd - first, 1 << vectors.shift);
+      this.#exports.scan(this.#a, vectors.blocks[block], count, scores, vectors.stride);
+      for (let i = 0, at = scores / 4; i < count; i++, at++) out[first + i] = f32[at];
+    }
+  }
+
+  topN(query: Float32Array, table: VectorTable, skip: Uint8Array | undefined, out: Best): void {
+    const vectors = this.#reach(table, query.length);
+    const end = vectors.slotEnd;
+    const room = Math.min(out.slots.length, end);
+    const perBlock = 1 << vectors.shift;
+    const scores = this.#scan.atLeast(4 * perBlock + 8 * room + end);
+    const bestSlots = scores + 4 * perBlock;
+    const bestScores = bestSlots + 4 * room;
+    const skipped = bestScores + 4 * room;
+    const { f32, u8, u32 } = this.#memory;
+    u8.fill(0, skipped, skipped + end);
+    if (skip) for (let slot = 0; slot < end; slot++) u8[skipped + slot] = skip[slot];
+    for (const slot of vectors.removed) u8[skipped + slot] = 1;
+    this.#put(query, this.#a);
+    let filled = 0;
+    for (let first = 0, block = 0; first < end && room > 0; first += perBlock, block++) {
+      const count = Math.min(end - first, perBlock);
+      this.#exports.scan(this.#a, vectors.blocks[block], count, scores, vectors.stride);
+      filled = this.#exports.keepBest(
+        scores,
+        count,
+        first,
+        skipped,
+        bestSlots,
+        bestScores,
+        filled,
+        room,
+      );
+    }
+    out.length = filled;
+    for (let i = 0; i < filled; i++) {
+      out.slots[i] = u32[bestSlots / 4 + i];
+      out.scores[i] = f32[bestScores / 4 + i];
+    }
+  }
+
+  /** A vector into memory, its padding zeroed. */
+  #put(vector: Float32Array, address: number): void {
+    const { f32 } = this.#memory;
+    const start = address / 4;
+    const k = vector.length;
+    checkFactorCount(k);
+    for (let f = 0; f < k; f++) f32[start + f] = vector[f];
+    for (let f = k; f < padded(k); f++) f32[start + f] = 0;
+  }
+
+  #putPointers(slots: Uint32Array, length: number, table: WasmTable, pointers: number): void {
+    const { u32 } = this.#memory;
+    const { blocks, shift, stride, slotEnd } = table;
+    const mask = (1 << shift) - 1;
+    const start = pointers >>> 2;
+    for (let e = 0; e < length; e++) {
+      const slot = slots[e];
+      if (slot >= slotEnd) throw new RangeError(`no slot ${slot} in a table of ${slotEnd}`);
+      u32[start + e] = blocks[slot >> shift] + (slot & mask) * stride;
+    }
+    for (let e = length; e < padded(length); e++) u32[start + e] = this.#zero;
+  }
+
+  #take(address: number, out: Float64Array): void {
+    const { f64 } = this.#memory;
+    for (let i = 0, at = address / 8; i < out.length; i++, at++) out[i] = f64[at];
+  }
+
+  #reach(table: VectorTable, factorCount: number): WasmTable {
+    if (!(table instanceof WasmTable && table.belongsTo(this.#memory))) {
+      throw new TypeError('this table was made by other kernels');
+    }
+    checkLength(factorCount, table.factorCount);
+    return table;
+  }
+}
+
+function padded(length: number): number {
+  return (length + 3) & ~3;
+}
+
+function paddedBytes(length: number): number {
+  return padded(length) * 4;
+}
