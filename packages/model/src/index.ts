@@ -1,1 +1,19 @@
-export {};
+export { BadRating, BadSettings, UnknownId } from './errors.ts';
+export { type FactorizeOptions, factorize, objective, type Progress } from './factorize.ts';
+export { Gram, type Grams, gramByteLength } from './gram.ts';
+export { HalfStep } from './half-step.ts';
+export { OnlineModel, type Rating, type Verdict } from './online-model.ts';
+export { priorWeight } from './prior-weight.ts';
+export { hashId, Random } from './random.ts';
+export { emptyRow, type FullRow, RowSampler } from './row-sampler.ts';
+export { RowStore } from './row-store.ts';
+export {
+  checkSettings,
+  defaultModel,
+  type LossName,
+  type ModelSettings,
+  paperModel,
+  type Side,
+} from './settings.ts';
+export { SideState } from './side-state.ts';
+export { meanVector, startVector } from './start-vector.ts';

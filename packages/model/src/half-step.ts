@@ -1,0 +1,58 @@
+/**
+ * Descent on one vector with everything else held still: a gradient step of alg:static and alg:update for
+ * a user or an item alike. Owns its scratch memory; one instance per thread.
+ */
+
+import type { Descent, Kernels, Row, VectorTable } from '@freshet/kernels';
+import { BlockLoss } from './block-loss.ts';
+import type { Grams } from './gram.ts';
+import { ProjectedDescent } from './projected-descent.ts';
+import { checkSettings, type ModelSettings, type Side } from './settings.ts';
+
+export class HalfStep {
+  readonly #kernels: Kernels;
+  readonly #settings: ModelSettings;
+  readonly #block: BlockLoss;
+  readonly #projected: ProjectedDescent;
+  readonly #free: boolean;
+  readonly #outcome: Descent = { before: 0, after: 0 };
+
+  constructor(kernels: Kernels, settings: ModelSettings) {
+    checkSettings(settings);
+    this.#kernels = kernels;
+    this.#settings = settings;
+    this.#block = new BlockLoss(kernels, settings);
+    this.#projected = new ProjectedDescent(settings.factorCount, settings.lambda);
+    this.#free = settings.loss === 'squared' && settings.lambda === 0;
+  }
+
+  /**
+   * Moves `own` in place. Returns the block loss before and after, in an object that the next run
+   * overwrites. The squared loss without λ is a quadratic and has the exact step; the rest backtracks.
+   */
+  run(
+    side: Side,
+    own: Float32Array,
+    row: Row,
+    others: VectorTable,
+    grams: Grams,
+  ): Readonly<Descent> {
+    const block = this.#block;
+    const steps = this.#settings.conjugateSteps;
+    block.face(side, row, others, grams);
+    if (!this.#free) {
+      this.#projected.run(block, steps, own, this.#outcome);
+      return this.#outcome;
+    }
+    this.#kernels.descend(block.quadratic(), others, steps, own, this.#outcome);
+    this.#outcome.before += block.constant;
+    this.#outcome.after += block.constant;
+    return this.#outcome;
+  }
+
+  /** The block loss of a vector as it stands. */
+  value(side: Side, own: Float32Array, row: Row, others: VectorTable, grams: Grams): number {
+    this.#block.face(side, row, others, grams);
+    return this.#block.value(own) + this.#projected.penalty(own);
+  }
+}

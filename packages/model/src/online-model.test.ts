@@ -1,0 +1,268 @@
+import { referenceKernels, wasmKernels } from '@freshet/kernels';
+import { describe, expect, it } from 'vitest';
+import { BadRating, BadSettings, UnknownId } from './errors.ts';
+import { Gram } from './gram.ts';
+import { OnlineModel } from './online-model.ts';
+import { Random } from './random.ts';
+import { defaultModel, type ModelSettings, paperModel } from './settings.ts';
+import type { SideState } from './side-state.ts';
+
+const SEED = 4_154;
+const small: ModelSettings = {
+  ...defaultModel,
+  factorCount: 6,
+  userShrinkage: 1,
+  itemShrinkage: 1,
+};
+
+/** Everything a model knows, without the scratch: equal snapshots mean equal models. */
+function snapshot(model: OnlineModel) {
+  const vectors = (state: SideState) =>
+    [...state.ids()].map((id) => {
+      const vector = new Float32Array(model.settings.factorCount);
+      state.vectors.read(state.slotOf(id) ?? -1, vector);
+      return [id, ...vector];
+    });
+  const ratings = [...model.users.ids()].flatMap((user) => [...model.ratingsOf(user)]);
+  return { users: vectors(model.users), items: vectors(model.items), ratings };
+}
+
+/** The gram of the vectors as they are stored. */
+function scanned(state: SideState, k: number): Gram {
+  const gram = Gram.zero(k);
+  const vector = new Float32Array(k);
+  for (const slot of state.slots()) {
+    state.vectors.read(slot, vector);
+    gram.move(undefined, vector);
+  }
+  return gram;
+}
+
+function expectConsistent(model: OnlineModel): void {
+  const k = model.settings.factorCount;
+  for (const state of [model.users, model.items]) {
+    const expected = scanned(state, k);
+    expect(state.gram.count).toBe(expected.count);
+    const size = Math.max(1, ...expected.matrix.map(Math.abs));
+    state.gram.matrix.forEach((cell, at) => {
+      expect(Math.abs(cell - expected.matrix[at])).toBeLessThan(1e-11 * size);
+    });
+  }
+  const ratings = [...model.users.ids()].flatMap((user) => [...model.ratingsOf(user)]);
+  expect(model.grams.ratings).toBe(ratings.length);
+  for (const { user, item } of ratings) {
+    const owner = model.users.slotOf(user) ?? -1;
+    expect(model.items.rows.find(model.items.slotOf(item) ?? -1, owner)).toBeGreaterThanOrEqual(0);
+  }
+}
+
+/** Users of one colour like items of the same: an answer a human can see. */
+function checkerboard(model: OnlineModel, side: number, rounds: number): void {
+  for (let round = 0; round < rounds; round++) {
+    for (let user = 0; user < side; user++) {
+      for (let item = 0; item < side; item++) {
+        if ((user + item) % 2 === 0 && user !== item) {
+          model.rate(`u${user}`, `i${item}`, 5, round * side ** 2 + user * side + item);
+        }
+      }
+    }
+  }
+}
+
+describe('a model', () => {
+  const forms: [string, ModelSettings][] = [
+    ['the streaming form', { ...small, rho: 1 }],
+    ['the paper’s form', { ...paperModel, factorCount: 6, rho: 1 }],
+    ['the absolute loss', { ...paperModel, factorCount: 6, rho: 1, loss: 'absolute' }],
+    ['the KL loss', { ...paperModel, factorCount: 6, rho: 1, loss: 'kullback-leibler' }],
+  ];
+
+  it.each(forms)('of %s learns a checkerboard from an empty store', (_, settings) => {
+    const model = new OnlineModel(settings);
+    checkerboard(model, 12, 4);
+    // The diagonal was never rated: colour alone must tell it from the other unrated cells.
+    let right = 0;
+    for (let user = 0; user < 12; user++) {
+      const own = model.score(`u${user}`, `i${user}`);
+      const other = model.score(`u${user}`, `i${(user + 1) % 12}`);
+      if (own > other) right++;
+    }
+    expect(right).toBeGreaterThanOrEqual(11);
+    expectConsistent(model);
+  });
+
+  it('starts a new user, a new item, and both at once', () => {
+    const model = new OnlineModel(small);
+    expect(model.rate('ann', 'tea', 4, 1)).toBe('new');
+    expect(model.rate('bob', 'tea', 5, 2)).toBe('new');
+    expect(model.rate('ann', 'jam', 3, 3)).toBe('new');
+    expect(model.grams).toMatchObject({ ratings: 3, user: { count: 2 }, item: { count: 2 } });
+    expect(model.hasRated('ann', 'jam')).toBe(true);
+    expect(model.hasRated('bob', 'jam')).toBe(false);
+    expect(model.hasRated('eve', 'jam')).toBe(false);
+    expectConsistent(model);
+  });
+
+  it('keeps one rating per cell, the one of the later time', () => {
+    const model = new OnlineModel(small);
+    model.rate('ann', 'tea', 1, 10);
+    model.rate('ann', 'jam', 2, 20);
+    expect(model.rate('ann', 'tea', 5, 30)).toBe('changed');
+    const before = snapshot(model);
+    expect(model.rate('ann', 'tea', 3, 29)).toBe('stale');
+    expect(snapshot(model)).toEqual(before);
+    expect([...model.ratingsOf('ann')].map(({ item, value }) => [item, value])).toEqual([
+      ['jam', 2],
+      ['tea', 5],
+    ]);
+    expectConsistent(model);
+  });
+
+  it('puts a late rating where its time belongs', () => {
+    const model = new OnlineModel(small);
+    model.rate('ann', 'tea', 1, 10);
+    model.rate('ann', 'jam', 2, 30);
+    expect(model.rate('ann', 'egg', 3, 20)).toBe('new');
+    expect([...model.ratingsOf('ann')].map(({ item }) => item)).toEqual(['tea', 'egg', 'jam']);
+  });
+
+  it('takes a rating back, and removes what has none left', () => {
+    const model = new OnlineModel(small);
+    model.rate('ann', 'tea', 4, 1);
+    model.rate('ann', 'jam', 4, 2);
+    model.rate('bob', 'jam', 4, 3);
+    expect(model.unrate('ann', 'tea', 1)).toBe(true);
+    expect(model.items.slotOf('tea')).toBeUndefined();
+    expect(model.grams).toMatchObject({ ratings: 2, user: { count: 2 }, item: { count: 1 } });
+    expect(model.unrate('bob', 'tea', 9)).toBe(false);
+    expect(model.unrate('bob', 'jam', 2)).toBe(false);
+    expectConsistent(model);
+  });
+
+  it('does not let a rating come back that is older than its un-rating', () => {
+    const model = new OnlineModel(small);
+    model.rate('ann', 'tea', 4, 1);
+    model.unrate('ann', 'tea', 5);
+    expect(model.rate('ann', 'tea', 3, 4)).toBe('stale');
+    expect(model.users.size).toBe(0);
+    expect(model.rate('ann', 'tea', 3, 6)).toBe('new');
+    expectConsistent(model);
+  });
+
+  it('forgets a user: vector, rows and grams are as if she had left no trace', () => {
+    const model = new OnlineModel(small);
+    model.rate('ann', 'tea', 4, 1);
+    model.rate('ann', 'jam', 4, 2);
+    model.rate('bob', 'jam', 4, 3);
+    expect(model.forget('ann')).toBe(true);
+    expect(model.forget('ann')).toBe(false);
+    expect([...model.users.ids(), ...model.items.ids()]).toEqual(['bob', 'jam']);
+    expect(model.grams).toMatchObject({ ratings: 1, user: { count: 1 }, item: { count: 1 } });
+    expectConsistent(model);
+    model.forget('bob');
+    expect(Math.max(...model.grams.user.matrix.map(Math.abs))).toBeLessThan(1e-12);
+  });
+
+  it('stays consistent under any mixture of events', () => {
+    const random = new Random(SEED);
+    const model = new OnlineModel({ ...small, rowCap: 8 });
+    for (let event = 0; event < 3_000; event++) {
+      const user = `u${random.below(30)}`;
+      const item = `i${random.below(40)}`;
+      const kind = random.next();
+      if (kind < 0.8) model.rate(user, item, random.below(6), random.below(5_000));
+      else if (kind < 0.98) model.unrate(user, item, random.below(5_000));
+      else model.forget(user);
+    }
+    expect(model.grams.ratings).toBeGreaterThan(100);
+    expectConsistent(model);
+  });
+
+  it('refuses what is no rating before anything changes', () => {
+    const model = new OnlineModel({ ...small, loss: 'absolute' });
+    model.rate('ann', 'tea', 4, 1);
+    const before = snapshot(model);
+    const bad: [string, string, number, number][] = [
+      ['ann', 'jam', Number.NaN, 1],
+      ['ann', 'jam', Number.POSITIVE_INFINITY, 1],
+      ['ann', 'jam', -1, 1],
+      ['ann', 'jam', 1e39, 1],
+      ['ann', 'jam', 1, Number.NaN],
+      ['', 'jam', 1, 1],
+      ['ann', '', 1, 1],
+    ];
+    for (const [user, item, value, time] of bad) {
+      expect(() => model.rate(user, item, value, time)).toThrow(BadRating);
+      const good = { user: 'new', item: 'new', value: 1, time: 1 };
+      expect(() => model.rateBatch([good, { user, item, value, time }])).toThrow(BadRating);
+    }
+    expect(() => model.score('ann', 'jam')).toThrow(UnknownId);
+    expect(() => model.unrate('ann', 'tea', Number.NaN)).toThrow(BadRating);
+    expect(snapshot(model)).toEqual(before);
+  });
+
+  it('refuses settings that describe no model, naming each', () => {
+    for (const factorCount of [0, -1, 257, 1.5, Number.NaN]) {
+      expect(() => new OnlineModel({ ...small, factorCount })).toThrow(BadSettings);
+    }
+    const wrong = { ...small, rho: -1, rowCap: 0, loss: 'absolute' as const, priorValue: 2 };
+    expect(() => new OnlineModel(wrong)).toThrow(/rho.*rowCap.*priorValue/);
+  });
+
+  it('answers for somebody unknown with the mean of all users, and adds the terms it is given', () => {
+    const model = new OnlineModel(small);
+    checkerboard(model, 4, 2);
+    const mean = new Float32Array(6);
+    for (const user of model.users.ids()) {
+      model.vectorOf(user).forEach((factor, f) => {
+        mean[f] += factor / model.users.size;
+      });
+    }
+    model.vectorOf('nobody').forEach((factor, f) => {
+      expect(factor).toBeCloseTo(mean[f], 5);
+    });
+    const plain = new Float32Array(model.items.slotEnd);
+    const lifted = new Float32Array(model.items.slotEnd);
+    model.scoreAll('nobody', plain);
+    model.scoreAll('nobody', lifted, new Float32Array(model.items.slotEnd).fill(2));
+    plain.forEach((score, slot) => {
+      expect(lifted[slot]).toBe(Math.fround(score + 2));
+      const item = model.items.idOf(slot) ?? '';
+      expect(model.score('nobody', item)).toBeCloseTo(score, 4);
+    });
+  });
+
+  it('gives each user of a batch one half-step per rating and each item one for all', () => {
+    const [single, batched] = [new OnlineModel(small), new OnlineModel(small)];
+    for (const model of [single, batched]) checkerboard(model, 4, 1);
+    const ratings = [0, 1, 2].map((u) => ({ user: `u${u}`, item: 'i9', value: 5, time: 99 + u }));
+    batched.rateBatch(ratings);
+    for (const { user, item, value, time } of ratings) single.record(user, item, value, time);
+    expect(batched.grams.ratings).toBe(single.grams.ratings);
+    for (const { user } of ratings) {
+      expect(batched.score(user, 'i9')).toBeGreaterThan(single.score(user, 'i9') + 0.1);
+    }
+    expectConsistent(batched);
+  });
+
+  it('is moved by its events alone: replayed, it is the same bit for bit', () => {
+    const replay = () => {
+      const model = new OnlineModel({ ...small, rowCap: 4 });
+      checkerboard(model, 8, 2);
+      model.forget('u3');
+      return snapshot(model);
+    };
+    expect(replay()).toEqual(replay());
+  });
+
+  it('ends near the same place with either twin of the kernels', () => {
+    const [ours, theirs] = [wasmKernels(), referenceKernels()].map((kernels) => {
+      const model = new OnlineModel(small, kernels);
+      checkerboard(model, 6, 1);
+      return model;
+    });
+    for (const item of ours.items.ids()) {
+      expect(ours.score('u1', item)).toBeCloseTo(theirs.score('u1', item), 3);
+    }
+  });
+});

@@ -1,0 +1,55 @@
+/** Randomness that a seed repeats: everything random in the model is seeded by an id or by the caller. */
+
+/** 32-bit FNV-1a over the UTF-16 units of an id, started from a salt. */
+export function hashId(id: string, salt: number): number {
+  let hash = (0x811c9dc5 ^ salt) >>> 0;
+  for (let i = 0; i < id.length; i++) {
+    hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  }
+  return mix(hash);
+}
+
+/** Scatters the bits of a 32-bit number, so that near seeds give unlike streams. */
+export function mix(seed: number): number {
+  let z = Math.imul(seed ^ (seed >>> 16), 0x85ebca6b);
+  z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
+  return (z ^ (z >>> 16)) >>> 0;
+}
+
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = mix(seed >>> 0);
+  }
+
+  /** Starts the stream of another seed, without a new object. */
+  reseed(seed: number): void {
+    this.#state = mix(seed >>> 0);
+  }
+
+  /** Uniform in [0, 1). */
+  next(): number {
+    this.#state = (this.#state + 0x9e3779b9) >>> 0;
+    return mix(this.#state) / 2 ** 32;
+  }
+
+  /** A whole number in [0, end). */
+  below(end: number): number {
+    return Math.floor(this.next() * end);
+  }
+
+  normal(): number {
+    const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
+    return radius * Math.cos(2 * Math.PI * this.next());
+  }
+
+  shuffle(order: Uint32Array): void {
+    for (let last = order.length - 1; last > 0; last--) {
+      const other = this.below(last + 1);
+      const kept = order[last];
+      order[last] = order[other];
+      order[other] = kept;
+    }
+  }
+}

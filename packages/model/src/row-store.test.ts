@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Random } from './random.ts';
+import { emptyRow } from './row-sampler.ts';
+import { RowStore } from './row-store.ts';
+
+const SEED = 4_153;
+
+interface Entry {
+  slot: number;
+  value: number;
+  time: number;
+}
+
+function entries(store: RowStore, owner: number): Entry[] {
+  return Array.from({ length: store.length(owner) }, (_, position) => ({
+    slot: store.slotAt(owner, position),
+    value: store.valueAt(owner, position),
+    time: store.timeAt(owner, position),
+  }));
+}
+
+const change = fc.record({
+  owner: fc.nat(5),
+  kind: fc.constantFrom('insert', 'insert', 'insert', 'remove', 'clear'),
+  slot: fc.nat(1_000),
+  time: fc.nat(50),
+});
+
+describe(`a row store (seed ${SEED})`, () => {
+  it('holds what a list per row would hold, in order of time, whatever is done to it', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 400 }), (changes) => {
+        const store = new RowStore(true);
+        const lists: Entry[][] = Array.from({ length: 6 }, () => []);
+        for (const { owner, kind, slot, time } of changes) {
+          const list = lists[owner];
+          if (kind === 'insert') {
+            store.insert(owner, store.positionOf(owner, time), slot, slot / 4, time);
+            const at = list.findLastIndex((entry) => entry.time <= time) + 1;
+            list.splice(at, 0, { slot, value: slot / 4, time });
+          } else if (kind === 'clear' && slot % 4 === 0) {
+            store.clear(owner);
+            list.length = 0;
+          } else if (list.length > 0) {
+            store.removeAt(owner, slot % list.length);
+            list.splice(slot % list.length, 1);
+          }
+        }
+        lists.forEach((list, owner) => {
+          expect(entries(store, owner)).toEqual(list);
+          for (const { slot } of list) {
+            expect(store.find(owner, slot)).toBe(list.findLastIndex((e) => e.slot === slot));
+          }
+          expect(store.find(owner, 2_000)).toBe(-1);
+        });
+      }),
+      { seed: SEED },
+    );
+  });
+
+  it('keeps a row that outgrows any shared page', () => {
+    const store = new RowStore(false);
+    for (let i = 0; i < 50_000; i++) {
+      store.insert(0, i, i, 1, 0);
+      if (i % 100 === 0) store.insert(1, i / 100, i, 2, 0);
+    }
+    const row = emptyRow(50_000);
+    store.copyNewest(0, 50_000, row, 0);
+    expect(row.slots).toEqual(Uint32Array.from({ length: 50_000 }, (_, i) => i));
+    expect(store.length(1)).toBe(500);
+  });
+
+  it('needs at most 32 bytes per rating for both rows, time included, with rows as skewed as real ones', () => {
+    const random = new Random(SEED);
+    const [users, items] = [new RowStore(true), new RowStore(false)];
+    const ratings = 200_000;
+    for (let i = 0; i < ratings; i++) {
+      // Squaring makes a tenth of the owners hold a third of the ratings.
+      const user = Math.floor(1_200 * random.next() ** 2);
+      const item = Math.floor(740 * random.next() ** 2);
+      users.insert(user, users.length(user), item, 1, i);
+      items.insert(item, items.length(item), user, 1, i);
+    }
+    expect((users.byteLength + items.byteLength) / ratings).toBeLessThanOrEqual(32);
+  });
+});

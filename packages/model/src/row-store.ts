@@ -1,0 +1,204 @@
+/**
+ * The rows of one side, in event order, in few bytes: 8 per rating, 16 with times. A row is a chain of
+ * segments, each about a quarter of what came before it, so that a row grows without moving and what it
+ * leaves unused is a small share of it. Segments of all rows share pages of typed arrays.
+ */
+
+import type { Row } from '@freshet/kernels';
+import { SegmentPool } from './segment-pool.ts';
+
+export class RowStore {
+  readonly #pool: SegmentPool;
+  #tailOf = new Uint32Array(64);
+  #lengthOf = new Uint32Array(64);
+
+  constructor(timed: boolean) {
+    this.#pool = new SegmentPool(timed);
+  }
+
+  get byteLength(): number {
+    return this.#pool.byteLength + this.#tailOf.byteLength + this.#lengthOf.byteLength;
+  }
+
+  length(owner: number): number {
+    return owner < this.#lengthOf.length ? this.#lengthOf[owner] : 0;
+  }
+
+  slotAt(owner: number, position: number): number {
+    const segment = this.#segmentAt(owner, position);
+    const at = this.#pool.startOf(segment) + position - this.#pool.baseOf(segment);
+    return this.#pool.pageOf(segment).slots[2 * at];
+  }
+
+  valueAt(owner: number, position: number): number {
+    const segment = this.#segmentAt(owner, position);
+    const at = this.#pool.startOf(segment) + position - this.#pool.baseOf(segment);
+    return this.#pool.pageOf(segment).values[2 * at + 1];
+  }
+
+  timeAt(owner: number, position: number): number {
+    const segment = this.#segmentAt(owner, position);
+    const at = this.#pool.startOf(segment) + position - this.#pool.baseOf(segment);
+    return this.#pool.pageOf(segment).times[at];
+  }
+
+  /** Position of a neighbour in a row, or −1; the newest ratings are looked at first. */
+  find(owner: number, slot: number): number {
+    const pool = this.#pool;
+    let end = this.length(owner);
+    for (let segment = this.#tail(owner); segment !== 0; segment = pool.previousOf(segment)) {
+      const base = pool.baseOf(segment);
+      const start = pool.startOf(segment);
+      const { slots } = pool.pageOf(segment);
+      for (let at = start + end - base - 1; at >= start; at--) {
+        if (slots[2 * at] === slot) return base + at - start;
+      }
+      end = base;
+    }
+    return -1;
+  }
+
+  /** Where a rating of this time belongs: after all that are not newer. */
+  positionOf(owner: number, time: number): number {
+    const pool = this.#pool;
+    let end = this.length(owner);
+    for (let segment = this.#tail(owner); segment !== 0; segment = pool.previousOf(segment)) {
+      const base = pool.baseOf(segment);
+      const start = pool.startOf(segment);
+      const { times } = pool.pageOf(segment);
+      if (times[start] <= time) {
+        while (times[start + end - base - 1] > time) end--;
+        return end;
+      }
+      end = base;
+    }
+    return 0;
+  }
+
+  insert(owner: number, position: number, slot: number, value: number, time: number): void {
+    if (owner >= this.#tailOf.length) this.#growHeads(owner + 1);
+    if (position === this.#lengthOf[owner]) this.#append(owner, slot, value, time);
+    else {
+      this.#aside(owner, position, position, () => this.#append(owner, slot, value, time));
+    }
+  }
+
+  removeAt(owner: number, position: number): void {
+    this.#aside(owner, position, position + 1, () => undefined);
+  }
+
+  clear(owner: number): void {
+    if (this.length(owner) > 0) this.#truncate(owner, 0);
+  }
+
+  /** row[at…] = the newest `count` ratings, in order. */
+  copyNewest(owner: number, count: number, row: Row, at: number): void {
+    const pool = this.#pool;
+    const shift = at + count - this.length(owner);
+    let end = this.length(owner);
+    const first = end - count;
+    for (let segment = this.#tail(owner); end > first; segment = pool.previousOf(segment)) {
+      const base = pool.baseOf(segment);
+      const page = pool.pageOf(segment);
+      const from = Math.max(base, first);
+      const place = pool.startOf(segment) - base;
+      for (let position = from; position < end; position++) {
+        row.slots[shift + position] = page.slots[2 * (place + position)];
+        row.values[shift + position] = page.values[2 * (place + position) + 1];
+      }
+      end = base;
+    }
+  }
+
+  /** row[e] = the rating at position ⌊(e + phase)·stretch⌋, for e below `count`. */
+  copyEvenly(owner: number, count: number, stretch: number, phase: number, row: Row): void {
+    const pool = this.#pool;
+    let segment = this.#tail(owner);
+    let base = pool.baseOf(segment);
+    let page = pool.pageOf(segment);
+    let place = pool.startOf(segment) - base;
+    for (let e = count - 1; e >= 0; e--) {
+      const position = Math.floor((e + phase) * stretch);
+      while (position < base) {
+        segment = pool.previousOf(segment);
+        base = pool.baseOf(segment);
+        page = pool.pageOf(segment);
+        place = pool.startOf(segment) - base;
+      }
+      row.slots[e] = page.slots[2 * (place + position)];
+      row.values[e] = page.values[2 * (place + position) + 1];
+    }
+  }
+
+  #tail(owner: number): number {
+    return owner < this.#tailOf.length ? this.#tailOf[owner] : 0;
+  }
+
+  #segmentAt(owner: number, position: number): number {
+    let segment = this.#tail(owner);
+    while (this.#pool.baseOf(segment) > position) segment = this.#pool.previousOf(segment);
+    return segment;
+  }
+
+  #append(owner: number, slot: number, value: number, time: number): void {
+    const pool = this.#pool;
+    const length = this.#lengthOf[owner]++;
+    let tail = this.#tailOf[owner];
+    if (tail === 0 || length - pool.baseOf(tail) === pool.capacityOf(tail)) {
+      tail = pool.take(length, tail);
+      this.#tailOf[owner] = tail;
+    }
+    const at = pool.startOf(tail) + length - pool.baseOf(tail);
+    const page = pool.pageOf(tail);
+    page.slots[2 * at] = slot;
+    page.values[2 * at + 1] = value;
+    if (page.times.length > 0) page.times[at] = time;
+  }
+
+  /** Cuts the row at `cut`, lets `between` append, then puts back what was from `resume` on. */
+  #aside(owner: number, cut: number, resume: number, between: () => void): void {
+    const newer = this.#from(owner, resume);
+    this.#truncate(owner, cut);
+    between();
+    for (const [slot, value, time] of newer) this.#append(owner, slot, value, time);
+  }
+
+  /** The ratings from a position on. */
+  #from(owner: number, position: number): [slot: number, value: number, time: number][] {
+    const pool = this.#pool;
+    const reversed: [slot: number, value: number, time: number][] = [];
+    let end = this.length(owner);
+    for (let segment = this.#tail(owner); end > position; segment = pool.previousOf(segment)) {
+      const base = pool.baseOf(segment);
+      const place = pool.startOf(segment) - base;
+      const { slots, values, times } = pool.pageOf(segment);
+      for (let at = place + end - 1; at >= place + Math.max(base, position); at--) {
+        reversed.push([slots[2 * at], values[2 * at + 1], times.length > 0 ? times[at] : 0]);
+      }
+      end = base;
+    }
+    return reversed.reverse();
+  }
+
+  #truncate(owner: number, length: number): void {
+    const pool = this.#pool;
+    let tail = this.#tailOf[owner];
+    while (tail !== 0 && pool.baseOf(tail) >= length) {
+      const previous = pool.previousOf(tail);
+      pool.release(tail);
+      tail = previous;
+    }
+    this.#tailOf[owner] = tail;
+    this.#lengthOf[owner] = length;
+  }
+
+  #growHeads(wanted: number): void {
+    const length = Math.ceil(wanted * 1.25);
+    const tails = new Uint32Array(length);
+    const lengths = new Uint32Array(length);
+    tails.set(this.#tailOf);
+    lengths.set(this.#lengthOf);
+    this.#tailOf = tails;
+    this.#lengthOf = lengths;
+  }
+}

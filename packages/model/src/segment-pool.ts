@@ -1,0 +1,112 @@
+/**
+ * Stretches of typed arrays, handed out and taken back: what rows are made of. A segment is a number;
+ * 0 is none. Its length is a power of two, so a released one fits the next row of that size exactly.
+ */
+
+/** Rating i has its slot at slots[2i] and its value at values[2i + 1]: one cache line has both. */
+export interface Page {
+  readonly slots: Uint32Array;
+  readonly values: Float32Array;
+  /** Empty where times are not kept. */
+  readonly times: Float64Array;
+}
+
+const PAGE_BITS = 14;
+const PAGE_LENGTH = 1 << PAGE_BITS;
+const LEAST = 2;
+const MOST = 1 << 10;
+
+export class SegmentPool {
+  readonly #timed: boolean;
+  readonly #pages: Page[] = [];
+  /** By logarithm of the length. */
+  readonly #free: number[][] = Array.from({ length: 1 + Math.log2(MOST) }, () => []);
+  #openEnd = PAGE_LENGTH;
+  #count = 1;
+  /** Per segment: where it is, what position of its row it begins with, the one before it. */
+  #place = new Uint32Array(64);
+  #base = new Uint32Array(64);
+  #previous = new Uint32Array(64);
+  #size = new Uint8Array(64);
+
+  constructor(timed: boolean) {
+    this.#timed = timed;
+  }
+
+  get byteLength(): number {
+    const perRating = this.#timed ? 16 : 8;
+    return this.#pages.length * PAGE_LENGTH * perRating + this.#size.length * 13;
+  }
+
+  /** The next segment of a row of this length whose last one is `previous`. */
+  take(rowLength: number, previous: number): number {
+    const wanted = Math.min(MOST, Math.max(LEAST, rowLength / 4));
+    const size = Math.floor(Math.log2(wanted));
+    const segment = this.#free[size].pop() ?? this.#carve(size);
+    this.#base[segment] = rowLength;
+    this.#previous[segment] = previous;
+    return segment;
+  }
+
+  release(segment: number): void {
+    this.#free[this.#size[segment]].push(segment);
+  }
+
+  pageOf(segment: number): Page {
+    return this.#pages[this.#place[segment] >>> PAGE_BITS];
+  }
+
+  /** Index of its first rating within its page. */
+  startOf(segment: number): number {
+    return this.#place[segment] & (PAGE_LENGTH - 1);
+  }
+
+  /** Position, in its row, of its first rating. */
+  baseOf(segment: number): number {
+    return this.#base[segment];
+  }
+
+  previousOf(segment: number): number {
+    return this.#previous[segment];
+  }
+
+  capacityOf(segment: number): number {
+    return 1 << this.#size[segment];
+  }
+
+  #carve(size: number): number {
+    const length = 1 << size;
+    if (this.#openEnd + length > PAGE_LENGTH) this.#addPage();
+    const segment = this.#count++;
+    if (segment === this.#size.length) this.#growHeads();
+    this.#place[segment] = (this.#pages.length - 1) * PAGE_LENGTH + this.#openEnd;
+    this.#size[segment] = size;
+    this.#openEnd += length;
+    return segment;
+  }
+
+  #addPage(): void {
+    const shared = new ArrayBuffer(8 * PAGE_LENGTH);
+    this.#pages.push({
+      slots: new Uint32Array(shared),
+      values: new Float32Array(shared),
+      times: new Float64Array(this.#timed ? PAGE_LENGTH : 0),
+    });
+    this.#openEnd = 0;
+  }
+
+  #growHeads(): void {
+    const length = Math.ceil(this.#size.length * 1.25);
+    const [place, base, previous] = [this.#place, this.#base, this.#previous].map((old) => {
+      const grown = new Uint32Array(length);
+      grown.set(old);
+      return grown;
+    });
+    const size = new Uint8Array(length);
+    size.set(this.#size);
+    this.#place = place;
+    this.#base = base;
+    this.#previous = previous;
+    this.#size = size;
+  }
+}

@@ -1,0 +1,122 @@
+/** Which model is learnt: its size, its loss, its priors. Two named sets: the default and the paper's. */
+
+import { MAX_FACTOR_COUNT } from '@freshet/kernels';
+import { BadSettings } from './errors.ts';
+
+export type Side = 'user' | 'item';
+export type LossName = 'squared' | 'absolute' | 'kullback-leibler';
+
+export interface ModelSettings {
+  /** k, the length of every vector. */
+  readonly factorCount: number;
+  readonly loss: LossName;
+  /** ρ, the influence of all unknown ratings over that of all known ones; 0 ignores the unknown. */
+  readonly rho: number;
+  /** r̂₀, what an unknown rating is expected to be; squared loss only. */
+  readonly priorValue: number;
+  /** λ, the L1 penalty. */
+  readonly lambda: number;
+  /** μ of a user, toward the mean of all users. */
+  readonly userShrinkage: number;
+  /** μ of an item, toward zero. */
+  readonly itemShrinkage: number;
+  /** The most ratings one half-step looks at; past it the row is sampled. */
+  readonly rowCap: number;
+  /** How much the newest rating of a user weighs beyond the 1 every rating has. */
+  readonly recencyWeight: number;
+  /** After how many newer ratings of the same user that extra weight has halved. */
+  readonly recencyHalfLife: number;
+  /** The row length at which a user's recency has half its weight: one rating alone says little of now. */
+  readonly recencyRamp: number;
+  /** Directions per half-step. */
+  readonly conjugateSteps: number;
+  /** A new vector: the mean of its side plus noise, or one random feature (alg:update). */
+  readonly start: 'mean' | 'feature';
+  /** Root mean square of the noise, over all factors together, added to a mean start. */
+  readonly startNoise: number;
+  /** The most times one rating moves its user and its item in turn. */
+  readonly updateRounds: number;
+  /** Rounds end when one lowers the two blocks by less than this share. */
+  readonly updateTolerance: number;
+}
+
+export const defaultModel: ModelSettings = {
+  factorCount: 32,
+  loss: 'squared',
+  rho: 5,
+  priorValue: 0,
+  lambda: 0,
+  userShrinkage: 80,
+  itemShrinkage: 30,
+  rowCap: 512,
+  recencyWeight: 60,
+  recencyHalfLife: 3,
+  recencyRamp: 40,
+  conjugateSteps: 2,
+  start: 'mean',
+  startNoise: 0.3,
+  updateRounds: 1,
+  updateTolerance: 0,
+};
+
+/** `model: paper`: no shrinkage, no recency, every rating of a row, alternating until converged. */
+export const paperModel: ModelSettings = {
+  factorCount: 20,
+  loss: 'squared',
+  rho: 2,
+  priorValue: 0,
+  lambda: 0,
+  userShrinkage: 0,
+  itemShrinkage: 0,
+  rowCap: 2 ** 31,
+  recencyWeight: 0,
+  recencyHalfLife: 1,
+  recencyRamp: 0,
+  conjugateSteps: 1,
+  start: 'feature',
+  startNoise: 0,
+  updateRounds: 10,
+  updateTolerance: 0.001,
+};
+
+const ranges: Partial<Record<keyof ModelSettings, readonly [number, number]>> = {
+  factorCount: [1, MAX_FACTOR_COUNT],
+  rho: [0, 1000],
+  priorValue: [-1000, 1000],
+  lambda: [0, 1e6],
+  userShrinkage: [0, 1e6],
+  itemShrinkage: [0, 1e6],
+  rowCap: [2, 2 ** 31],
+  recencyWeight: [0, 1e6],
+  recencyHalfLife: [1e-3, 1e9],
+  recencyRamp: [0, 1e9],
+  conjugateSteps: [1, 1000],
+  startNoise: [0, 100],
+  updateRounds: [1, 1000],
+  updateTolerance: [0, 1],
+};
+
+const whole: readonly (keyof ModelSettings)[] = [
+  'factorCount',
+  'rowCap',
+  'conjugateSteps',
+  'updateRounds',
+];
+
+/** Throws BadSettings naming every setting that is out of range. */
+export function checkSettings(settings: ModelSettings): void {
+  const problems: string[] = [];
+  for (const [name, range] of Object.entries(ranges)) {
+    const value = settings[name as keyof ModelSettings];
+    if (typeof value !== 'number' || !(value >= range[0] && value <= range[1])) {
+      problems.push(`${name} must be ${range[0]} to ${range[1]}, not ${value}`);
+    }
+  }
+  for (const name of whole) {
+    if (!Number.isInteger(settings[name])) problems.push(`${name} must be whole`);
+  }
+  if (settings.priorValue !== 0 && settings.loss !== 'squared') {
+    problems.push('priorValue needs the squared loss');
+  }
+  if (problems.length > 0) throw new BadSettings(problems);
+}

@@ -1,0 +1,78 @@
+/** Everything known of one side: who is there, their vectors, their rows, their gram. */
+
+import type { Kernels, VectorTable } from '@freshet/kernels';
+import { Gram } from './gram.ts';
+import { RowStore } from './row-store.ts';
+import type { Side } from './settings.ts';
+
+export class SideState {
+  readonly side: Side;
+  readonly vectors: VectorTable;
+  readonly rows: RowStore;
+  readonly gram: Gram;
+  readonly #slots = new Map<string, number>();
+  readonly #ids: (string | undefined)[] = [];
+  readonly #scratch: Float32Array;
+
+  constructor(side: Side, kernels: Kernels, factorCount: number) {
+    this.side = side;
+    this.vectors = kernels.table(factorCount);
+    // The user stage alone judges what is late, so only user rows keep times.
+    this.rows = new RowStore(side === 'user');
+    this.gram = Gram.zero(factorCount);
+    this.#scratch = new Float32Array(factorCount);
+  }
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  /** One past the highest slot: the length of anything indexed by slot. */
+  get slotEnd(): number {
+    return this.vectors.slotEnd;
+  }
+
+  slotOf(id: string): number | undefined {
+    return this.#slots.get(id);
+  }
+
+  idOf(slot: number): string | undefined {
+    return this.#ids[slot];
+  }
+
+  ids(): IterableIterator<string> {
+    return this.#slots.keys();
+  }
+
+  /** Slots in use, in the order their owners came. */
+  slots(): IterableIterator<number> {
+    return this.#slots.values();
+  }
+
+  add(id: string, vector: Float32Array): number {
+    const slot = this.vectors.add();
+    this.#slots.set(id, slot);
+    this.#ids[slot] = id;
+    this.vectors.write(slot, vector);
+    this.gram.move(undefined, vector);
+    return slot;
+  }
+
+  remove(slot: number): void {
+    const id = this.#ids[slot];
+    if (id === undefined) return;
+    this.vectors.read(slot, this.#scratch);
+    this.gram.move(this.#scratch, undefined);
+    this.vectors.remove(slot);
+    this.rows.clear(slot);
+    this.#slots.delete(id);
+    this.#ids[slot] = undefined;
+  }
+
+  /** Replaces a vector; the gram follows. */
+  move(slot: number, after: Float32Array): void {
+    this.vectors.read(slot, this.#scratch);
+    this.vectors.write(slot, after);
+    this.gram.move(this.#scratch, after);
+  }
+}
