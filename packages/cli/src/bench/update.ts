@@ -1,0 +1,156 @@
+/**
+ * How many ratings does the model learn per CPU-second of one thread, does that stay so as rows grow, and
+ * what does it cost in memory? Ratings of MovieLens-1M's shape, or a file: `--ratings FILE`. With
+ * `--deviations`, instead: what is each departure from the paper worth on that file?
+ */
+
+import { PerformanceObserver } from 'node:perf_hooks';
+import {
+  generateRatings,
+  loadTable,
+  type RatingEvent,
+  Runner,
+  readRatings,
+  usualBlocks,
+} from '@freshet/experiments';
+import {
+  defaultModel,
+  factorize,
+  type ModelSettings,
+  OnlineModel,
+  paperModel,
+} from '@freshet/model';
+
+const TRAIN_SHARE = 0.6;
+const SHAPE = { users: 6_040, items: 3_706, ratings: 1_000_000, seed: 4 };
+/** Enough for the vectors to be learnt ones; the rate does not depend on how well. */
+const TRAIN_PASSES = 4;
+const STATIC = { factorCount: 20, passes: 15 };
+
+/** The default model with one deviation undone or changed, and the paper's as a whole. */
+const deviations: Readonly<Record<string, Partial<ModelSettings>>> = {
+  default: {},
+  feature_start: { start: 'feature' },
+  no_shrinkage: { userShrinkage: 0, itemShrinkage: 0 },
+  no_recency: { recencyWeight: 0 },
+  no_recency_ramp: { recencyRamp: 0 },
+  whole_rows: { rowCap: 2 ** 31 },
+  cap_256: { rowCap: 256 },
+  one_direction: { conjugateSteps: 1 },
+  three_directions: { conjugateSteps: 3 },
+  three_rounds: { updateRounds: 3 },
+  paper: paperModel,
+  paper_rho_1: { ...paperModel, rho: 1 },
+  paper_without_prior: { ...paperModel, rho: 0 },
+};
+const TRAINING = { passes: 15, tolerance: 0.001, seed: 1 };
+
+type Figure = (name: string, value: number, unit: string) => void;
+
+export async function bench(figure: Figure, args: readonly string[]): Promise<void> {
+  const ratings = await load(args);
+  if (args.includes('--deviations')) return deviationFigures(figure, ratings);
+  staticFigures(figure, ratings);
+  await streamFigures(figure, ratings);
+}
+
+function staticFigures(figure: Figure, ratings: readonly RatingEvent[]): void {
+  const model = new OnlineModel({ ...defaultModel, factorCount: STATIC.factorCount });
+  record(model, ratings);
+  const seconds = cpuSeconds(() => {
+    factorize(model, { seed: 1, passes: STATIC.passes, tolerance: 0 });
+  });
+  figure('factorize_seconds', seconds, 's');
+}
+
+async function streamFigures(figure: Figure, ratings: readonly RatingEvent[]): Promise<void> {
+  const model = new OnlineModel(defaultModel);
+  const start = Math.floor(ratings.length * TRAIN_SHARE);
+  record(model, ratings.slice(0, start));
+  factorize(model, { seed: 1, passes: TRAIN_PASSES, tolerance: 0 });
+
+  const collections = countCollections();
+  const rates: number[] = [];
+  const tenth = Math.floor((ratings.length - start) / 10);
+  let total = 0;
+  for (let from = start; from + tenth <= ratings.length; from += tenth) {
+    const seconds = cpuSeconds(() => {
+      for (const { user, item, value, time } of ratings.slice(from, from + tenth)) {
+        model.rate(user, item, value, time);
+      }
+    });
+    rates.push(tenth / seconds);
+    total += seconds;
+  }
+  const updates = tenth * rates.length;
+  figure('update_rate', updates / total, 'per CPU-second');
+  figure('update_rate_flatness', (rates.at(-1) ?? 0) / (rates[0] ?? 1), 'last tenth over first');
+  figure('update_collections', (await collections()) / (updates / 100_000), 'per 100,000 updates');
+  memoryFigures(figure, model);
+}
+
+/** The prequential protocol over the last tenth before 70 %, once for each deviation. */
+async function deviationFigures(figure: Figure, ratings: readonly RatingEvent[]): Promise<void> {
+  const table = await loadTable([ratings]);
+  const { passes, tolerance, seed } = TRAINING;
+  const blocks = usualBlocks(ratings.length);
+  for (const [name, deviation] of Object.entries(deviations)) {
+    const settings = { ...defaultModel, ...deviation };
+    const method = { kind: 'model', settings, passes, tolerance } as const;
+    const runner = new Runner(table, { workers: 0 });
+    const [result] = await runner.run([
+      { protocol: 'dynamic', method, seed, delay: 0, ...blocks } as const,
+    ]);
+    figure(`${name}_auc`, result?.aucServed ?? Number.NaN, 'served AUC');
+    figure(`${name}_auc_strict`, result?.aucStrict ?? Number.NaN, 'strict AUC');
+    figure(`${name}_auc_cold`, result?.aucCold ?? Number.NaN, 'served AUC, cold users');
+    figure(`${name}_hit_rate`, result?.hitRate10 ?? Number.NaN, 'hit rate at 10');
+    figure(`${name}_rate`, result?.updatesPerCpuSecond ?? Number.NaN, 'updates per CPU-second');
+  }
+}
+
+function memoryFigures(figure: Figure, model: OnlineModel): void {
+  const { users, items, grams } = model;
+  const padded = Math.ceil(defaultModel.factorCount / 4) * 4;
+  const vectors = users.vectors.byteLength + items.vectors.byteLength;
+  const rows = users.rows.byteLength + items.rows.byteLength;
+  figure('vector_bytes_ratio', vectors / ((users.size + items.size) * 4 * padded), 'of 4·k·(n+m)');
+  figure('row_bytes_per_rating', rows / grams.ratings, 'bytes, both rows');
+}
+
+function record(model: OnlineModel, ratings: readonly RatingEvent[]): void {
+  for (const { user, item, value, time } of ratings) model.record(user, item, value, time);
+}
+
+function cpuSeconds(work: () => void): number {
+  const from = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(from);
+  return (user + system) / 1e6;
+}
+
+/** Garbage collections from now until the returned function is called. */
+function countCollections(): () => Promise<number> {
+  let count = 0;
+  const observer = new PerformanceObserver((list) => {
+    count += list.getEntries().length;
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return async () => {
+    // Entries are delivered between turns of the event loop.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    observer.disconnect();
+    return count;
+  };
+}
+
+async function load(args: readonly string[]): Promise<RatingEvent[]> {
+  const option = args.indexOf('--ratings');
+  const path = option < 0 ? undefined : args[option + 1];
+  if (path === undefined) return [...generateRatings(SHAPE)];
+  const ratings: RatingEvent[] = [];
+  for await (const { user, item, value, time } of readRatings(path)) {
+    ratings.push({ user, item, value, time: time ?? ratings.length });
+  }
+  return ratings.sort((a, b) => a.time - b.time);
+}
