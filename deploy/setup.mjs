@@ -2,7 +2,7 @@
 // JavaScript without dependencies, because it is what installs them. Does nothing that is done.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,11 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'freshet');
 const started = performance.now();
 
+const DISK_FULL = 'the disk is full; free some space';
+
+process.on('uncaughtException', (error) => {
+  stop(error.code === 'ENOSPC' ? DISK_FULL : `set-up failed: ${error.message}`);
+});
 requireNode();
 await installDependencies();
 await step('build', 'first time about 5 s', 'npx', ['--no-install', 'tsc', '-b']);
@@ -54,12 +59,20 @@ async function step(what, expectation, command, args) {
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
     process.stderr.write(failure ? 'failed\n' : `${seconds} s\n`);
   }
-  if (failure) stop(`${what} failed: ${causeOf(failure)}`);
+  if (failure) stop(`${what} failed: ${causeOf(failure, what)}`);
 }
 
+/** Resolves to what the command printed if it failed, else to undefined. */
 function run(command, args) {
-  // pnpm would keep its own state in the home folder: it goes to the cache with everything else.
-  const env = { ...process.env, XDG_STATE_HOME: join(cache, 'state'), CI: 'true' };
+  const env = {
+    ...process.env,
+    CI: 'true',
+    // pnpm would keep its own state in the home folder: it goes to the cache with everything else.
+    XDG_STATE_HOME: join(cache, 'state'),
+    // Without a network npm would try for a minute and a half before it says so.
+    npm_config_fetch_retry_mintimeout: '1000',
+    npm_config_fetch_retry_maxtimeout: '5000',
+  };
   const options = { cwd: root, env, maxBuffer: 64 << 20 };
   return new Promise((resolve) => {
     execFile(command, args, options, (error, stdout, stderr) => {
@@ -68,17 +81,22 @@ function run(command, args) {
   });
 }
 
-function causeOf(output) {
-  if (/ENOSPC|No space left on device/i.test(output)) return 'the disk is full; free some space';
-  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/.test(output)) {
+/** One line for a person; all of the output goes to a file. */
+function causeOf(output, what) {
+  if (/ENOSPC|EDQUOT|No space left on device/i.test(output)) return DISK_FULL;
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT/.test(output)) {
     return 'no network to fetch packages from; connect and try again';
   }
-  return output.trim();
+  const lines = output.split('\n').filter((line) => !/^\s*$|^npm warn/i.test(line));
+  const told = lines.find((line) => /error|ERR_/i.test(line)) ?? lines[0] ?? 'no reason given';
+  const file = join('.setup', `${what}.log`);
+  mkdirSync(join(root, '.setup'), { recursive: true });
+  writeFileSync(join(root, file), output);
+  return `${told.trim()} (all of it in ${file})`;
 }
 
 function stop(message) {
-  process.stderr.write(
-    `freshet: ${message} (after ${Math.round((performance.now() - started) / 1000)} s)\n`,
-  );
+  const seconds = Math.round((performance.now() - started) / 1000);
+  process.stderr.write(`freshet: ${message} (after ${seconds} s)\n`);
   process.exit(1);
 }

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { childEnvironment } from '@freshet/config';
+import { causeOf, DISK_FULL, isFull } from './cause.ts';
 import { SetupProblem } from './steps.ts';
 
 export interface ChildOptions {
@@ -12,7 +13,11 @@ export interface ChildOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly logFile: string;
   readonly folder?: string;
+  /** Told of the child at once, so that it can be stopped even before it is ready. */
+  readonly spawned?: Spawned;
 }
+
+export type Spawned = (child: Child) => void;
 
 const TERM_LIMIT_MS = 12_000;
 const LOG_TAIL_LINES = 15;
@@ -50,7 +55,9 @@ export class Child {
       ...(options.folder === undefined ? {} : { cwd: options.folder }),
     });
     closeSync(output);
-    return new Child(options.name, options.logFile, child, logStart);
+    const started = new Child(options.name, options.logFile, child, logStart);
+    options.spawned?.(started);
+    return started;
   }
 
   get pid(): number | undefined {
@@ -65,11 +72,11 @@ export class Child {
     this.process.kill(name);
   }
 
-  /** Asks it to end; insists if it does not. */
-  async stop(): Promise<void> {
+  /** Asks it to end; insists if it does not in time. */
+  async stop(limitMs = TERM_LIMIT_MS): Promise<void> {
     if (!this.#running) return;
     this.process.kill('SIGTERM');
-    const insist = setTimeout(() => this.process.kill('SIGKILL'), TERM_LIMIT_MS);
+    const insist = setTimeout(() => this.process.kill('SIGKILL'), limitMs);
     await this.exited;
     clearTimeout(insist);
   }
@@ -94,11 +101,12 @@ export class Child {
     }
   }
 
-  /** Why it ended, as far as it said so. */
+  /** Why it ended, as far as it said so, in one line. */
   diagnosis(): string {
+    // Checked first: on a full disk its last words may not have reached the file.
+    if (isFull(dirname(this.logFile))) return DISK_FULL;
     const words = this.lastWords();
-    if (/No space left on device/i.test(words)) return 'the disk is full; free some space';
-    const fatal = /"level":60.*"msg":"((?:[^"\\\\]|\\\\.)*)"}$/m.exec(words)?.[1];
-    return fatal ?? `see ${this.logFile}\n${words}`;
+    const plain = /^freshet: (?:\w+: )?(.*)$/m.exec(words)?.[1];
+    return plain ?? `${causeOf(words)} (more in ${this.logFile})`;
   }
 }

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Child } from './child.ts';
+import { explained } from './cause.ts';
+import { Child, type Spawned } from './child.ts';
 import { accepts } from './ports.ts';
 
 const run = promisify(execFile);
@@ -13,6 +14,7 @@ export interface KafkaServerOptions {
   readonly folder: string;
   readonly port: number;
   readonly controllerPort: number;
+  readonly spawned?: Spawned;
 }
 
 /** Fixed: it names the one cluster of this folder, nobody else's. */
@@ -27,7 +29,8 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
   const classPath = join(options.jars, '*');
   if (!existsSync(join(data, 'meta.properties'))) {
     const tool = ['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
-    await run('java', ['-cp', classPath, ...tool]);
+    const formatting = run('java', ['-cp', classPath, ...tool]);
+    await explained(`Kafka could not prepare ${data}`, formatting);
   }
   const child = Child.start({
     name: 'Kafka',
@@ -45,6 +48,7 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
       properties,
     ],
     logFile: join(options.folder, 'kafka.log'),
+    ...(options.spawned ? { spawned: options.spawned } : {}),
   });
   await child.until(() => accepts(options.port), START_LIMIT_MS);
   return child;

@@ -3,27 +3,44 @@ import { execFile } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { cacheFolder, searchPath } from '@freshet/config';
+import { explained, freeBytes } from './cause.ts';
 import { SetupProblem, type Steps } from './steps.ts';
 
 const run = promisify(execFile);
 
 const LEAST_JAVA = 17;
+/** Room for the jars and for the logs of a first hour. */
+const LEAST_FREE_BYTES = 100 << 20;
 const DOWNLOAD_LIMIT_MS = 10 * 60_000;
 const POM = fileURLToPath(new URL('../../../deploy/kafka/pom.xml', import.meta.url));
 const POLICY_FILE = '/usr/sbin/policy-rc.d';
 
+/** Creates the folder in which servers keep their data, on a disk with room for it. */
+export function dataFolder(...path: readonly string[]): string {
+  const folder = join(cacheFolder(), ...path);
+  mkdirSync(folder, { recursive: true });
+  const free = freeBytes(folder);
+  if (free < LEAST_FREE_BYTES) {
+    throw new SetupProblem(
+      `the disk of ${folder} is full (${free >> 20} MB left): free ${LEAST_FREE_BYTES >> 20} MB, or set XDG_CACHE_HOME to a folder on another`,
+    );
+  }
+  return folder;
+}
+
 /** The folder of Kafka's jars, resolved by Maven the first time. */
-export async function kafkaJars(steps: Steps): Promise<string> {
+export async function kafkaJars(steps: Steps, signal?: AbortSignal): Promise<string> {
   await requireJava();
   const version = /<kafka\.version>([^<]+)</.exec(readFileSync(POM, 'utf8'))?.[1];
   const jars = join(cacheFolder(), `kafka-${version}`);
@@ -33,19 +50,28 @@ export async function kafkaJars(steps: Steps): Promise<string> {
       'Maven is needed once, to fetch Kafka: install it (Debian: apt-get install maven), or set KAFKA_BROKERS to a Kafka of yours',
     );
   }
-  await steps.run(`Kafka ${version}`, 'first time only: 44 MB, about 20 s', () => fetchJars(jars));
+  await steps.run(`Kafka ${version}`, 'first time only: 44 MB, about 20 s', () =>
+    fetchJars(jars, signal),
+  );
   return jars;
 }
 
-async function fetchJars(jars: string): Promise<void> {
-  const partial = `${jars}.partial`;
-  rmSync(partial, { recursive: true, force: true });
-  mkdirSync(partial, { recursive: true });
-  const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime'];
+async function fetchJars(jars: string, signal: AbortSignal | undefined): Promise<void> {
+  // A folder of this process alone: `npm start` and `npm test` may both be fetching.
+  mkdirSync(dirname(jars), { recursive: true });
+  const partial = mkdtempSync(`${jars}.partial-`);
+  // By its full name: to resolve a short one, Maven asks the network, and blames the name.
+  const plugin = 'org.apache.maven.plugins:maven-dependency-plugin';
+  const goal = [`${plugin}:copy-dependencies`, '-DincludeScope=runtime'];
   const repository = `-Dmaven.repo.local=${join(cacheFolder(), 'maven')}`;
   const args = ['-q', '-B', '-f', POM, ...goal, `-DoutputDirectory=${partial}`, repository];
-  await explain('Maven could not fetch Kafka', run('mvn', args, { timeout: DOWNLOAD_LIMIT_MS }));
-  renameSync(partial, jars);
+  const options = { timeout: DOWNLOAD_LIMIT_MS, ...(signal ? { signal } : {}) };
+  try {
+    await explained('Maven could not fetch Kafka', run('mvn', args, options));
+    if (!existsSync(jars)) renameSync(partial, jars);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
 }
 
 async function requireJava(): Promise<void> {
@@ -68,7 +94,7 @@ export async function program(
   const advice = `${name} is missing: install it (Debian: apt-get install ${debianPackage})${instead}`;
   if (!onPath('apt-get') || process.getuid?.() !== 0) throw new SetupProblem(advice);
   await steps.run(`${name} from Debian`, 'first time only: about 20 s', async () => {
-    await explain(advice, install(debianPackage));
+    await explained(advice, install(debianPackage));
   });
 }
 
@@ -90,29 +116,4 @@ export function onPath(name: string): boolean {
   return searchPath()
     .split(delimiter)
     .some((folder) => existsSync(join(folder, name)));
-}
-
-/** One line for a person out of what a tool printed when it failed. */
-async function explain(what: string, work: Promise<unknown>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    const { stderr = '', stdout = '', message } = error as Error & Record<string, string>;
-    throw new SetupProblem(`${what}: ${causeOf(`${stderr}\n${stdout}\n${message}`)}`, {
-      cause: error,
-    });
-  }
-}
-
-export function causeOf(output: string): string {
-  if (/ENOSPC|No space left on device/i.test(output)) return 'the disk is full; free some space';
-  const offline =
-    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|Unknown host|Temporary failure|Could not (resolve|transfer)/i;
-  if (offline.test(output)) return 'no network; connect and try again';
-  const lines = output.split('\n').map((line) => line.trim());
-  return (
-    lines.find((line) => /error/i.test(line)) ??
-    lines.find((line) => line !== '') ??
-    'no reason given'
-  );
 }

@@ -24,6 +24,8 @@ const TICK_MS = 100;
 const ADA_MS = 5_000;
 const ADA_KEEPS_A_TASTE = 6;
 const SEEN_LIMIT_MS = 5_000;
+const ASK_LIMIT_MS = 1_000;
+const CLOSE_LIMIT_MS = 1_000;
 
 interface Answer {
   readonly items: readonly { readonly item: string; readonly score: number }[];
@@ -56,7 +58,8 @@ export class Demo {
 
   async close(): Promise<void> {
     this.#stopped = true;
-    await this.#running;
+    // If Kafka is gone, a publish goes on trying for half a minute: nobody waits for that.
+    await Promise.race([this.#running, pause(CLOSE_LIMIT_MS)]);
   }
 
   /** Goes on where the topic ends: the generator is seeded, so what was sent is skipped. */
@@ -91,9 +94,9 @@ export class Demo {
       const likes = this.#items.filter(({ categories }) => categories[0] === taste);
       const choice = likes[turn % likes.length];
       if (choice === undefined) return;
-      const { milliseconds, answer } = await this.#rateAndAsk('ada', choice.slug);
-      const list = answer.items.slice(0, 3).map(({ item }) => this.#show(item));
-      tell(`ada liked ${this.#show(choice.slug)} → ${milliseconds} ms → ${list.join(', ')}`);
+      const { milliseconds, items } = await this.#rateAndAsk('ada', choice.slug);
+      const list = items.map(({ item }) => this.#show(item)).join(', ') || 'no answer yet';
+      tell(`ada liked ${this.#show(choice.slug)} → ${milliseconds} ms → ${list}`);
       for (let waited = 0; waited < ADA_MS && !this.#stopped; waited += TICK_MS)
         await pause(TICK_MS);
     }
@@ -101,20 +104,29 @@ export class Demo {
 
   /** Rates, then asks until the answer knows of the rating. */
   async #rateAndAsk(user: string, item: string) {
-    const { publisher, scorerUrl, token } = this.#options;
     const started = performance.now();
-    const offset = await publisher.append(this.#record(user, item, 5));
-    const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
+    const offset = await this.#options.publisher.append(this.#record(user, item, 5));
     for (;;) {
-      const response = await fetch(`${scorerUrl}/v1/recommendations/${user}?n=3`, { headers });
-      const answer = (await response.json()) as Answer;
+      const answer = await this.#ask(user);
       const milliseconds = Math.round(performance.now() - started);
-      const seen = response.ok && (answer.model.position ?? 0) > offset;
-      if (seen) return { milliseconds, answer };
-      if (this.#stopped || milliseconds > SEEN_LIMIT_MS) {
-        return { milliseconds, answer: response.ok ? answer : { ...answer, items: [] } };
+      const seen = (answer?.model.position ?? 0) > offset;
+      if (seen || this.#stopped || milliseconds > SEEN_LIMIT_MS) {
+        return { milliseconds, items: answer?.items ?? [] };
       }
       await pause(5);
+    }
+  }
+
+  /** undefined while the scorer cannot answer: it may be about to start again. */
+  async #ask(user: string): Promise<Answer | undefined> {
+    const { scorerUrl, token } = this.#options;
+    const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
+    const url = `${scorerUrl}/v1/recommendations/${user}?n=3`;
+    try {
+      const response = await fetch(url, { headers, signal: AbortSignal.timeout(ASK_LIMIT_MS) });
+      return response.ok ? ((await response.json()) as Answer) : undefined;
+    } catch {
+      return undefined;
     }
   }
 

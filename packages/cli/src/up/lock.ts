@@ -1,83 +1,97 @@
 /**
  * One `freshet up` at a time per data folder. If the last one was killed, the servers it left behind
- * still hold the data: they are stopped by the ids it wrote down, after checking they are still it.
+ * still hold the data: they are stopped, each after checking that it is still the process noted.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SetupProblem } from '@freshet/local';
+import { processIdentity, SetupProblem } from '@freshet/local';
+
+interface Noted {
+  readonly pid: number;
+  readonly identity: string;
+}
 
 interface Running {
-  readonly up: number;
-  readonly children: Readonly<Record<string, number>>;
+  readonly up: Noted;
+  readonly children: Readonly<Record<string, Noted>>;
 }
 
 const ORPHAN_LIMIT_MS = 15_000;
 
 export class Lock {
   readonly #file: string;
-  readonly #children: Record<string, number> = {};
+  readonly #up = note(process.pid);
+  readonly #children: Record<string, Noted> = {};
 
   private constructor(file: string) {
     this.#file = file;
   }
 
   static async take(folder: string): Promise<Lock> {
-    const file = join(folder, 'running.json');
-    if (existsSync(file)) {
-      const { up, children }: Running = JSON.parse(readFileSync(file, 'utf8'));
-      if (mentions(up, 'up')) {
+    const lock = new Lock(join(folder, 'running.json'));
+    while (!lock.#create()) {
+      const { up, children } = lock.#read();
+      if (isRunning(up)) {
         throw new SetupProblem(
-          `already running as process ${up}: stop it with Ctrl-C, or kill ${up}`,
+          `already running as process ${up.pid}: stop it with Ctrl-C there, or kill ${up.pid}`,
         );
       }
-      for (const pid of Object.values(children)) await stopOrphan(pid, folder);
+      // Services before the servers they need, or each would wait for those in vain.
+      for (const child of Object.values(children).reverse()) await stopOrphan(child);
+      rmSync(lock.#file, { force: true });
     }
-    const lock = new Lock(file);
-    lock.#write();
     return lock;
   }
 
   note(name: string, pid: number | undefined): void {
     if (pid === undefined) return;
-    this.#children[name] = pid;
-    this.#write();
+    this.#children[name] = note(pid);
+    renameSync(this.#draft(), this.#file);
   }
 
   release(): void {
     rmSync(this.#file, { force: true });
   }
 
-  #write(): void {
-    const running: Running = { up: process.pid, children: this.#children };
-    writeFileSync(this.#file, JSON.stringify(running));
+  /** False if somebody else's file is there. A link appears whole or not at all. */
+  #create(): boolean {
+    const draft = this.#draft();
+    try {
+      linkSync(draft, this.#file);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      return false;
+    } finally {
+      rmSync(draft);
+    }
+  }
+
+  #draft(): string {
+    const draft = `${this.#file}.${process.pid}`;
+    const running: Running = { up: this.#up, children: this.#children };
+    writeFileSync(draft, JSON.stringify(running));
+    return draft;
+  }
+
+  #read(): Running {
+    return JSON.parse(readFileSync(this.#file, 'utf8'));
   }
 }
 
-async function stopOrphan(pid: number, folder: string): Promise<void> {
-  const marks = [folder, join('services', '')];
-  if (!marks.some((mark) => mentions(pid, mark))) return;
-  process.kill(pid, 'SIGTERM');
+function note(pid: number): Noted {
+  return { pid, identity: processIdentity(pid) ?? '' };
+}
+
+function isRunning({ pid, identity }: Noted): boolean {
+  return processIdentity(pid) === identity;
+}
+
+async function stopOrphan(orphan: Noted): Promise<void> {
   const deadline = Date.now() + ORPHAN_LIMIT_MS;
-  while (commandOf(pid) !== '') {
-    if (Date.now() > deadline) process.kill(pid, 'SIGKILL');
+  if (isRunning(orphan)) process.kill(orphan.pid, 'SIGTERM');
+  while (isRunning(orphan)) {
+    if (Date.now() > deadline) process.kill(orphan.pid, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-function mentions(pid: number, mark: string): boolean {
-  return commandOf(pid).includes(mark);
-}
-
-/** The command line of a process, empty if there is none or this system does not tell. */
-function commandOf(pid: number): string {
-  const file = `/proc/${pid}/cmdline`;
-  if (!existsSync(file)) return '';
-  try {
-    return readFileSync(file, 'utf8').replaceAll('\0', ' ');
-  } catch (error) {
-    // It ended between the two calls.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return '';
-    throw error;
   }
 }

@@ -1,12 +1,14 @@
 /** Keeps the services running: one that dies is started again, the others never notice. */
-import { type Child, isReady, type ServiceName, startService } from '@freshet/local';
+import { type Child, isReady, type ServiceName, type Spawned, startService } from '@freshet/local';
 
 export interface SupervisorOptions {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly adminPorts: Readonly<Record<ServiceName, number>>;
   readonly tell: (line: string) => void;
-  readonly started: (child: Child) => void;
+  readonly spawned: Spawned;
+  /** Once aborted, nothing is started again. */
+  readonly signal: AbortSignal;
 }
 
 const RESTART_WAIT_MS = 1_000;
@@ -15,7 +17,6 @@ const READY_LIMIT_MS = 60_000;
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #children = new Map<ServiceName, Child>();
-  #stopping = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -24,30 +25,32 @@ export class Supervisor {
   /** Starts the services at once and waits until each is ready; from then on they are kept running. */
   async start(names: readonly ServiceName[]): Promise<void> {
     for (const name of names) this.#launch(name);
-    for (const [name, child] of this.#children) {
-      await child.until(() => isReady(this.#options.adminPorts[name]), READY_LIMIT_MS);
-    }
+    const ready = [...this.#children].map(([name, child]) =>
+      child.until(() => isReady(this.#options.adminPorts[name]), READY_LIMIT_MS),
+    );
+    await Promise.all(ready);
     for (const name of names) this.#keep(name);
   }
 
-  async stop(): Promise<void> {
-    this.#stopping = true;
-    await Promise.all([...this.#children.values()].map((child) => child.stop()));
+  async stop(limitMs?: number): Promise<void> {
+    await Promise.all([...this.#children.values()].map((child) => child.stop(limitMs)));
   }
 
   #launch(name: ServiceName): void {
-    const { environment, folder, started } = this.#options;
+    const { environment, folder, spawned } = this.#options;
     const child = startService(name, environment, folder);
     this.#children.set(name, child);
-    started(child);
+    spawned(child);
   }
 
   #keep(name: ServiceName): void {
-    void this.#children.get(name)?.exited.then(async (code) => {
-      if (this.#stopping) return;
-      this.#options.tell(`${name} ended (${code ?? 'killed'}): starting it again`);
+    const child = this.#children.get(name);
+    void child?.exited.then(async (code) => {
+      if (this.#options.signal.aborted) return;
+      const reason = code === null ? 'was killed' : `ended: ${child.diagnosis()}`;
+      this.#options.tell(`${name} ${reason}; starting it again`);
       await new Promise((resolve) => setTimeout(resolve, RESTART_WAIT_MS));
-      if (this.#stopping) return;
+      if (this.#options.signal.aborted) return;
       this.#launch(name);
       this.#keep(name);
     });

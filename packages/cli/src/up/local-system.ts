@@ -1,0 +1,117 @@
+/** Everything that `freshet up` runs, started in order; whatever it opens, the stack closes. */
+import { type Settings, settingsOrExit } from '@freshet/config';
+import { type Child, dataFolder, SetupProblem, serviceNames, stepsTo } from '@freshet/local';
+import { openSession } from '@freshet/session';
+import { Publisher } from '@freshet/stream';
+import { type ClosingStack, openLog } from '@freshet/telemetry';
+import { Demo } from './demo.ts';
+import { Lock } from './lock.ts';
+import { type PortPlan, planPorts } from './port-plan.ts';
+import { startServers } from './servers.ts';
+import { Supervisor } from './supervisor.ts';
+
+export interface LocalSystemOptions {
+  readonly settings: Settings;
+  readonly stack: ClosingStack;
+  /** Demo ratings per second; 0: no demo. */
+  readonly rate: number;
+  /** Aborted when the user wants to stop, at whatever point. */
+  readonly signal: AbortSignal;
+  readonly fail: (error: unknown) => void;
+  readonly say: (text: string) => void;
+}
+
+/** Without Kafka or Redis a service can only give up: it is not waited for. */
+const LOST_LIMIT_MS = 1_000;
+
+export async function startLocalSystem(options: LocalSystemOptions): Promise<void> {
+  const { settings, stack, rate, signal, fail, say } = options;
+  const tell = (line: string): void => say(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
+  const began = performance.now();
+  const folder = dataFolder('up');
+  const lock = await Lock.take(folder);
+  stack.own({ close: async () => lock.release() });
+  say('Freshet\n');
+  const steps = stepsTo(say);
+  const ports = await planPorts(settings);
+  let serverLost = false;
+  const spawned = (child: Child): void => {
+    lock.note(child.name, child.pid);
+    ownServer(child, stack, (error) => {
+      serverLost = true;
+      fail(error);
+    });
+  };
+  const servers = await startServers({ folder, ports, steps, signal, spawned });
+  const environment = { ...ports.settings, ...servers };
+  const supervisor = new Supervisor({
+    folder,
+    environment,
+    adminPorts: ports.admin,
+    tell,
+    signal,
+    spawned: (child) => lock.note(child.name, child.pid),
+  });
+  stack.own({ close: () => supervisor.stop(serverLost ? LOST_LIMIT_MS : undefined) });
+  await steps.run(serviceNames.join(', '), 'about 5 s', () => supervisor.start(serviceNames));
+  signal.throwIfAborted();
+  say(addresses(folder, environment, ports));
+  if (rate > 0) await startDemo(options, environment, ports, tell);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  tell(`ready after ${seconds} s; Ctrl-C stops everything`);
+}
+
+/** A server is stopped with the rest; if it ends by itself, nothing can go on. */
+function ownServer(child: Child, stack: ClosingStack, fail: (error: unknown) => void): void {
+  let closing = false;
+  stack.own({
+    close: async () => {
+      closing = true;
+      await child.stop();
+    },
+  });
+  void child.exited.then(() => {
+    if (!closing) fail(new SetupProblem(`${child.name} ended: ${child.diagnosis()}`));
+  });
+}
+
+async function startDemo(
+  { settings, stack, rate, fail }: LocalSystemOptions,
+  environment: Readonly<Record<string, string>>,
+  ports: PortPlan,
+  tell: (line: string) => void,
+): Promise<void> {
+  const log = openLog('demo', 'error');
+  const session = await openSession('demo', settingsOrExit(environment), { log, stack });
+  const demo = new Demo({
+    publisher: stack.own(await Publisher.open(session.kafka)),
+    admin: session.admin,
+    model: session.model,
+    partitions: settings.PARTITIONS,
+    scorerUrl: `http://127.0.0.1:${ports.scorer}`,
+    token: settings.HTTP_TOKEN,
+    ratingsPerSecond: rate,
+    tell,
+  });
+  stack.own(demo);
+  demo.start(fail);
+}
+
+function addresses(
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+  ports: PortPlan,
+): string {
+  const local = 'http://127.0.0.1';
+  const rows = {
+    recommendations: `${local}:${ports.scorer}/v1/recommendations/ada`,
+    ...Object.fromEntries(
+      Object.entries(ports.admin).map(([name, port]) => [name, `${local}:${port}/metrics`]),
+    ),
+    Kafka: environment.KAFKA_BROKERS ?? 'yours (KAFKA_BROKERS)',
+    Redis: environment.REDIS_URL ?? 'yours (REDIS_URL)',
+    'logs, data': folder,
+  };
+  const lines = Object.entries(rows).map(([name, where]) => `  ${name.padEnd(16)} ${where}\n`);
+  return `\n${lines.join('')}\n`;
+}

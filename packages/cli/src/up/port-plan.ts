@@ -1,0 +1,50 @@
+/** Which port everything gets: the usual one, or the next free one if it is taken. */
+import type { Settings } from '@freshet/config';
+import { freePort, type ServiceName } from '@freshet/local';
+
+const settingNames = [
+  'SCORER_PORT',
+  'UPDATER_ADMIN_PORT',
+  'AGGREGATOR_ADMIN_PORT',
+  'SCORER_ADMIN_PORT',
+] as const;
+
+export interface PortPlan {
+  /** The ports as the settings that tell the services. */
+  readonly settings: Readonly<Record<(typeof settingNames)[number], string>>;
+  readonly admin: Readonly<Record<ServiceName, number>>;
+  readonly scorer: number;
+  readonly kafka: number;
+  readonly controller: number;
+  readonly redis: number;
+}
+
+const usual = { kafka: 9092, controller: 9093, redis: 6379 } as const;
+
+export async function planPorts(given: Settings): Promise<PortPlan> {
+  const taken = new Set<number>();
+  const choose = async (preferred: number): Promise<number> => {
+    const port = await freePort(preferred, taken);
+    taken.add(port);
+    return port;
+  };
+  const scorer = await choose(given.SCORER_PORT);
+  const admin = {
+    updater: await choose(given.UPDATER_ADMIN_PORT),
+    aggregator: await choose(given.AGGREGATOR_ADMIN_PORT),
+    scorer: await choose(given.SCORER_ADMIN_PORT),
+  };
+  return {
+    settings: {
+      SCORER_PORT: String(scorer),
+      UPDATER_ADMIN_PORT: String(admin.updater),
+      AGGREGATOR_ADMIN_PORT: String(admin.aggregator),
+      SCORER_ADMIN_PORT: String(admin.scorer),
+    },
+    admin,
+    scorer,
+    kafka: await choose(usual.kafka),
+    controller: await choose(usual.controller),
+    redis: await choose(usual.redis),
+  };
+}
