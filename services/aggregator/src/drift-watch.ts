@@ -20,6 +20,7 @@ export class DriftWatch {
   readonly #options: DriftOptions;
   #next = 0;
   #timer: NodeJS.Timeout;
+  #closed = false;
   #measuring: Promise<void> = Promise.resolve();
 
   constructor(options: DriftOptions) {
@@ -28,6 +29,7 @@ export class DriftWatch {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     clearTimeout(this.#timer);
     await this.#measuring;
   }
@@ -37,7 +39,7 @@ export class DriftWatch {
       this.#measuring = this.#measure()
         .catch((error: unknown) => this.#options.log.warn({ err: error }, 'drift not measured'))
         .then(() => {
-          this.#timer = this.#schedule();
+          if (!this.#closed) this.#timer = this.#schedule();
         });
     }, INTERVAL_MS).unref();
   }

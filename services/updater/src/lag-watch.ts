@@ -7,6 +7,7 @@ const INTERVAL_MS = 1_000;
 
 export class LagWatch {
   #timer: NodeJS.Timeout;
+  #closed = false;
 
   constructor(
     readonly side: Side,
@@ -18,6 +19,7 @@ export class LagWatch {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     clearTimeout(this.#timer);
   }
 
@@ -26,7 +28,7 @@ export class LagWatch {
       this.#measure()
         .catch((error: unknown) => this.log.warn({ err: error }, 'lag not measured'))
         .finally(() => {
-          this.#timer = this.#schedule();
+          if (!this.#closed) this.#timer = this.#schedule();
         });
     }, INTERVAL_MS).unref();
   }
