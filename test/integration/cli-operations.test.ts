@@ -21,7 +21,7 @@ import type { ImportState } from '../../packages/cli/src/import/import-state.ts'
 const PARTITIONS = 4;
 const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
 /** Enough that an import of it is still going on when it is killed. */
-const ratings = [...generateRatings({ users: 400, items: 120, ratings: 60_000, seed: 11 })];
+const ratings = [...generateRatings({ users: 400, items: 120, ratings: 120_000, seed: 11 })];
 const pairs = new Set(ratings.map(({ user, item }) => `${user} ${item}`));
 
 let system: System;
@@ -113,8 +113,12 @@ describe('freshet topics', () => {
 describe('freshet import', () => {
   it('that is killed goes on where it was, and sends every rating once', async () => {
     const killed = start(['import', file]);
-    await eventually('some ratings to be there', async () => (await produced()) > 0);
-    killed.kill('SIGKILL');
+    await system.withSession(async ({ admin }) => {
+      await eventually('some ratings to be there', async () => {
+        return [...(await admin.ends('ratings')).values()].some((end) => end > 0);
+      });
+      killed.kill('SIGKILL');
+    });
     const signal = await new Promise((resolve) => killed.on('close', (_, name) => resolve(name)));
     expect(signal).toBe('SIGKILL');
     const before = await produced();
@@ -122,7 +126,7 @@ describe('freshet import', () => {
     const second = await freshet(['import', file]);
     expect(second).toMatchObject({ code: 0 });
     expect(second.out).toContain(`${before} sent before`);
-    expect(second.err).toContain('line 60002: no item; skipped');
+    expect(second.err).toContain('line 120002: no item; skipped');
     expect(await produced()).toBe(ratings.length);
     const third = await freshet(['import', file]);
     expect(third).toMatchObject({ code: 0 });

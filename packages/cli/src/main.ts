@@ -16,6 +16,26 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'learn from a ratings file how good, how fast and how late-sensitive a model is',
     run: async (args) => (await import('./evaluate/command.ts')).evaluate(args),
   },
+  topics: {
+    about: 'create the topics that are missing and tell what is in each',
+    run: async (args) => (await import('./topics.ts')).topics(args),
+  },
+  import: {
+    about: 'send the ratings of a file to the ratings topic; goes on where it was interrupted',
+    run: async (args) => (await import('./import/command.ts')).importCommand(args),
+  },
+  factorize: {
+    about: 'learn the whole log at once into an empty store; the stream goes on from there',
+    run: async (args) => (await import('./factorize/command.ts')).factorizeCommand(args),
+  },
+  audit: {
+    about: 'check that everything the model holds fits together, reading only',
+    run: async (args) => (await import('./audit/command.ts')).auditCommand(args),
+  },
+  'dead-letters': {
+    about: 'list or replay the records that could not be applied',
+    run: async (args) => (await import('./dead-letters/command.ts')).deadLetters(args),
+  },
   bench: {
     about: 'measure this machine: npm run bench -- NAME',
     run: async (args) => (await import('./bench/command.ts')).bench(args),
@@ -27,7 +47,7 @@ const commands: Readonly<Record<string, Command>> = {
 };
 
 function help(): string {
-  const rows = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
+  const rows = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`);
   return `freshet COMMAND [options]\n\n${rows.join('\n')}\n\nfreshet COMMAND --help tells the options of a command.\n`;
 }
 

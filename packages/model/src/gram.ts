@@ -107,11 +107,18 @@ export class Gram {
       was[f] = before[f];
       is[f] = after[f];
     }
-    for (let row = 0, at = 0; row < k; row++) {
+    for (let row = 0; row < k; row++) {
       const rowWas = was[row];
       const rowIs = is[row];
+      const start = row * k;
       sum[row] += rowIs - rowWas;
-      for (let col = 0; col < k; col++, at++) matrix[at] += rowIs * is[col] - rowWas * was[col];
+      // The triangle is computed, its mirror image copied: half the products.
+      for (let col = 0, mirror = row; col < row; col++, mirror += k) {
+        const cell = matrix[start + col] + (rowIs * is[col] - rowWas * was[col]);
+        matrix[start + col] = cell;
+        matrix[mirror] = cell;
+      }
+      matrix[start + row] += rowIs * rowIs - rowWas * rowWas;
     }
   }
 }

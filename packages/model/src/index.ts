@@ -17,3 +17,4 @@ export {
 } from './settings.ts';
 export { SideState } from './side-state.ts';
 export { meanVector, startVector } from './start-vector.ts';
+export { addToTrend, NO_TREND } from './trend.ts';

@@ -1,6 +1,13 @@
 /** A record as kafkajs hands it over, in the words of this package. */
 import type { KafkaMessage } from 'kafkajs';
-import type { LogRecord } from './partition-reader.ts';
+
+export interface LogRecord {
+  readonly offset: number;
+  readonly timestamp: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 export function toLogRecord(message: KafkaMessage): LogRecord {
   const headers: Record<string, string> = {};

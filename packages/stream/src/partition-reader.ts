@@ -5,15 +5,8 @@
  */
 
 import type { Log } from '@freshet/telemetry';
-import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
-
-export interface LogRecord {
-  readonly offset: number;
-  readonly timestamp: number;
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: Readonly<Record<string, string>>;
-}
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { type LogRecord, toLogRecord } from './log-record.ts';
 
 export interface PartitionOwner {
   /** Prepares to own the partition; returns the offset to read from. May take as long as it needs. */
@@ -160,7 +153,7 @@ export class PartitionReader {
     const mine = () => generation === this.#generation && this.#positions.has(partition);
     const position = this.#positions.get(partition);
     if (position === undefined || isStale() || this.#closed) return;
-    const records = batch.messages.map(toRecord).filter((record) => record.offset >= position);
+    const records = batch.messages.map(toLogRecord).filter((record) => record.offset >= position);
     const end = Number(batch.lastOffset()) + 1;
     for (let at = 0; at < records.length || at === 0; at += limits.recordsPerBatch) {
       const slice = records.slice(at, at + limits.recordsPerBatch);
@@ -215,19 +208,4 @@ export class PartitionReader {
     for (const partition of this.#positions.keys()) this.owner.release(partition);
     this.#positions.clear();
   }
-}
-
-function toRecord(message: KafkaMessage): LogRecord {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(message.headers ?? {})) {
-    const first = Array.isArray(value) ? value[0] : value;
-    if (first !== undefined) headers[name] = first.toString();
-  }
-  return {
-    offset: Number(message.offset),
-    timestamp: Number(message.timestamp),
-    key: message.key,
-    value: message.value,
-    headers,
-  };
 }

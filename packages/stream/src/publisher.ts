@@ -15,6 +15,7 @@ export interface OutRecord {
 
 /** Kafka refuses a request's records of one partition beyond its message limit of 4 MB. */
 const REQUEST_BYTES_LIMIT = 1 << 20;
+const REQUESTS_IN_FLIGHT = 16;
 const ALL_REPLICAS = -1;
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -28,7 +29,8 @@ export class Publisher {
   static async open(kafka: Kafka): Promise<Publisher> {
     const producer = kafka.producer({
       allowAutoTopicCreation: false,
-      maxInFlightRequests: 1,
+      // Shards do not wait for each other; each awaits its own records, so their order holds.
+      maxInFlightRequests: REQUESTS_IN_FLIGHT,
       createPartitioner: Partitioners.DefaultPartitioner,
     });
     await producer.connect();

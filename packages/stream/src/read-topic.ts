@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@freshet/telemetry';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { LogRecord } from './log-record.ts';
 import { toLogRecord } from './log-record.ts';
-import type { LogRecord } from './partition-reader.ts';
 import type { TopicAdmin } from './topic-admin.ts';
 
 export interface TopicReading {

@@ -5,7 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@freshet/telemetry';
 import type { Kafka } from 'kafkajs';
-import { type LogRecord, PartitionReader } from './partition-reader.ts';
+import type { LogRecord } from './log-record.ts';
+import { PartitionReader } from './partition-reader.ts';
 import type { TopicAdmin } from './topic-admin.ts';
 
 export interface TailOptions {

@@ -84,8 +84,13 @@ export class System {
     redis: RedisKind = 'standalone',
   ): Promise<System> {
     const system = await System.open(settings, redis);
-    for (const name of serviceNames) system.launch(name);
-    for (const name of serviceNames) await system.ready(name);
+    try {
+      for (const name of serviceNames) system.launch(name);
+      for (const name of serviceNames) await system.ready(name);
+    } catch (error) {
+      await system.close();
+      throw error;
+    }
     return system;
   }
 

@@ -5,17 +5,18 @@
  */
 import type { Kernels } from '@freshet/kernels';
 import {
+  addToTrend,
   type Gram,
   type Grams,
   HalfStep,
   type ModelSettings,
+  NO_TREND,
   RowSampler,
   startVector,
 } from '@freshet/model';
 import type { Replica } from '@freshet/session';
 import { encodeRowEntry, type RowEntry, type ShardId, type StoredVector } from '@freshet/store';
 import { Row } from './row.ts';
-import { addToTrend, NO_TREND } from './trend.ts';
 
 interface Entity {
   /** undefined while every rating is taken back. */
@@ -55,6 +56,7 @@ export class Shard {
   readonly #entities = new Map<string, Entity>();
   readonly #halfStep: HalfStep;
   readonly #sampler: RowSampler;
+  readonly #before: Float32Array;
   readonly #changed = new Set<string>();
   readonly #removed = new Set<string>();
   readonly #appends = new Map<string, Uint8Array[]>();
@@ -68,6 +70,7 @@ export class Shard {
     this.#options = options;
     this.#halfStep = new HalfStep(options.kernels, options.settings);
     this.#sampler = new RowSampler(options.settings);
+    this.#before = new Float32Array(options.settings.factorCount);
   }
 
   restore(owner: string, stored: StoredVector, entries: Iterable<RowEntry>): void {
@@ -141,12 +144,12 @@ export class Shard {
     this.#pending.clear();
   }
 
-  /** What changed since the last call, for one commit. */
+  /** What changed since the last call, for one commit; vectors are the shard's own until the next. */
   takeChanges(): ShardChanges {
     const vectors = new Map<string, StoredVector>();
     for (const owner of this.#changed) {
       const { vector = NO_VECTOR, trend } = this.#entities.get(owner) ?? { trend: NO_TREND };
-      vectors.set(owner, { vector: vector.slice(), trend });
+      vectors.set(owner, { vector, trend });
     }
     const rowAppends = new Map<string, Uint8Array>();
     for (const [owner, parts] of this.#appends) {
@@ -198,11 +201,13 @@ export class Shard {
       return;
     }
     const grams = surroundings.grams();
-    const after = before?.slice() ?? startVector(owner, side, grams, settings);
+    const vector = before ?? startVector(owner, side, grams, settings);
+    this.#before.set(vector);
     const sampled = this.#sampler.sample(side, row, owner, sourceOffset);
-    this.#halfStep.run(side, after, sampled, surroundings.others.table, grams);
-    this.gram.move(before, after);
-    entity.vector = after;
+    // In place: if the commit is refused, the whole shard is dropped.
+    this.#halfStep.run(side, vector, sampled, surroundings.others.table, grams);
+    this.gram.move(before && this.#before, vector);
+    entity.vector = vector;
   }
 
   #slotOf(neighbour: string): number {

@@ -13,7 +13,13 @@ import {
   shardOf,
   topicName,
 } from '@freshet/events';
-import type { LogRecord } from '@freshet/stream';
+import {
+  deadLetter,
+  type LogRecord,
+  STRAY_HEADER,
+  strayHeader,
+  straySource,
+} from '@freshet/stream';
 import type { Batch, Marks } from './batch.ts';
 import type { Shard } from './shard.ts';
 
@@ -24,9 +30,6 @@ export interface JudgeOptions {
   /** How many ratings of a forgotten user go in one commit. */
   readonly forgetSlice: number;
 }
-
-/** Where a record was first found, when it came on the wrong partition: model/partition/offset. */
-const SOURCE_HEADER = 'freshet-source';
 
 /** Under this name a shard keeps how many ratings of a user half forgotten are gone. */
 const FORGOTTEN = 'forgotten';
@@ -39,7 +42,7 @@ export class UserJudge {
   }
 
   apply(shard: Shard, marks: Marks, record: LogRecord, batch: Batch): void {
-    const source = sourceOf(record);
+    const source = straySource(record);
     if (source === undefined) return this.#judge(shard, marks, record, batch);
     // Another model forwards for itself: its strays are not ours to apply.
     if (source.model !== this.#options.model) return;
@@ -57,7 +60,9 @@ export class UserJudge {
       event = decodeRating(record, this.#options.limits);
     } catch (error) {
       if (!(error instanceof PoisonRecord)) throw error;
-      return this.#park(shard, record, error, batch);
+      batch.parked.push(error.reason);
+      batch.out.push(deadLetter(this.#options.model, shard.id.shard, record, error));
+      return;
     }
     const home = shardOf(event.user, this.#options.partitions);
     if (home !== shard.id.shard) return this.#sendHome(shard, record, home, batch);
@@ -129,40 +134,15 @@ export class UserJudge {
   }
 
   #sendHome(shard: Shard, record: LogRecord, home: number, batch: Batch): void {
-    const source = `${this.#options.model}/${shard.id.shard}/${record.offset}`;
+    const { model } = this.#options;
+    const source = strayHeader({ model, partition: shard.id.shard, offset: record.offset });
     batch.forwarded++;
     batch.out.push({
       topic: topicName('ratings', this.#options.model),
       partition: home,
       key: record.key,
       value: record.value,
-      headers: { ...record.headers, [SOURCE_HEADER]: source },
+      headers: { ...record.headers, [STRAY_HEADER]: source },
     });
   }
-
-  #park(shard: Shard, record: LogRecord, error: PoisonRecord, batch: Batch): void {
-    batch.parked.push(error.reason);
-    batch.out.push({
-      topic: topicName('ratingsDeadLetter', this.#options.model),
-      partition: 0,
-      key: record.key,
-      value: record.value,
-      headers: {
-        ...record.headers,
-        'freshet-model': this.#options.model,
-        'freshet-topic': topicName('ratings', this.#options.model),
-        'freshet-partition': String(shard.id.shard),
-        'freshet-offset': String(record.offset),
-        'freshet-reason': error.reason,
-        'freshet-message': error.message,
-      },
-    });
-  }
-}
-
-function sourceOf({ headers }: LogRecord) {
-  const parts = /^([^/]+)\/(\d+)\/(\d+)$/.exec(headers[SOURCE_HEADER] ?? '');
-  if (parts === null) return undefined;
-  const [, model, partition, offset] = parts;
-  return { model, partition: Number(partition), offset: Number(offset) };
 }

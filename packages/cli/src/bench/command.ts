@@ -8,6 +8,8 @@ interface Bench {
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   'half-step': () => import('./half-step.ts'),
   update: () => import('./update.ts'),
+  pipeline: () => import('./pipeline.ts'),
+  latency: () => import('./latency.ts'),
 };
 
 export async function bench(args: readonly string[]): Promise<number> {

@@ -1,0 +1,64 @@
+/** Is what the aggregator published the sum of the partial grams that the shards hold? */
+import { float64s, type GramsEvent, sides } from '@freshet/events';
+import { type Check, Findings } from './check.ts';
+import { addInto, relativeError } from './packed-gram.ts';
+import { GRAM_TOLERANCE, nameOf } from './shard-checks.ts';
+import type { ShardReading } from './shard-reading.ts';
+
+/** Why the published sum is of other states of the shards than those read; none: it is of those. */
+export function apart(readings: readonly ShardReading[], grams: GramsEvent): string[] {
+  return readings.flatMap(({ id, state }) => {
+    const { epoch = '0', sequence = '0', fence = '0' } = state.facts;
+    const part = grams.parts.find(({ side, shard }) => side === id.side && shard === id.shard);
+    if (part === undefined) {
+      return state.gram === null ? [] : [`${nameOf(id)} is not in the published sum`];
+    }
+    // A take-over publishes the part again under its own epoch, with the sequence it found.
+    const isSame =
+      part.sequence === Number(sequence) && [epoch, fence].includes(String(part.epoch));
+    const version = `${part.epoch}.${part.sequence}`;
+    return isSame
+      ? []
+      : [`${nameOf(id)} is at ${epoch}.${sequence}, the published sum has ${version}`];
+  });
+}
+
+export function checkTotal(
+  readings: readonly ShardReading[],
+  grams: GramsEvent | undefined,
+  k: number,
+): Check {
+  const findings = new Findings();
+  const name = 'total';
+  if (grams === undefined) {
+    const isEmpty = readings.every(({ state }) => state.gram === null);
+    if (!isEmpty) findings.unsettled('nothing is published on grams: is the aggregator running?');
+    return findings.check(name, 'no published sum');
+  }
+  for (const reason of apart(readings, grams)) findings.unsettled(reason);
+  const checked = `the published sum of ${grams.parts.length} parts`;
+  const early = findings.check(name, checked);
+  if (early.status !== 'ok') return early;
+  let worst = 0;
+  for (const side of sides) {
+    const expected = new Float64Array(1 + k + (k * (k + 1)) / 2);
+    for (const { id, state } of readings) {
+      if (id.side === side && state.gram !== null) addInto(expected, float64s(state.gram));
+    }
+    const error = relativeError(float64s(grams[side]), expected);
+    worst = Math.max(worst, error);
+    if (!(error <= GRAM_TOLERANCE)) {
+      findings.violation(`the sum of the ${side} grams is off by ${error.toExponential(1)}`);
+    }
+  }
+  const ratings = readings
+    .filter(({ id }) => id.side === 'user')
+    .reduce((sum, { state }) => sum + Number(state.facts.ratings ?? 0), 0);
+  if (grams.ratings !== ratings) {
+    findings.violation(`published |R| is ${grams.ratings}, the user shards count ${ratings}`);
+  }
+  return findings.check(
+    name,
+    `${checked}, largest error ${worst.toExponential(1)}, ${ratings} ratings`,
+  );
+}

@@ -1,0 +1,59 @@
+import { itemRatingCodec } from '@freshet/events';
+import type { ShardState } from '@freshet/store';
+import { encodeOutbox } from '@freshet/stream';
+import { expect, it } from 'vitest';
+import { covers, wantedOf } from './covered-sources.ts';
+
+const forwarded = (sourceOffset: number, ordinal: number, partition: number) => ({
+  topic: 'default.item-ratings',
+  partition,
+  key: 'tea',
+  value: itemRatingCodec.encode({
+    item: 'tea',
+    user: 'ann',
+    value: null,
+    time: 1,
+    sourceShard: 3,
+    sourceOffset,
+    ordinal,
+  }),
+});
+
+const state = (position: number | null, facts: Record<string, string> = {}): ShardState => ({
+  position,
+  gram: null,
+  outbox: null,
+  facts,
+});
+
+const user: ShardState = {
+  ...state(8),
+  outbox: encodeOutbox([forwarded(7, 0, 0), forwarded(7, 1, 0), forwarded(7, 2, 1)]),
+};
+const ends = new Map([
+  [0, 5],
+  [1, 0],
+]);
+const wanted = wantedOf([user], 'default.item-ratings', ends);
+
+it('an item shard covers a user shard once it applied the last record of its outbox', () => {
+  const first = wanted.get(0);
+  if (first === undefined) throw new Error('shard 0 is not wanted');
+  expect(covers(state(5, { 'source:3': '7:1' }), first)).toBe(true);
+  expect(covers(state(5, { 'source:3': '9:0' }), first)).toBe(true);
+  expect(covers(state(5, { 'source:3': '7:0' }), first)).toBe(false);
+  expect(covers(state(5), first)).toBe(false);
+});
+
+it('an item shard that is behind the end of its log covers nothing', () => {
+  const first = wanted.get(0);
+  if (first === undefined) throw new Error('shard 0 is not wanted');
+  expect(covers(state(4, { 'source:3': '9:0' }), first)).toBe(false);
+});
+
+it('an outbox that is still on its way to an empty log is waited for', () => {
+  const second = wanted.get(1);
+  if (second === undefined) throw new Error('shard 1 is not wanted');
+  expect(covers(state(null), second)).toBe(false);
+  expect(covers(state(1, { 'source:3': '7:2' }), second)).toBe(true);
+});

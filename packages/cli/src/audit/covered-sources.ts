@@ -1,0 +1,41 @@
+/**
+ * Has an item shard applied all that the user shards had decided? Everything before a user shard's last
+ * commit was acknowledged by Kafka before that commit; only what lies in its outbox may still be on its
+ * way. So: the item shard is at the end of its log, and the outbox's records are behind its marks.
+ */
+import { itemRatingCodec } from '@freshet/events';
+import type { ShardState } from '@freshet/store';
+import { decodeOutbox } from '@freshet/stream';
+
+export interface Wanted {
+  /** What the item shard must have read of its log. */
+  readonly end: number;
+  /** Offset and ordinal it must have applied of each user shard, by mark name. */
+  readonly marks: ReadonlyMap<string, readonly [offset: number, ordinal: number]>;
+}
+
+/** What each item shard must have applied to cover the user shards as they were read. */
+export function wantedOf(
+  users: readonly ShardState[],
+  itemRatings: string,
+  ends: ReadonlyMap<number, number>,
+): Map<number, Wanted> {
+  const wanted = new Map([...ends].map(([shard, end]) => [shard, { end, marks: new Map() }]));
+  for (const { outbox } of users) {
+    for (const { topic, partition, value } of decodeOutbox(Buffer.from(outbox ?? []))) {
+      if (topic !== itemRatings || partition === undefined || value === null) continue;
+      const { sourceShard, sourceOffset, ordinal } = itemRatingCodec.decode(value);
+      // Records of one user shard are in source order: the last one counts.
+      wanted.get(partition)?.marks.set(`source:${sourceShard}`, [sourceOffset, ordinal]);
+    }
+  }
+  return wanted;
+}
+
+export function covers({ position, facts }: ShardState, wanted: Wanted): boolean {
+  if ((position ?? 0) < wanted.end) return false;
+  return [...wanted.marks].every(([name, [offset, ordinal]]) => {
+    const [atOffset = -1, atOrdinal = -1] = facts[name]?.split(':').map(Number) ?? [];
+    return atOffset > offset || (atOffset === offset && atOrdinal >= ordinal);
+  });
+}

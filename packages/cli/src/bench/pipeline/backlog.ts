@@ -1,0 +1,53 @@
+/** Generated ratings of MovieLens-1M's shape on the ratings topic, as fast as Kafka takes them. */
+import { encodeRating, shardOf, topicName } from '@freshet/events';
+import { generateRatings, type RatingEvent } from '@freshet/experiments';
+import { type OutRecord, Publisher } from '@freshet/stream';
+import type { BenchSystem } from './bench-system.ts';
+
+const SEED = 4;
+const CHUNK = 5_000;
+
+export interface Backlog {
+  readonly count: number;
+  /** The item of each record, by partition and offset: what a loop that decodes nothing must know. */
+  readonly items: readonly (readonly string[])[];
+}
+
+export function benchRatings(count: number): Generator<RatingEvent, void> {
+  // Fewer ratings than MovieLens has, of as many users and items: rows stay short, ids do not.
+  return generateRatings({ users: 6_040, items: 3_706, ratings: count, seed: SEED });
+}
+
+export function recordOf(
+  { user, item, value, time }: RatingEvent,
+  topic: string,
+  partitions: number,
+): OutRecord & { readonly partition: number } {
+  const partition = shardOf(user, partitions);
+  return { topic, partition, key: user, value: encodeRating({ user, item, value, time }) };
+}
+
+export async function produceBacklog(system: BenchSystem, count: number): Promise<Backlog> {
+  const { session, settings } = system;
+  const publisher = await Publisher.open(session.kafka);
+  const topic = topicName('ratings', session.model);
+  const items: string[][] = Array.from({ length: settings.PARTITIONS }, () => []);
+  let sending: Promise<void> = Promise.resolve();
+  let chunk: OutRecord[] = [];
+  try {
+    for (const rating of benchRatings(count)) {
+      const record = recordOf(rating, topic, settings.PARTITIONS);
+      items[record.partition]?.push(rating.item);
+      chunk.push(record);
+      if (chunk.length < CHUNK) continue;
+      await sending;
+      sending = publisher.publish(chunk);
+      chunk = [];
+    }
+    await sending;
+    await publisher.publish(chunk);
+  } finally {
+    await publisher.close();
+  }
+  return { count, items };
+}

@@ -1,0 +1,123 @@
+/**
+ * What would the transport alone do? A loop with the partitions, the fetch limits and the batches of the
+ * updater that decodes nothing and learns nothing: for every batch it writes to Redis, in one call, as many
+ * bytes to the same kinds of keys as both half-steps would, and goes on.
+ */
+import { randomUUID } from 'node:crypto';
+import { topicName } from '@freshet/events';
+import { gramByteLength } from '@freshet/model';
+import type { RedisStore, StoredVector } from '@freshet/store';
+import { type LogRecord, PartitionReader } from '@freshet/stream';
+import type { Backlog } from './backlog.ts';
+import type { BenchSystem } from './bench-system.ts';
+
+const SESSION_MS = 30_000;
+const EPOCH = 1;
+/** Of a forwarded rating in the outbox, and of a vector in a factor batch beside its factors. */
+const FORWARD_BYTES = 130;
+const FACTOR_OVERHEAD_BYTES = 28;
+/** A row entry: a length, an id of about four bytes, a value, a time. */
+const ROW_ENTRY_BYTES = 17;
+
+export class BareLoop {
+  readonly #system: BenchSystem;
+  readonly #items: Backlog['items'];
+  readonly #vector: StoredVector;
+  readonly #gram: Uint8Array;
+  #turns = 0;
+
+  constructor(system: BenchSystem, { items }: Backlog) {
+    const k = system.settings.FACTOR_COUNT;
+    this.#system = system;
+    this.#items = items;
+    this.#vector = { vector: new Float32Array(k).fill(0.1), trend: 0 };
+    this.#gram = new Uint8Array(gramByteLength(k));
+  }
+
+  /**
+   * Ratings per second over so long, from the start of the log into keys of its own. The clock starts when
+   * the group has its partitions and nothing has been fetched.
+   */
+  async turn(milliseconds: number): Promise<number> {
+    const name = `bare-${++this.#turns}`;
+    const { session, log } = this.#system;
+    const store = await this.#system.openStore(name);
+    const topic = topicName('ratings', session.model);
+    let failure: unknown;
+    let [count, isOver] = [0, false];
+    const reader = new PartitionReader(
+      session.kafka,
+      {
+        groupId: name,
+        topic,
+        log,
+        sessionMs: SESSION_MS,
+        fail: (error) => {
+          failure ??= error;
+        },
+      },
+      {
+        takeOver: async (shard) => {
+          await store.takeOver({ side: 'user', shard }, EPOCH);
+          return 0;
+        },
+        apply: async (partition, records, next) => {
+          if (isOver) return true;
+          await this.#write(store, partition, records, next);
+          if (!isOver) count += records.length;
+          return true;
+        },
+        release: () => {},
+      },
+    );
+    await reader.start();
+    while (!reader.settled && failure === undefined) await pause(1);
+    const began = performance.now();
+    await pause(milliseconds);
+    isOver = true;
+    const rate = (count / (performance.now() - began)) * 1_000;
+    await reader.close();
+    if (failure !== undefined) throw failure;
+    return rate;
+  }
+
+  async #write(
+    store: RedisStore,
+    partition: number,
+    records: readonly LogRecord[],
+    next: number,
+  ): Promise<void> {
+    const vectors = new Map<string, StoredVector>();
+    const entries = new Map<string, number>();
+    for (const { key, offset } of records) {
+      for (const id of [`u${key}`, `i${this.#items[partition]?.[offset]}`]) {
+        vectors.set(id, this.#vector);
+        entries.set(id, (entries.get(id) ?? 0) + 1);
+      }
+    }
+    const rowAppends = new Map<string, Uint8Array>();
+    for (const [id, count] of entries) rowAppends.set(id, Buffer.alloc(count * ROW_ENTRY_BYTES));
+    const vectorBytes = 4 * this.#vector.vector.length + FACTOR_OVERHEAD_BYTES;
+    const outbox = Buffer.alloc(records.length * FORWARD_BYTES + vectors.size * vectorBytes);
+    const verdict = await store.commit(
+      { side: 'user', shard: partition },
+      {
+        epoch: EPOCH,
+        id: randomUUID(),
+        from: records[0]?.offset ?? next,
+        next,
+        vectors,
+        removed: [],
+        rowAppends,
+        gram: this.#gram,
+        outbox,
+        facts: {},
+      },
+    );
+    if (verdict.kind !== 'written') throw new Error(`the bare loop's write was ${verdict.kind}`);
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,98 @@
+/**
+ * Follows single ratings on their way: sends one, watches the store or the scorer from the moment of
+ * sending, and finds afterwards when each first knew of it.
+ */
+import type { RatingEvent } from '@freshet/experiments';
+import type { Publisher } from '@freshet/stream';
+import { recordOf } from './backlog.ts';
+import type { BenchSystem } from './bench-system.ts';
+
+export interface Latencies {
+  /** ms from sending to the user's vector in the store. */
+  readonly committed: number[];
+  /** ms from sending to an answer of the scorer that knows of it. */
+  readonly visible: number[];
+  /** ms from sending to a plain consumer. */
+  readonly hops: number[];
+}
+
+const BETWEEN_PROBES_MS = 10;
+const POLL_MS = 1;
+const LOST_MS = 10_000;
+
+export class Probe {
+  readonly #system: BenchSystem;
+  readonly #topic: string;
+  /** When a plain consumer saw each record, by partition/offset. */
+  readonly #arrivals: Map<string, number>;
+  readonly #publisher: Publisher;
+
+  constructor(
+    system: BenchSystem,
+    topic: string,
+    arrivals: Map<string, number>,
+    publisher: Publisher,
+  ) {
+    this.#system = system;
+    this.#topic = topic;
+    this.#arrivals = arrivals;
+    this.#publisher = publisher;
+  }
+
+  /** One rating after the other until the time is up, in turns to the store and to the scorer. */
+  async run(ratings: Iterable<RatingEvent>, until: number): Promise<Latencies> {
+    const latencies: Latencies = { committed: [], visible: [], hops: [] };
+    let turn = 0;
+    for (const rating of ratings) {
+      if (performance.now() > until) break;
+      const toStore = turn++ % 2 === 0;
+      const milliseconds = await this.#follow(rating, toStore, latencies.hops);
+      (toStore ? latencies.committed : latencies.visible).push(milliseconds);
+      this.#arrivals.clear();
+      await pause(BETWEEN_PROBES_MS);
+    }
+    return latencies;
+  }
+
+  async #follow(rating: RatingEvent, toStore: boolean, hops: number[]): Promise<number> {
+    const record = recordOf(rating, this.#topic, this.#system.settings.PARTITIONS);
+    let offset = Number.POSITIVE_INFINITY;
+    const sentAt = performance.now();
+    const sending = this.#publisher.append(record).then((at) => {
+      offset = at;
+    });
+    const seen: [position: number, at: number][] = [];
+    for (;;) {
+      const position = toStore
+        ? await this.#stored(record.partition, rating.user)
+        : await this.#answered(rating.user);
+      seen.push([position, performance.now()]);
+      const first = seen.find(([each]) => each > offset);
+      const arrived = this.#arrivals.get(`${record.partition}/${offset}`);
+      if (first !== undefined && arrived !== undefined) {
+        hops.push(arrived - sentAt);
+        return first[1] - sentAt;
+      }
+      if (performance.now() - sentAt > LOST_MS) throw new Error('a rating was never applied');
+      if (offset === Number.POSITIVE_INFINITY) await Promise.race([sending, pause(POLL_MS)]);
+      else await pause(POLL_MS);
+    }
+  }
+
+  async #stored(shard: number, user: string): Promise<number> {
+    const { store } = this.#system.session;
+    return (await store.entity({ side: 'user', shard }, user)).position ?? 0;
+  }
+
+  async #answered(user: string): Promise<number> {
+    const { SCORER_PORT } = this.#system.settings;
+    const path = `/v1/recommendations/${encodeURIComponent(user)}?n=10`;
+    const response = await fetch(`http://127.0.0.1:${SCORER_PORT}${path}`);
+    const answer = (await response.json()) as { model: { position: number | null } };
+    return answer.model.position ?? 0;
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

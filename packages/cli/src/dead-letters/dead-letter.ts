@@ -1,0 +1,90 @@
+/** What was parked, why, and from where; and what it becomes when it is sent again. */
+import { decodeRating, PoisonRecord, type RatingLimits, shardOf } from '@freshet/events';
+import type { LogRecord, OutRecord } from '@freshet/stream';
+
+export interface DeadLetter {
+  /** Offset on the dead-letter topic: how an operator names it. */
+  readonly offset: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly sourceOffset: number;
+  readonly bytes: number;
+  /** It was sent again once before, from this offset, and parked anew. */
+  readonly replayedFrom: number | undefined;
+  readonly preview: string;
+  readonly record: LogRecord;
+}
+
+export const REPLAYED_HEADER = 'freshet-replayed';
+const OWN_HEADERS = 'freshet-';
+const PREVIEW_BYTES = 60;
+const MESSAGE_BYTES = 200;
+
+/** Undefined for a letter of another model: the topic is shared. */
+export function deadLetterOf(record: LogRecord, model: string): DeadLetter | undefined {
+  const { headers, offset, value } = record;
+  if (headers['freshet-model'] !== model) return undefined;
+  const replayed = headers[REPLAYED_HEADER];
+  return {
+    offset,
+    reason: printable(Buffer.from(headers['freshet-reason'] ?? 'unknown'), MESSAGE_BYTES),
+    message: printable(Buffer.from(headers['freshet-message'] ?? ''), MESSAGE_BYTES),
+    topic: printable(Buffer.from(headers['freshet-topic'] ?? ''), MESSAGE_BYTES),
+    partition: Number(headers['freshet-partition']),
+    sourceOffset: Number(headers['freshet-offset']),
+    bytes: value?.length ?? 0,
+    replayedFrom: replayed === undefined ? undefined : Number(replayed),
+    preview: value === null ? '(no value)' : printable(value, PREVIEW_BYTES),
+    record,
+  };
+}
+
+/** Safe on any terminal: printable ASCII as it is, every other byte as \xNN, cut. */
+export function printable(bytes: Buffer, limit: number): string {
+  const shown = [...bytes.subarray(0, limit)].map((byte) =>
+    byte >= 0x20 && byte < 0x7f && byte !== 0x5c
+      ? String.fromCharCode(byte)
+      : `\\x${byte.toString(16).padStart(2, '0')}`,
+  );
+  return shown.join('') + (bytes.length > limit ? '…' : '');
+}
+
+export interface Replay {
+  readonly record: OutRecord;
+  /** Why it would be parked again, if it would. */
+  readonly stillBad: string | undefined;
+}
+
+export interface ReplayTarget {
+  readonly topic: string;
+  readonly partitions: number;
+  readonly limits: RatingLimits;
+  readonly now: number;
+}
+
+/**
+ * The original key and bytes, on the partition of the user they name if that can be told now, else on
+ * the one they came from. Our own headers go: they told of the parking, or would make the updater take
+ * the record for one it has seen.
+ */
+export function replayOf(
+  letter: DeadLetter,
+  { topic, limits, partitions, now }: ReplayTarget,
+): Replay {
+  const { key, value, headers } = letter.record;
+  const theirs = Object.entries(headers).filter(([name]) => !name.startsWith(OWN_HEADERS));
+  // Anybody may write to the topic, and say anything in a header.
+  const isPartition = Number.isInteger(letter.partition) && letter.partition < partitions;
+  let partition = isPartition ? Math.max(0, letter.partition) : 0;
+  let stillBad: string | undefined;
+  try {
+    partition = shardOf(decodeRating({ key, value, timestamp: now }, limits).user, partitions);
+  } catch (error) {
+    if (!(error instanceof PoisonRecord)) throw error;
+    stillBad = `${error.reason}: ${error.message}`;
+  }
+  const marked = { ...Object.fromEntries(theirs), [REPLAYED_HEADER]: String(letter.offset) };
+  return { record: { topic, partition, key, value, headers: marked }, stillBad };
+}

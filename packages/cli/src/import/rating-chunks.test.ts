@@ -1,0 +1,73 @@
+import { decodeRating, shardOf } from '@freshet/events';
+import type { FileRating } from '@freshet/experiments';
+import { describe, expect, it } from 'vitest';
+import { type Chunk, IMPORT_HEADER, ratingChunks } from './rating-chunks.ts';
+
+const limits = { valueMax: 5, schemaIds: [] };
+
+async function chunksOf(ratings: readonly FileRating[], refused: string[] = []): Promise<Chunk[]> {
+  const options = {
+    topic: 'ratings',
+    partitions: 4,
+    limits,
+    importId: 'abc',
+    onRefused: (_: FileRating, reason: string) => void refused.push(reason),
+  };
+  const chunks: Chunk[] = [];
+  for await (const chunk of ratingChunks([ratings], options)) chunks.push(chunk);
+  return chunks;
+}
+
+const many = Array.from({ length: 9_000 }, (_, at) => {
+  return { user: `u${at % 700}`, item: `i${at % 90}`, value: at % 6, time: 1_000 * at };
+});
+
+describe('chunks of ratings', () => {
+  it('hold every rating once, in order, on its user’s partition, with its own time', async () => {
+    const chunks = await chunksOf(many);
+    expect(chunks.length).toBeGreaterThan(1);
+    const found = new Map<string, unknown[]>();
+    for (const { byPartition } of chunks) {
+      for (const [partition, records] of byPartition) {
+        for (const { key, value, partition: target } of records) {
+          const event = decodeRating({ key: null, value, timestamp: 1e13 }, limits);
+          expect([target, key]).toEqual([shardOf(event.user, 4), event.user]);
+          expect(target).toBe(partition);
+          found.set(event.user, [...(found.get(event.user) ?? []), event]);
+        }
+      }
+    }
+    for (const [user, events] of found) {
+      const sent = many.filter((rating) => rating.user === user);
+      expect(events).toEqual(sent.map((rating) => ({ kind: 'rate', ...rating })));
+    }
+    expect([...found.values()].flat()).toHaveLength(many.length);
+  });
+
+  it('name themselves in the first record of each partition, and are cut the same every time', async () => {
+    const [first, again] = [await chunksOf(many), await chunksOf(many)];
+    expect(again.map(({ ratings }) => ratings)).toEqual(first.map(({ ratings }) => ratings));
+    for (const { number, byPartition } of first) {
+      for (const records of byPartition.values()) {
+        const marks = records.map(({ headers }) => headers?.[IMPORT_HEADER]);
+        expect(marks[0]).toBe(`abc/${number}`);
+        expect(marks.slice(1).every((mark) => mark === undefined)).toBe(true);
+      }
+    }
+  });
+
+  it('leave out what the updater would have to park, and say why', async () => {
+    const refused: string[] = [];
+    const ratings = [
+      { user: 'ann', item: 'tea', value: 6, time: 1 },
+      { user: 'ann', item: 'tea', value: 5, time: Date.now() + 3_600_000 },
+      { user: 'ann', item: 'tea', value: 5, time: undefined },
+    ];
+    const [chunk] = await chunksOf(ratings, refused);
+    expect(chunk?.ratings).toBe(1);
+    expect(refused).toEqual([
+      'value must be a number from 0 to 5',
+      'time is more than 5 minutes ahead of the record',
+    ]);
+  });
+});

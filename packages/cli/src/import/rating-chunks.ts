@@ -1,0 +1,81 @@
+/**
+ * How does a stream of ratings become records of the ratings topic? In chunks of some thousand, each
+ * record on its user's partition with its event time in the payload. A chunk's records of one partition
+ * are one Kafka batch, there whole or not at all; the first of them names the chunk, so that an import
+ * cut short can be continued without sending anything twice.
+ */
+import {
+  decodeRating,
+  encodeRating,
+  PoisonRecord,
+  type RatingLimits,
+  shardOf,
+} from '@freshet/events';
+import type { FileRating } from '@freshet/experiments';
+import type { OutRecord } from '@freshet/stream';
+
+export interface ChunkOptions {
+  readonly topic: string;
+  readonly partitions: number;
+  readonly limits: RatingLimits;
+  readonly importId: string;
+  /** A rating that the updater would have to park. */
+  readonly onRefused: (rating: FileRating, reason: string) => void;
+}
+
+export interface Chunk {
+  /** From 0; the same file is always cut the same way. */
+  readonly number: number;
+  readonly ratings: number;
+  readonly byPartition: ReadonlyMap<number, readonly OutRecord[]>;
+}
+
+export const IMPORT_HEADER = 'freshet-import';
+
+/** One request: a publisher sends up to 1 MB of values at once. */
+const limits = { ratings: 4_000, bytes: 512 << 10 } as const;
+
+export async function* ratingChunks(
+  batches: AsyncIterable<readonly FileRating[]> | Iterable<readonly FileRating[]>,
+  options: ChunkOptions,
+): AsyncGenerator<Chunk, void> {
+  let number = 0;
+  let byPartition = new Map<number, OutRecord[]>();
+  let [ratings, bytes] = [0, 0];
+  for await (const batch of batches) {
+    for (const rating of batch) {
+      const value = encoded(rating, options);
+      if (value === undefined) continue;
+      const partition = shardOf(rating.user, options.partitions);
+      const records = byPartition.get(partition) ?? [];
+      const isFirst = records.length === 0;
+      const headers = isFirst
+        ? { headers: { [IMPORT_HEADER]: `${options.importId}/${number}` } }
+        : {};
+      records.push({ topic: options.topic, partition, key: rating.user, value, ...headers });
+      byPartition.set(partition, records);
+      ratings++;
+      bytes += value.length;
+      if (ratings < limits.ratings && bytes < limits.bytes) continue;
+      yield { number: number++, ratings, byPartition };
+      byPartition = new Map();
+      [ratings, bytes] = [0, 0];
+    }
+  }
+  if (ratings > 0) yield { number, ratings, byPartition };
+}
+
+/** Bytes that the updater accepts; judged by the same function. */
+function encoded(rating: FileRating, { limits, onRefused }: ChunkOptions): Buffer | undefined {
+  const { user, item, value, time } = rating;
+  const whole = time === undefined ? null : Math.round(time);
+  const bytes = encodeRating({ user, item, value, time: whole });
+  try {
+    decodeRating({ key: null, value: bytes, timestamp: Date.now() }, limits);
+    return bytes;
+  } catch (error) {
+    if (!(error instanceof PoisonRecord)) throw error;
+    onRefused(rating, error.message);
+    return undefined;
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * What do the commands that work on a running system share? How options are read, how Kafka and
+ * Redis are reached with the settings of the services, and which errors are the operator's to mend:
+ * those are told in one line, anything else with its trace. Either way the exit code says that the work
+ * was not done, and never what its outcome would have been.
+ */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { BadSettings, childEnvironment, readSettings, type Settings } from '@freshet/config';
+import { type RatingLimits, ratingSchemas, type Topic, topicName } from '@freshet/events';
+import { type FactorStore, ManifestMismatch, RedisStore, RedisUnreachable } from '@freshet/store';
+import {
+  KafkaUnreachable,
+  missingTopics,
+  openKafka,
+  PartitionMismatch,
+  TopicAdmin,
+} from '@freshet/stream';
+import { ClosingStack, type Log, openLog } from '@freshet/telemetry';
+
+export type Options = NonNullable<ParseArgsConfig['options']>;
+export type Given<O extends Options> = ReturnType<
+  typeof parseArgs<{ options: O; allowPositionals: true }>
+>;
+
+export interface OperatorCommand<O extends Options> {
+  readonly name: string;
+  readonly help: string;
+  readonly options: O;
+  /** Exit code for what keeps the command from its work: servers away, wrong usage, bad files. */
+  readonly cannot: number;
+  /** Returns the exit code. */
+  run(given: Given<O>, at: Place): Promise<number>;
+}
+
+/** Where a command works. */
+export interface Place {
+  readonly settings: Settings;
+  readonly model: string;
+  readonly log: Log;
+  readonly stack: ClosingStack;
+}
+
+export interface Brokers {
+  readonly kafka: Awaited<ReturnType<typeof openKafka>>;
+  readonly admin: TopicAdmin;
+}
+
+/** The command cannot do its work and the operator can help: the message says how. */
+export class CannotWork extends Error {
+  override readonly name = 'CannotWork';
+}
+
+const expected = [
+  CannotWork,
+  BadSettings,
+  KafkaUnreachable,
+  RedisUnreachable,
+  PartitionMismatch,
+  ManifestMismatch,
+];
+
+export async function operate<O extends Options>(
+  command: OperatorCommand<O>,
+  args: readonly string[],
+): Promise<number> {
+  if (args.includes('--help')) {
+    process.stdout.write(command.help);
+    return 0;
+  }
+  const stack = new ClosingStack();
+  try {
+    const given = read(command, args);
+    const settings = readSettings(childEnvironment({}));
+    const log = openLog(command.name, 'error');
+    return await command.run(given, { settings, model: settings.MODEL, log, stack });
+  } catch (error) {
+    const { message, stack: trace = message } = error as Error;
+    process.stderr.write(`freshet ${command.name}: ${isExpected(error) ? message : trace}\n`);
+    return command.cannot;
+  } finally {
+    await stack.close();
+  }
+}
+
+/** What the updater accepts. */
+export function ratingLimits(settings: Settings): RatingLimits {
+  return {
+    valueMax: settings.RATING_MAX,
+    schemaIds: settings.RATING_SCHEMA_IDS,
+    schemas: ratingSchemas(settings.RATING_SCHEMAS),
+  };
+}
+
+/** Kafka with the settings of the services; creates nothing. */
+export async function openBrokers({ settings, log, stack }: Place): Promise<Brokers> {
+  const kafka = await openKafka(
+    {
+      clientId: 'freshet-cli',
+      brokers: settings.KAFKA_BROKERS,
+      tls: settings.KAFKA_TLS,
+      username: settings.KAFKA_USERNAME,
+      password: settings.KAFKA_PASSWORD,
+      mechanism: settings.KAFKA_SASL,
+    },
+    log,
+  );
+  return { kafka, admin: stack.own(await TopicAdmin.open(kafka)) };
+}
+
+/** For commands that only look: looking must not create anything, nor wait for what is not there. */
+export async function requireTopics(
+  { kafka }: Brokers,
+  model: string,
+  wanted: readonly Topic[],
+): Promise<void> {
+  const names = wanted.map((topic) => topicName(topic, model));
+  const missing = await missingTopics(kafka, names);
+  if (missing.length === 0) return;
+  throw new CannotWork(
+    `there is no topic ${missing.join(', ')}: is MODEL=${model} the right one? freshet topics creates what is missing`,
+  );
+}
+
+/** The model's store, without writing its manifest: for commands that only look. */
+export async function openStore({ settings, model, log, stack }: Place): Promise<FactorStore> {
+  const store = await RedisStore.open(settings.REDIS_URL, model, (error) => {
+    log.debug({ err: error }, 'redis connection');
+  });
+  return stack.own(store);
+}
+
+function read<O extends Options>(command: OperatorCommand<O>, args: readonly string[]): Given<O> {
+  try {
+    return parseArgs({ args: [...args], options: command.options, allowPositionals: true });
+  } catch (error) {
+    throw new CannotWork(`${(error as Error).message}\n\n${command.help}`, { cause: error });
+  }
+}
+
+function isExpected(error: unknown): boolean {
+  if (expected.some((type) => error instanceof type)) return true;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return ['ENOENT', 'EACCES', 'EISDIR'].includes(code);
+}
