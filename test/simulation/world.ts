@@ -11,6 +11,7 @@ import type { FactorStore, MemorySnapshot, MemoryStore } from '@freshet/store';
 import type { OutRecord } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
 import { MemoryLog } from '@freshet/testkit';
+import { GramPartPublisher } from '../../services/updater/src/gram-part-publisher.ts';
 import { ItemApplier } from '../../services/updater/src/item-applier.ts';
 import type { RecordReader } from '../../services/updater/src/owned-shard.ts';
 import { Stage } from '../../services/updater/src/stage.ts';
@@ -114,6 +115,10 @@ export class World {
     const forgetSlice = 2;
     const judge = new UserJudge({ model: MODEL, partitions: PARTITIONS, limits, forgetSlice });
     const reader: RecordReader = side === 'user' ? judge : new ItemApplier();
+    const publisher = {
+      append: (record: OutRecord) => this.log.append(record),
+      publish: (records: readonly OutRecord[]) => this.#send(records),
+    };
     const stage = new Stage({
       side,
       source: sourceOf(side),
@@ -124,7 +129,8 @@ export class World {
       coalesce: side === 'item' && this.pinned === undefined && this.#random.next() < 0.5,
       reader: this.#sabotage.reader?.(side, reader) ?? reader,
       store: this.#store,
-      publisher: { append: (record) => this.log.append(record), publish: (out) => this.#send(out) },
+      publisher,
+      gramParts: new GramPartPublisher(this.log, () => {}),
       admin: this.log,
       log,
       fail: () => {}, // the crash that caused it is already being handled
@@ -185,11 +191,9 @@ export class World {
 
   async #send(records: readonly OutRecord[]): Promise<void> {
     for (const record of records) {
-      // Partial grams are sent by a timer: chance would no longer follow from the seed.
-      const isTimed = record.topic === topicName('gramParts', MODEL);
-      if (!isTimed) this.#maybeCrash();
+      this.#maybeCrash();
       await this.log.append(record);
-      if (!isTimed) this.#maybeCrash();
+      this.#maybeCrash();
     }
   }
 

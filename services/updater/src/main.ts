@@ -5,6 +5,7 @@ import { wasmKernels } from '@freshet/kernels';
 import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
 import { AdminServer, runService } from '@freshet/telemetry';
+import { GramPartPublisher } from './gram-part-publisher.ts';
 import { ItemApplier } from './item-applier.ts';
 import { LagWatch } from './lag-watch.ts';
 import type { RecordReader } from './owned-shard.ts';
@@ -31,6 +32,7 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
   while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
   const first = grams.latest;
 
+  const gramParts = stack.own(new GramPartPublisher(publisher, fail));
   const readers: PartitionReader[] = [];
   const start = async (side: Side, source: string, reader: RecordReader): Promise<void> => {
     const facing = side === 'user' ? 'item' : 'user';
@@ -38,7 +40,8 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     const followed = { ...session, log, fail, side: facing, partitions } as const;
     stack.own(await FollowedReplica.open(others, followed));
     const surroundings = { others, grams: () => grams.latest ?? first };
-    const wiring = { model, settings: modelSettings, kernels, store, publisher, admin, log, fail };
+    const parts = { model, settings: modelSettings, kernels, store, publisher, gramParts };
+    const wiring = { ...parts, admin, log, fail };
     const coalesce = side === 'item' && settings.ITEM_COALESCING;
     const stage = new Stage({ ...wiring, side, source, surroundings, reader, coalesce });
     stack.own({ close: () => stage.drain() });

@@ -7,6 +7,7 @@ import { decodeRow, MemoryStore } from '@freshet/store';
 import { openLog } from '@freshet/telemetry';
 import { MemoryLog } from '@freshet/testkit';
 import { describe, expect, it } from 'vitest';
+import { GramPartPublisher } from './gram-part-publisher.ts';
 import { Stage } from './stage.ts';
 import { UserJudge } from './user-judge.ts';
 
@@ -33,6 +34,9 @@ class Story {
         return Reflect.get(target, name).bind(target);
       },
     });
+    const fail = (error: unknown): never => {
+      throw error;
+    };
     this.#stage = new Stage({
       side: 'user',
       source: 'ratings',
@@ -44,11 +48,10 @@ class Story {
       reader: new UserJudge({ model: 'm', partitions: PARTITIONS, limits, forgetSlice }),
       store,
       publisher: this.log,
+      gramParts: new GramPartPublisher(this.log, fail),
       admin: this.log,
       log: openLog('story', 'silent'),
-      fail: (error) => {
-        throw error;
-      },
+      fail,
     });
   }
 

@@ -16,6 +16,7 @@ import {
 } from '@freshet/stream';
 import { type Log, metrics } from '@freshet/telemetry';
 import { firstOffset } from './first-offset.ts';
+import type { GramPartPublisher } from './gram-part-publisher.ts';
 import { OwnedShard, type RecordReader, type Step } from './owned-shard.ts';
 import { Shard, type Surroundings } from './shard.ts';
 import { untilStored } from './until-stored.ts';
@@ -31,6 +32,7 @@ export interface StageOptions {
   readonly reader: RecordReader;
   readonly store: FactorStore;
   readonly publisher: Pick<Publisher, 'append' | 'publish'>;
+  readonly gramParts: GramPartPublisher;
   readonly admin: Pick<TopicAdmin, 'starts' | 'ends'>;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
@@ -40,10 +42,8 @@ interface Running {
   readonly owned: OwnedShard;
   /** The last outbox on its way to Kafka. */
   publishing: Promise<void>;
-  gramTimer: NodeJS.Timeout | undefined;
 }
 
-const GRAM_INTERVAL_MS = 20;
 const ROWS_PER_READ = 500;
 
 export class Stage implements PartitionOwner {
@@ -54,7 +54,7 @@ export class Stage implements PartitionOwner {
   constructor(readonly options: StageOptions) {}
 
   async takeOver(partition: number): Promise<number> {
-    const { side, source, store, publisher, admin, model, log } = this.options;
+    const { side, source, store, publisher, gramParts, admin, model, log } = this.options;
     const id: ShardId = { side, shard: partition };
     const claim = { topic: topicName('claims', model), partition: 0, key: side, value: null };
     const epoch = (await publisher.append(claim)) + 1;
@@ -62,9 +62,8 @@ export class Stage implements PartitionOwner {
     const start = await firstOffset({ source, partition, state, model, admin });
     if (state.outbox) await publisher.publish(decodeOutbox(Buffer.from(state.outbox)));
     const owned = new OwnedShard(await this.#load(id, state), epoch, model, state);
-    const running = { owned, publishing: Promise.resolve(), gramTimer: undefined };
-    this.#running.set(partition, running);
-    this.#publishGram(running);
+    this.#running.set(partition, { owned, publishing: Promise.resolve() });
+    gramParts.moved(owned);
     metrics.takeOvers.inc({ side });
     log.info({ side, shard: partition, epoch, position: start }, 'shard taken over');
     return start;
@@ -90,7 +89,8 @@ export class Stage implements PartitionOwner {
   }
 
   release(partition: number): void {
-    clearTimeout(this.#running.get(partition)?.gramTimer);
+    const running = this.#running.get(partition);
+    if (running) this.options.gramParts.released(running.owned);
     this.#running.delete(partition);
     metrics.lag.remove({ side: this.options.side, partition });
   }
@@ -117,15 +117,9 @@ export class Stage implements PartitionOwner {
     }
     owned.advance(step);
     running.publishing = this.#publish(step.out);
-    running.gramTimer ??= setTimeout(() => this.#publishGram(running), GRAM_INTERVAL_MS);
+    this.options.gramParts.moved(owned);
     this.#count(step);
     return true;
-  }
-
-  /** Absolute and versioned, so that loss and repetition do no harm: not part of the outbox. */
-  #publishGram(running: Running): void {
-    running.gramTimer = undefined;
-    void this.#publish([running.owned.gramPart()]);
   }
 
   #publish(records: Step['out']): Promise<void> {

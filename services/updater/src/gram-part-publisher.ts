@@ -1,0 +1,48 @@
+/**
+ * Publishes the partial grams of shards that have moved, those of all shards together: a request of
+ * its own for each would cost more than the half-steps. Parts are absolute and versioned, so that loss
+ * and repetition do no harm: they are not part of the outbox.
+ */
+import type { Publisher } from '@freshet/stream';
+import type { OwnedShard } from './owned-shard.ts';
+
+const INTERVAL_MS = 20;
+
+export class GramPartPublisher {
+  readonly #publisher: Pick<Publisher, 'publish'>;
+  readonly #fail: (error: unknown) => void;
+  readonly #moved = new Set<OwnedShard>();
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(publisher: Pick<Publisher, 'publish'>, fail: (error: unknown) => void) {
+    this.#publisher = publisher;
+    this.#fail = fail;
+  }
+
+  /** The shard's part as of its last commit will be published soon. */
+  moved(owned: OwnedShard): void {
+    this.#moved.add(owned);
+    this.#timer ??= setTimeout(() => this.#send(), INTERVAL_MS);
+  }
+
+  /** The shard belongs to somebody else now, who publishes what is newer. */
+  released(owned: OwnedShard): void {
+    this.#moved.delete(owned);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#sending;
+  }
+
+  #send(): void {
+    const parts = [...this.#moved].map((owned) => owned.gramPart());
+    this.#moved.clear();
+    this.#sending = this.#publisher.publish(parts).then(() => {
+      this.#timer = undefined;
+      if (this.#moved.size > 0) this.#timer = setTimeout(() => this.#send(), INTERVAL_MS);
+    });
+    this.#sending.catch(this.#fail);
+  }
+}
