@@ -1,0 +1,201 @@
+/**
+ * What does a stream of ratings look like when no real one may be used? Like this: tastes of low
+ * rank (a user is a mixture of categories), items by a Zipf law, users who arrive and rate in
+ * bursts, moods that last a few ratings, items released over time, tastes that drift. Memory holds
+ * only the users still to come back, and one rating costs a few draws whatever the size of the
+ * world.
+ */
+import { hashId, Random } from '@freshet/model';
+import { AliasTable } from './alias-table.ts';
+import { drawItems, type ItemTraits, itemId } from './catalogue.ts';
+import {
+  burstLength,
+  changeMood,
+  changeTaste,
+  createPerson,
+  judge,
+  type Person,
+  ratingsPerUser,
+} from './person.ts';
+import { categories } from './titles.ts';
+
+/** One event as it is read from a file or generated; time in ms. */
+export interface RatingEvent {
+  readonly user: string;
+  readonly item: string;
+  readonly value: number;
+  readonly time: number;
+}
+
+export interface GeneratorOptions {
+  readonly users?: number;
+  readonly items?: number;
+  readonly ratings?: number;
+  readonly seed?: number;
+  /**
+   * Share of the items that are released while the stream runs; the others are there at its start.
+   */
+  readonly newItems?: number;
+  /** Users in the middle of a burst at any moment, at least. */
+  readonly concurrency?: number;
+  /** Chance, per rating, that one of the user's tastes is replaced by another. */
+  readonly drift?: number;
+  /** Time of the first rating, ms. */
+  readonly start?: number;
+  /** Mean time from one rating of the stream to the next, ms. */
+  readonly gapMs?: number;
+}
+
+const defaults = {
+  users: 1_000,
+  items: 500,
+  ratings: 50_000,
+  seed: 1,
+  newItems: 0.2,
+  concurrency: 24,
+  drift: 0.003,
+  start: Date.UTC(2024, 0, 1),
+  gapMs: 2_000,
+} as const;
+
+/** How an item is found. */
+const browsing = {
+  followsReleases: 0.08, // share of ratings that go to something just released
+  triesPerRating: 40, // draws before settling for any unrated item
+} as const;
+
+interface World {
+  readonly items: readonly ItemTraits[];
+  /**
+   * Order of release: items[released[r]] is the r-th; the first `atStart` are there from the start.
+   */
+  readonly released: Uint32Array;
+  readonly rankOf: Uint32Array;
+  readonly byCategory: readonly { readonly items: Uint32Array; readonly draw: AliasTable }[];
+}
+
+export function* generateRatings(options: GeneratorOptions = {}): Generator<RatingEvent, void> {
+  const settings = { ...defaults, ...options };
+  refuseNonsense(settings);
+  const random = new Random(hashId('ratings', settings.seed));
+  const world = createWorld(settings.items, settings.seed, random);
+  const atStart = Math.max(1, Math.round(settings.items * (1 - settings.newItems)));
+  const budget = ratingsPerUser(settings, random);
+  const active: { person: Person; left: number }[] = [];
+  const away: Person[] = [];
+  let arrived = 0;
+  let time = settings.start;
+
+  const arrive = () => {
+    const person = createPerson(arrived, budget[arrived], random);
+    arrived++;
+    active.push({ person, left: burstLength(person, true, random) });
+  };
+  for (let emitted = 0; emitted < settings.ratings; emitted++) {
+    const isDue = arrived < budget.length && emitted * budget.length >= arrived * settings.ratings;
+    if (isDue) arrive();
+    // Who has just arrived rates at once: so everybody has been there by the end.
+    const newest = active.length - 1;
+    while (active.length < settings.concurrency && (away.length > 0 || arrived < budget.length)) {
+      const person = take(away, random);
+      if (person) active.push({ person, left: burstLength(person, false, random) });
+      else arrive();
+    }
+    const slot = isDue ? newest : random.below(active.length);
+    const burst = active[slot];
+    const { person } = burst;
+    const out = atStart + Math.floor(((settings.items - atStart) * emitted) / settings.ratings);
+    const item = choose(world, person, out, random);
+    yield {
+      user: `u${person.id + 1}`,
+      item: itemId(item),
+      value: judge(person, world.items[item], random),
+      time,
+    };
+    if (random.next() < settings.drift) changeTaste(person, random);
+    time += Math.round(exponential(settings.gapMs, random));
+    person.left--;
+    burst.left--;
+    if (burst.left === 0) {
+      active[slot] = active[active.length - 1];
+      active.pop();
+      if (person.left > 0) away.push(person);
+    }
+  }
+}
+
+function refuseNonsense(
+  settings: Record<'users' | 'items' | 'ratings' | 'concurrency', number>,
+): void {
+  for (const name of ['users', 'items', 'ratings', 'concurrency'] as const) {
+    const least = name === 'ratings' ? 0 : 1;
+    if (!Number.isInteger(settings[name]) || settings[name] < least) {
+      throw new RangeError(
+        `${name} must be a whole number of at least ${least}: ${settings[name]}`,
+      );
+    }
+  }
+}
+
+function createWorld(count: number, seed: number, random: Random): World {
+  const items = drawItems(count, seed);
+  const released = Uint32Array.from({ length: count }, (_, index) => index);
+  random.shuffle(released);
+  const rankOf = new Uint32Array(count);
+  for (let rank = 0; rank < count; rank++) rankOf[released[rank]] = rank;
+  const byCategory = categories.map((_, category) => {
+    const members: number[] = [];
+    const weights: number[] = [];
+    for (let index = 0; index < count; index++) {
+      const place = items[index].genres.indexOf(category);
+      if (place < 0) continue;
+      members.push(index);
+      weights.push(items[index].popularity / (1 + place));
+    }
+    // A world of fewer items than categories: what is missing borrows everything.
+    if (members.length === 0) members.push(...items.keys());
+    if (weights.length === 0) weights.push(...items.map(({ popularity }) => popularity));
+    return { items: Uint32Array.from(members), draw: new AliasTable(weights) };
+  });
+  return { items, released, rankOf, byCategory };
+}
+
+function take(away: Person[], random: Random): Person | undefined {
+  if (away.length === 0) return undefined;
+  const index = random.below(away.length);
+  const person = away[index];
+  away[index] = away[away.length - 1];
+  away.pop();
+  return person;
+}
+
+function choose(world: World, person: Person, released: number, random: Random): number {
+  changeMood(person, random);
+  const shelf = world.byCategory[person.mood];
+  for (let attempt = 0; attempt < browsing.triesPerRating; attempt++) {
+    let item = shelf.items[shelf.draw.draw(random)];
+    if (random.next() < browsing.followsReleases) {
+      // The log of a uniform number: mostly the last few releases, now and then an older one.
+      const back = Math.floor(exponential(0.01 * world.items.length, random));
+      const recent = world.released[Math.max(0, released - 1 - back)];
+      if (world.items[recent].genres.includes(person.mood)) item = recent;
+    }
+    if (world.rankOf[item] < released && !person.rated.has(item)) return remember(person, item);
+  }
+  // Who has seen nearly everything tries anything, and rates it again if need be.
+  const from = random.below(released);
+  for (let step = 0; step < Math.min(released, 64); step++) {
+    const item = world.released[(from + step) % released];
+    if (!person.rated.has(item)) return remember(person, item);
+  }
+  return world.released[from];
+}
+
+function remember(person: Person, item: number): number {
+  person.rated.add(item);
+  return item;
+}
+
+function exponential(mean: number, random: Random): number {
+  return -mean * Math.log(1 - random.next());
+}

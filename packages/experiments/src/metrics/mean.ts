@@ -1,0 +1,35 @@
+/**
+ * How do we sum up many figures? Mean and sample deviation; undefined where there is nothing to
+ * sum.
+ */
+
+export class Mean {
+  #sum = 0;
+  #count = 0;
+
+  /** Leaves out what has no value. */
+  add(value: number | undefined): void {
+    if (value === undefined) return;
+    this.#sum += value;
+    this.#count++;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get value(): number | undefined {
+    return this.#count === 0 ? undefined : this.#sum / this.#count;
+  }
+}
+
+export function mean(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, x) => sum + x, 0) / values.length;
+}
+
+/** Of a sample: divided by n − 1; 0 for a single value. */
+export function deviation(values: readonly number[]): number {
+  const centre = mean(values);
+  if (centre === undefined || values.length < 2) return 0;
+  return Math.sqrt(values.reduce((sum, x) => sum + (x - centre) ** 2, 0) / (values.length - 1));
+}

@@ -1,0 +1,76 @@
+/**
+ * Are the items a user rates highly near the top? NDCG with discount log2(rank + 1) and no cut-off.
+ * Items with equal scores share their ranks' discounts evenly: the expectation over random
+ * tie-breaking, so that neither the order of the catalogue nor luck is rewarded.
+ */
+
+/** What a rating is worth: 2^r − 1, or r itself. */
+export const gains = {
+  exponential: (rating: number): number => 2 ** rating - 1,
+  linear: (rating: number): number => rating,
+} as const;
+
+export type Gain = keyof typeof gains;
+
+/**
+ * Held-out ratings are parallel to their scores; unrated candidates gain nothing but take ranks.
+ */
+export function ndcg(
+  scores: ArrayLike<number>,
+  ratings: ArrayLike<number>,
+  gain: Gain,
+  unrated: ArrayLike<number> = [],
+): number | undefined {
+  const rated = scores.length;
+  const worth = Float64Array.from({ length: rated }, (_, i) => gains[gain](ratings[i]));
+  const best = dcgInOrder(Float64Array.from(worth).sort().reverse());
+  if (best === 0) return undefined;
+  const order = Uint32Array.from({ length: rated }, (_, i) => i).sort(
+    (a, b) => scores[b] - scores[a],
+  );
+  const others = new Float64Array(unrated).sort();
+  let dcg = 0;
+  let passed = others.length; // others[0 … passed) score at most what comes next
+  let rank = 0;
+  for (let from = 0; from < rated; ) {
+    const score = scores[order[from]];
+    let to = from;
+    let sum = 0;
+    while (to < rated && scores[order[to]] === score) sum += worth[order[to++]];
+    while (passed > 0 && others[passed - 1] > score) {
+      passed--;
+      rank++;
+    }
+    let tied = to - from;
+    while (passed > 0 && others[passed - 1] === score) {
+      passed--;
+      tied++;
+    }
+    dcg += (sum / tied) * discounts(rank, rank + tied);
+    rank += tied;
+    from = to;
+  }
+  return dcg / best;
+}
+
+function dcgInOrder(worth: Float64Array): number {
+  let sum = 0;
+  for (let rank = 0; rank < worth.length; rank++) sum += worth[rank] / Math.log2(rank + 2);
+  return sum;
+}
+
+/** cumulative[r] = Σ of the first r discounts; grown as far as asked. */
+let cumulative = new Float64Array([0]);
+
+/** Sum of the discounts of ranks from … to − 1, counted from 0. */
+function discounts(from: number, to: number): number {
+  if (to >= cumulative.length) {
+    const longer = new Float64Array(2 * to + 1);
+    longer.set(cumulative);
+    for (let rank = cumulative.length - 1; rank < longer.length - 1; rank++) {
+      longer[rank + 1] = longer[rank] + 1 / Math.log2(rank + 2);
+    }
+    cumulative = longer;
+  }
+  return cumulative[to] - cumulative[from];
+}

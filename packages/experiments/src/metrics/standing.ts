@@ -1,0 +1,56 @@
+/**
+ * Where does an item stand among the others for one user? How many candidates score below it, how
+ * many the same: AUC and hit rate of one event both follow from that. Ties count half, because a
+ * model that gives everything the same score knows nothing.
+ */
+
+export interface Standing {
+  readonly below: number;
+  /** Others with exactly the same score. */
+  readonly tied: number;
+  readonly above: number;
+}
+
+/**
+ * The item against items 0 … known − 1 without itself and without those excluded (each named once).
+ * Counting everything and taking the excluded back is twice as fast as asking a mask for each item.
+ */
+export function standing(
+  scores: Float32Array,
+  item: number,
+  known: number,
+  excluded: ArrayLike<number>,
+): Standing {
+  const score = scores[item];
+  if (Number.isNaN(score)) throw new RangeError(`the score of item ${item} is not a number`);
+  let below = 0;
+  let tied = 0;
+  for (let other = 0; other < known; other++) {
+    if (scores[other] < score) below++;
+    else if (scores[other] === score) tied++;
+  }
+  let candidates = known;
+  for (let i = 0; i < excluded.length; i++) {
+    const other = excluded[i];
+    if (other >= known || other === item) continue;
+    candidates--;
+    if (scores[other] < score) below--;
+    else if (scores[other] === score) tied--;
+  }
+  if (item < known) {
+    candidates--;
+    tied--;
+  }
+  return { below, tied, above: candidates - below - tied };
+}
+
+/** Share of the candidates below, ties half; undefined without candidates. */
+export function aucOf({ below, tied, above }: Standing): number | undefined {
+  const candidates = below + tied + above;
+  return candidates === 0 ? undefined : (below + tied / 2) / candidates;
+}
+
+/** Chance of being among the first n when ties are broken by lot. */
+export function hitRateOf({ tied, above }: Standing, n: number): number {
+  return Math.max(0, Math.min(1, (n - above) / (tied + 1)));
+}

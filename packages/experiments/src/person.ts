@@ -1,0 +1,115 @@
+/**
+ * How do the people of a generated world behave? Each is a mixture of categories with a mood, gives
+ * a log-normal number of ratings in bursts, and judges by quality, taste, leniency and chance.
+ */
+import type { Random } from '@freshet/model';
+import type { ItemTraits } from './catalogue.ts';
+import { categories } from './titles.ts';
+
+/** Chosen so that ML-1M's counts give ML-1M's statistics (see the generator's test). */
+const habits = {
+  tasteSharpness: 1.6, // σ of the log of a user's weight for a category
+  moodLasts: 0.8, // chance that the next rating is of the same category as the last
+  firstBurst: 0.7, // share of a user's ratings given on arrival, for those who come back at all
+  comesBack: 0.4,
+  activity: 1.2, // σ of the log-normal number of ratings per user
+  leastActivity: 0.12, // of the mean: ML-1M keeps users with at least 20 of 166
+  mostOfCatalogue: 0.62, // what the most active user of ML-1M has rated of it
+} as const;
+
+export interface Person {
+  readonly id: number;
+  readonly tastes: Float64Array;
+  readonly rated: Set<number>;
+  readonly leniency: number;
+  /** Ratings still to be given. */
+  left: number;
+  /** The category of the moment. */
+  mood: number;
+}
+
+/**
+ * Log-normal, at least a share of the mean each, and together more than will be asked for: a stream
+ * that used up its users exactly would end with the few who have the most left to say.
+ */
+export function ratingsPerUser(
+  settings: Readonly<Record<'users' | 'items' | 'ratings' | 'concurrency', number>>,
+  random: Random,
+): Uint32Array {
+  const users = Math.min(settings.users, settings.ratings);
+  if (users === 0) return new Uint32Array(0);
+  const mean = settings.ratings / users;
+  const target = settings.ratings + 2 * settings.concurrency * mean;
+  const least = Math.max(1, Math.floor(habits.leastActivity * mean));
+  const most = Math.max(habits.mostOfCatalogue * settings.items, (2 * target) / users);
+  const wish = Float64Array.from({ length: users }, () =>
+    Math.exp(habits.activity * random.normal()),
+  );
+  const counts = new Uint32Array(users);
+  // Cutting off the most active lowers the sum, so the scale is found by trying.
+  let scale = 0.5 * mean;
+  for (let attempt = 0; attempt < 20; attempt++) {
+    let sum = 0;
+    for (let user = 0; user < users; user++) {
+      counts[user] = Math.min(most, Math.ceil(least + scale * wish[user]));
+      sum += counts[user];
+    }
+    if (sum >= target) break;
+    scale *= (1.01 * target) / sum;
+  }
+  return counts;
+}
+
+export function createPerson(id: number, left: number, random: Random): Person {
+  const tastes = Float64Array.from(categories, () =>
+    Math.exp(habits.tasteSharpness * random.normal()),
+  );
+  const person = {
+    id,
+    tastes,
+    rated: new Set<number>(),
+    leniency: 0.4 * random.normal(),
+    left,
+    mood: 0,
+  };
+  person.mood = draw(tastes, random);
+  return person;
+}
+
+/** How many ratings in a row: all of them, for most who arrive. */
+export function burstLength(person: Person, isNew: boolean, random: Random): number {
+  if (isNew && random.next() >= habits.comesBack) return person.left;
+  const share = isNew ? habits.firstBurst : random.next();
+  return Math.max(1, Math.min(person.left, Math.ceil(person.left * share)));
+}
+
+export function changeMood(person: Person, random: Random): void {
+  if (random.next() >= habits.moodLasts) person.mood = draw(person.tastes, random);
+}
+
+/** 1 to 5: the item's quality, how well it meets the user's tastes, leniency, and chance. */
+export function judge(person: Person, { genres, quality }: ItemTraits, random: Random): number {
+  let total = 0;
+  let best = 0;
+  for (const taste of person.tastes) total += taste;
+  for (const genre of genres) best = Math.max(best, person.tastes[genre] / total);
+  const liking = 0.6 * Math.log2(0.3 + best * categories.length * 0.5);
+  const value = 3.22 + 0.45 * quality + liking + person.leniency + 0.9 * random.normal();
+  return Math.max(1, Math.min(5, Math.round(value)));
+}
+
+export function changeTaste(person: Person, random: Random): void {
+  const category = random.below(categories.length);
+  person.tastes[category] = Math.exp(habits.tasteSharpness * random.normal());
+}
+
+function draw(weights: Float64Array, random: Random): number {
+  let total = 0;
+  for (const weight of weights) total += weight;
+  let rest = random.next() * total;
+  for (let index = 0; index < weights.length - 1; index++) {
+    rest -= weights[index];
+    if (rest < 0) return index;
+  }
+  return weights.length - 1;
+}

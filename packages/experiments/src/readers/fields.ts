@@ -1,0 +1,122 @@
+/**
+ * Which column is which, and is what it holds a rating? One place decides for every format, so that
+ * a bad value is refused with the same words whether it came from CSV, JSON or a review block.
+ */
+
+/** A rating as a file gives it; without a time column the order of the lines is all there is. */
+export interface FileRating {
+  readonly user: string;
+  readonly item: string;
+  readonly value: number;
+  /** ms, or undefined where the file has none. */
+  readonly time: number | undefined;
+}
+
+export const fields = ['user', 'item', 'value', 'time'] as const;
+export type Field = (typeof fields)[number];
+
+/** Where to find each field: a column's name or, in a file without names, its number from 1. */
+export type Columns = Partial<Record<Field, string>>;
+
+/** The file as a whole is not what it was taken for; the message says why. */
+export class UnreadableRatings extends Error {
+  override readonly name = 'UnreadableRatings';
+}
+
+/** Why one line is not a rating. Returned, not thrown: bad lines are expected, and counted. */
+export interface Malformed {
+  readonly reason: string;
+}
+
+/** Names seen in the wild, in lower case without separators. */
+const aliases: Record<Field, readonly string[]> = {
+  user: [
+    'user',
+    'userid',
+    'uid',
+    'reviewerid',
+    'reviewuserid',
+    'customerid',
+    'memberid',
+    'profilename',
+  ],
+  item: [
+    'item',
+    'itemid',
+    'iid',
+    'movieid',
+    'productid',
+    'productproductid',
+    'asin',
+    'parentasin',
+    'bookid',
+    'trackid',
+  ],
+  value: ['value', 'rating', 'score', 'reviewscore', 'overall', 'stars', 'preference', 'weight'],
+  time: [
+    'time',
+    'timestamp',
+    'reviewtime',
+    'unixreviewtime',
+    'ts',
+    'date',
+    'datetime',
+    'createdat',
+  ],
+};
+
+export function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+/** The name among `names` that means this field, by the order of the aliases. */
+export function guessColumn(field: Field, names: readonly string[]): string | undefined {
+  const plain = names.map(plainName);
+  for (const alias of aliases[field]) {
+    const index = plain.indexOf(alias);
+    if (index >= 0) return names[index];
+  }
+  return undefined;
+}
+
+/** Ids are at most this long everywhere in the system. */
+const longestId = 256;
+
+export function toRating(
+  user: unknown,
+  item: unknown,
+  value: unknown,
+  time: unknown,
+): FileRating | Malformed {
+  const userId = toId(user);
+  const itemId = toId(item);
+  if (userId === undefined) return { reason: 'no user' };
+  if (itemId === undefined) return { reason: 'no item' };
+  // Without a value column the event itself is the rating.
+  const number = value === undefined ? 1 : toNumber(value);
+  if (!Number.isFinite(number)) return { reason: `the value is not a number: ${String(value)}` };
+  if (number < 0) return { reason: `the value is below 0: ${number}` };
+  const at = time === undefined || time === '' || time === null ? undefined : toMs(time);
+  if (at !== undefined && !Number.isFinite(at))
+    return { reason: `the time is not a time: ${String(time)}` };
+  return { user: userId, item: itemId, value: number, time: at };
+}
+
+function toId(id: unknown): string | undefined {
+  const text = typeof id === 'string' ? id.trim() : typeof id === 'number' ? String(id) : '';
+  return text === '' || Buffer.byteLength(text) > longestId ? undefined : text;
+}
+
+function toNumber(value: unknown): number {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
+}
+
+/** Below this a number counts seconds: as ms it would be before 1973, as seconds after 5138. */
+const msFrom = 1e11;
+
+function toMs(time: unknown): number {
+  const number = toNumber(time);
+  if (Number.isFinite(number)) return Math.abs(number) < msFrom ? number * 1_000 : number;
+  return typeof time === 'string' ? Date.parse(time) : Number.NaN;
+}

@@ -1,0 +1,165 @@
+/**
+ * How is one line of this file cut into a rating? The first line tells: `::`, tab, comma,
+ * semicolon, JSON or a review block; a header is one whose value column holds no number.
+ */
+import {
+  type Columns,
+  type Field,
+  type FileRating,
+  fields,
+  guessColumn,
+  type Malformed,
+  toRating,
+  UnreadableRatings,
+} from './fields.ts';
+
+export const formats = ['double-colon', 'csv', 'tsv', 'semicolon', 'json', 'reviews'] as const;
+export type Format = (typeof formats)[number];
+
+/** Cuts one line; undefined for a line that is no record (blank, header). */
+export type LineParser = (line: string) => FileRating | Malformed | undefined;
+
+export function detectFormat(firstLine: string): Format {
+  if (firstLine.startsWith('{')) return 'json';
+  if (/^[a-z]+\/[A-Za-z]+:/.test(firstLine)) return 'reviews';
+  if (firstLine.includes('::')) return 'double-colon';
+  if (firstLine.includes('\t')) return 'tsv';
+  if (firstLine.includes(',')) return 'csv';
+  if (firstLine.includes(';')) return 'semicolon';
+  throw new UnreadableRatings(
+    `cannot tell the format from the first line: ${JSON.stringify(firstLine.slice(0, 80))}; ` +
+      `expected user::item::rating::time, CSV, TSV, JSON lines or review blocks`,
+  );
+}
+
+const separators: Record<Exclude<Format, 'json' | 'reviews'>, string> = {
+  'double-colon': '::',
+  csv: ',',
+  tsv: '\t',
+  semicolon: ';',
+};
+
+export function jsonParser(columns: Columns): LineParser {
+  return (line) => {
+    let record: unknown;
+    try {
+      record = JSON.parse(line);
+    } catch {
+      return { reason: 'not JSON' };
+    }
+    if (typeof record !== 'object' || record === null) return { reason: 'not a JSON object' };
+    const entries = record as Record<string, unknown>;
+    const names = Object.keys(entries);
+    const [user, item, value, time] = fields.map((field) => {
+      const name = columns[field] ?? guessColumn(field, names);
+      return name === undefined ? undefined : entries[name];
+    });
+    return toRating(user, item, value, time);
+  };
+}
+
+/** A parser for separated columns; it consumes the header, if the first line is one. */
+export function separatedParser(
+  format: Exclude<Format, 'json' | 'reviews'>,
+  firstLine: string,
+  columns: Columns,
+): { readonly parse: LineParser; readonly hasHeader: boolean } {
+  const separator = separators[format];
+  const cells = splitCells(firstLine, separator);
+  const hasHeader = looksLikeHeader(cells, columns);
+  const at = hasHeader ? byName(cells, columns) : byNumber(cells.length, columns);
+  const needed = Math.max(at.user, at.item, at.value);
+  const parse: LineParser = (line) => {
+    const row = splitCells(line, separator);
+    if (row.length <= needed)
+      return { reason: `${row.length} columns where ${needed + 1} are needed` };
+    return toRating(
+      row[at.user],
+      row[at.item],
+      at.value < 0 ? undefined : row[at.value],
+      at.time < 0 ? undefined : row[at.time],
+    );
+  };
+  return { parse, hasHeader };
+}
+
+type Places = Record<Field, number>;
+
+function looksLikeHeader(cells: readonly string[], columns: Columns): boolean {
+  const named = fields.some((field) => columns[field] !== undefined && !isNumber(columns[field]));
+  if (named || cells.length === 2) {
+    return named || guessColumn('user', cells) !== undefined;
+  }
+  const value = columns.value === undefined ? 2 : Number(columns.value) - 1;
+  return cells[value] !== undefined && !isNumber(cells[value]);
+}
+
+function isNumber(text: string): boolean {
+  return text.trim() !== '' && Number.isFinite(Number(text));
+}
+
+function byName(header: readonly string[], columns: Columns): Places {
+  const place = (field: Field): number => {
+    const name = columns[field] ?? guessColumn(field, header);
+    if (name === undefined) return -1;
+    const index = isNumber(name) ? Number(name) - 1 : header.indexOf(name);
+    if (index < 0 || index >= header.length) throw noColumn(name, header);
+    return index;
+  };
+  const places = {
+    user: place('user'),
+    item: place('item'),
+    value: place('value'),
+    time: place('time'),
+  };
+  for (const field of ['user', 'item'] as const) {
+    if (places[field] < 0) throw noColumn(field, header);
+  }
+  return places;
+}
+
+function byNumber(count: number, columns: Columns): Places {
+  const place = (field: Field, usual: number): number => {
+    const given = columns[field];
+    if (given === undefined) return usual < count ? usual : -1;
+    const index = Number(given) - 1;
+    if (index < 0 || index >= count)
+      throw new UnreadableRatings(`there is no column ${given}: the first line has ${count}`);
+    return index;
+  };
+  if (count < 2)
+    throw new UnreadableRatings('the first line has one column; user and item are needed');
+  return {
+    user: place('user', 0),
+    item: place('item', 1),
+    value: place('value', 2),
+    time: place('time', 3),
+  };
+}
+
+function noColumn(name: string, header: readonly string[]): UnreadableRatings {
+  return new UnreadableRatings(
+    `no column for ${name} among ${header.join(', ')}; name the columns to use`,
+  );
+}
+
+/** Cuts at the separator; double quotes protect it, and two of them stand for one. */
+export function splitCells(line: string, separator: string): string[] {
+  if (!line.includes('"')) return line.split(separator);
+  const cells: string[] = [];
+  let cell = '';
+  let quoted = false;
+  for (let i = 0; i < line.length; i++) {
+    const char = line[i];
+    if (char === '"') {
+      if (quoted && line[i + 1] === '"') cell += line[++i];
+      else quoted = !quoted;
+    } else if (!quoted && line.startsWith(separator, i)) {
+      cells.push(cell);
+      cell = '';
+      i += separator.length - 1;
+    } else cell += char;
+  }
+  cells.push(cell);
+  return cells;
+}

@@ -1,0 +1,158 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FileRating, UnreadableRatings } from './fields.ts';
+import { type ReadOptions, readRatings } from './read-ratings.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ratings-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function read(content: string | Buffer, options: ReadOptions = {}): Promise<FileRating[]> {
+  const path = join(folder, 'ratings');
+  await writeFile(path, content);
+  const ratings: FileRating[] = [];
+  for await (const rating of readRatings(path, options)) ratings.push(rating);
+  return ratings;
+}
+
+const ann = { user: 'ann', item: 'tea', value: 4.5, time: 978_300_760_000 };
+const bob = { user: 'bob', item: 'tea', value: 2, time: 978_300_761_000 };
+
+describe('a ratings file', () => {
+  it.each([
+    ['double colons', 'ann::tea::4.5::978300760\nbob::tea::2::978300761\n'],
+    [
+      'CSV with a header',
+      'userId,movieId,rating,timestamp\r\nann,tea,4.5,978300760\r\nbob,tea,2,978300761\r\n',
+    ],
+    ['CSV without a header', 'ann,tea,4.5,978300760\nbob,tea,2,978300761'],
+    [
+      'CSV with its columns in another order',
+      'timestamp,asin,user_id,score\n978300760,tea,ann,4.5\n978300761,tea,bob,2\n',
+    ],
+    [
+      'quoted CSV',
+      '"user","item","rating","time"\n"ann","tea","4.5","978300760"\nbob,"tea",2,978300761\n',
+    ],
+    ['TSV', 'ann\ttea\t4.5\t978300760\nbob\ttea\t2\t978300761\n'],
+    ['semicolons', 'ann;tea;4.5;978300760\nbob;tea;2;978300761\n'],
+    [
+      'JSON lines',
+      '{"user":"ann","item":"tea","value":4.5,"time":978300760000}\n{"userId":"bob","asin":"tea","overall":2,"unixReviewTime":978300761}\n',
+    ],
+    [
+      'a byte order mark and blank lines',
+      '\uFEFFann::tea::4.5::978300760\n\nbob::tea::2::978300761\n\n',
+    ],
+    [
+      'ISO times',
+      'user,item,rating,date\nann,tea,4.5,2000-12-31T22:12:40Z\nbob,tea,2,2000-12-31T22:12:41Z\n',
+    ],
+  ])('is read as %s', async (_name, content) => {
+    expect(await read(content)).toEqual([ann, bob]);
+  });
+
+  it('is read as review blocks, the last one without a blank line after it', async () => {
+    const block = (user: string, score: string, time: number) =>
+      [
+        'product/productId: tea',
+        `review/userId: ${user}`,
+        'review/profileName: Someone: "a name"',
+        'review/helpfulness: 1/1',
+        `review/score: ${score}`,
+        `review/time: ${time}`,
+        'review/summary: fine',
+        'review/text: long: with a colon',
+        'and a second line',
+      ].join('\n');
+    const content = `${block('ann', '4.5', 978300760)}\n\n${block('bob', '2.0', 978300761)}`;
+    expect(await read(content)).toEqual([ann, bob]);
+  });
+
+  it('is unpacked if its first bytes say gzip, whatever its name', async () => {
+    expect(await read(gzipSync('ann::tea::4.5::978300760\nbob::tea::2::978300761\n'))).toEqual([
+      ann,
+      bob,
+    ]);
+  });
+
+  it('fails when its gzip is cut short, instead of giving the first part', async () => {
+    const packed = gzipSync('ann::tea::4.5::978300760\n'.repeat(1_000));
+    await expect(read(packed.subarray(0, packed.length - 20))).rejects.toThrow(UnreadableRatings);
+  });
+
+  it('is read with the columns one names, by name or by number', async () => {
+    const columns = { user: 'who', item: 'what', value: 'stars' };
+    expect(await read('stars,who,what\n4.5,ann,tea\n', { columns })).toEqual([
+      { ...ann, time: undefined },
+    ]);
+    const numbers = { user: '2', item: '1', value: '3', time: '4' };
+    expect(await read('tea,ann,4.5,978300760\n', { columns: numbers })).toEqual([ann]);
+  });
+
+  it('has no times where it has no time column, and value 1 where it has no values', async () => {
+    expect(await read('ann,tea\nbob,tea\n')).toEqual([
+      { user: 'ann', item: 'tea', value: 1, time: undefined },
+      { user: 'bob', item: 'tea', value: 1, time: undefined },
+    ]);
+  });
+
+  it('gives nothing when it is empty', async () => {
+    expect(await read('')).toEqual([]);
+    expect(await read('\n\n')).toEqual([]);
+  });
+
+  it('names what is missing when a header lacks it', async () => {
+    await expect(read('a,b,c\n1,2,x\n', { columns: { user: 'nobody' } })).rejects.toThrow('nobody');
+    await expect(read('apples,pears,plums\n1,2,3\n')).rejects.toThrow('no column for user');
+  });
+
+  it('is refused when its first line is nothing we know', async () => {
+    await expect(read('hello\n')).rejects.toThrow('cannot tell the format');
+  });
+
+  it('reports progress up to its last byte', async () => {
+    const seen: number[] = [];
+    const content = 'ann::tea::4.5::978300760\n';
+    await read(content, {
+      onProgress: ({ bytes, totalBytes }) => seen.push(bytes / (totalBytes ?? 0)),
+    });
+    expect(seen.at(-1)).toBe(1);
+  });
+});
+
+describe('a malformed line', () => {
+  const good = 'ann::tea::4.5::978300760\n';
+
+  it.each([
+    ['ann::tea', '2 columns'],
+    ['::tea::3::978300760', 'no user'],
+    ['ann::::3::978300760', 'no item'],
+    ['ann::tea::many::978300760', 'value is not a number'],
+    ['ann::tea::NaN::978300760', 'value is not a number'],
+    ['ann::tea::-1::978300760', 'below 0'],
+    ['ann::tea::3::yesterday', 'time is not a time'],
+    [`${'x'.repeat(257)}::tea::3::1`, 'no user'],
+  ])('is reported with its number and skipped: %s', async (line, reason) => {
+    const reports: [number, string][] = [];
+    const content = `${good.repeat(60)}${line}\n${good.repeat(140)}`;
+    const ratings = await read(content, { onMalformed: (at, why) => reports.push([at, why]) });
+    expect(ratings).toHaveLength(200);
+    expect(reports).toEqual([[61, expect.stringContaining(reason)]]);
+  });
+
+  it('stops the reading when over one in a hundred is, and says where the first one is', async () => {
+    const content = `${good.repeat(98)}bad::\n${good}bad::\n`;
+    await expect(read(content)).rejects.toThrow(UnreadableRatings);
+    await expect(read(content)).rejects.toThrow('line 99');
+  });
+
+  it('does not stop it at one in a hundred exactly', async () => {
+    expect(await read(`${good.repeat(99)}bad::\n`)).toHaveLength(99);
+  });
+});

@@ -1,0 +1,101 @@
+/**
+ * What are the invented items called? A few words per category, combined until each title is new.
+ */
+
+interface Wording {
+  readonly adjectives: readonly string[];
+  readonly nouns: readonly string[];
+}
+
+const words = (adjectives: string, nouns: string): Wording => ({
+  adjectives: adjectives.split(' '),
+  nouns: nouns.split(' '),
+});
+
+const wordings: Record<string, Wording> = {
+  Adventure: words(
+    'Lost Northern Bold Distant Hidden Roaring Endless Reckless',
+    'River Summit Expedition Compass Island Voyage Caravan Pass',
+  ),
+  Animation: words(
+    'Tiny Paper Clockwork Painted Bouncing Woolly Curious Striped',
+    'Fox Balloon Teapot Hedgehog Lighthouse Snowman Otter Kite',
+  ),
+  Comedy: words(
+    'Unlikely Sunday Borrowed Awkward Terrible Cheerful Second Rented',
+    'Wedding Neighbour Butler Holiday Parrot Speech Waiter Cousin',
+  ),
+  Crime: words(
+    'Crooked Silent Midnight Honest Marked Loaded Missing Cold',
+    'Ledger Witness Alibi Heist Informer Verdict Safe Syndicate',
+  ),
+  Documentary: words(
+    'Living Vanishing Ordinary Unseen Shared Measured Working Open',
+    'Glacier Harvest Archive Reef Orchestra Workshop Railway Ocean',
+  ),
+  Drama: words(
+    'Quiet Broken Patient Long Unwritten Faithful Bitter Late',
+    'Letter Daughter Autumn Promise Garden Inheritance Kitchen Winter',
+  ),
+  Fantasy: words(
+    'Silver Sleeping Enchanted Forgotten Moonlit Thorned Last Whispering',
+    'Crown Dragon Forest Oath Mirror Wizard Tower Raven',
+  ),
+  Horror: words(
+    'Hollow Crawling Pale Buried Restless Nameless Sunken Screaming',
+    'Cellar Thing Orchard Hour Doll Attic Well Guest',
+  ),
+  Musical: words(
+    'Dancing Golden Velvet Singing Electric Barefoot Brass Spinning',
+    'Chorus Ballroom Trumpet Parade Matinee Encore Melody Stage',
+  ),
+  Mystery: words(
+    'Seventh Locked Vanished Scarlet Curious Double Unsigned Veiled',
+    'Key Passenger Portrait Cipher Footprint Diary Clock Will',
+  ),
+  Romance: words(
+    'Gentle Stolen Summer Tender Secret Returning Lovely Breathless',
+    'Kiss Spring Valentine Rendezvous Serenade Heart Proposal Waltz',
+  ),
+  'Science fiction': words(
+    'Orbital Quantum Synthetic Stellar Infinite Dark Frozen Automatic',
+    'Colony Signal Android Horizon Engine Nebula Paradox Probe',
+  ),
+};
+
+const places = [
+  'Harrow Point',
+  'the Old Town',
+  'Marrow Street',
+  'Saint Elm',
+  'the Far Shore',
+  'Willow County',
+  'Port Amber',
+  'the High Road',
+  'Larkfield',
+  'Juniper Bay',
+  'the Valley',
+  'Castle Row',
+] as const;
+
+/** The dimensions of taste, in the order every generated world numbers them. */
+export const categories: readonly string[] = Object.keys(wordings);
+
+/** The nth title of a category; different for every n. */
+export function titleOf(category: number, nth: number): string {
+  const { adjectives, nouns } = wordings[categories[category]];
+  const pairs = adjectives.length * nouns.length;
+  const placed = nouns.length * places.length;
+  const perEdition = pairs + placed;
+  const edition = Math.floor(nth / perEdition);
+  // 37 and 5 share no factor with 64 and 96: stepping by them visits every combination, well mixed.
+  const within = nth % perEdition;
+  const short = (within * 37) % pairs;
+  const long = ((within - pairs) * 5) % placed;
+  const adjective = adjectives[short % adjectives.length];
+  const noun = nouns[Math.floor(short / adjectives.length)];
+  const place = places[Math.floor(long / nouns.length)];
+  const title =
+    within < pairs ? `The ${adjective} ${noun}` : `The ${nouns[long % nouns.length]} of ${place}`;
+  return edition === 0 ? title : `${title}, Part ${edition + 1}`;
+}
