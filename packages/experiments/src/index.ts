@@ -1,1 +1,68 @@
-export {};
+export { type CatalogueItem, type CatalogueOptions, generateCatalogue } from './catalogue.ts';
+export {
+  defaultRow,
+  type Grid,
+  grids,
+  lossLabels,
+  paperRow,
+  type Row,
+  staticBaselines,
+  streamingBaselines,
+  type Training,
+} from './comparison.ts';
+export { defaultLagCurve } from './default-lag-curve.ts';
+export {
+  type Measured,
+  type MeasuredRow,
+  measure,
+  overRuns,
+  type Plan,
+  type TriedSetting,
+} from './experiment.ts';
+export { type GeneratorOptions, generateRatings, type RatingEvent } from './generator.ts';
+export {
+  type ExpectedLoss,
+  expectedLoss,
+  type LagCurve,
+  lagCurve,
+  parseLagCurve,
+} from './lag-curve.ts';
+export type { Method, StreamingMethod } from './method.ts';
+export { type PaperDataset, paperDatasetOf } from './paper-results.ts';
+export {
+  type DynamicBlocks,
+  dynamicPlan,
+  NotEnoughRatings,
+  requireBlocks,
+  type StaticOptions,
+  staticPlan,
+  usualBlocks,
+} from './plans.ts';
+export { type DelayOptions, type DelayPoint, measureDelay } from './protocols/delay.ts';
+export type { Block, DynamicResult } from './protocols/dynamic.ts';
+export {
+  measureParameters,
+  type Parameter,
+  type ParameterOptions,
+  type ParameterPoint,
+} from './protocols/parameters.ts';
+export type { StaticResult } from './protocols/static.ts';
+export { loadTable, type RatingColumns, type RatingTable } from './rating-table.ts';
+export { type Columns, type FileRating, UnreadableRatings } from './readers/fields.ts';
+export { type Format, formats } from './readers/line-format.ts';
+export {
+  type ReadOptions,
+  readRatingBatches,
+  readRatings,
+} from './readers/read-ratings.ts';
+export type { ReadProgress } from './readers/text-lines.ts';
+export { delaySection } from './report/delay-section.ts';
+export { type DynamicRow, dynamicSection } from './report/dynamic-section.ts';
+export { type Page, renderPage } from './report/page.ts';
+export { type ParameterSweep, parametersSection } from './report/parameters-section.ts';
+export type { Section } from './report/section.ts';
+export { type StaticRow, staticSection } from './report/static-section.ts';
+export { renderText } from './report/text.ts';
+export { ResultsFile } from './results-file.ts';
+export { Runner, type RunnerOptions, type RunnerProgress } from './runner.ts';
+export type { DynamicTask, StaticTask, Task } from './task.ts';

@@ -1,0 +1,145 @@
+/**
+ * `freshet evaluate`: reads a file of ratings, runs one protocol of the paper on it, and says what
+ * came of it as tables, JSON, a page or a curve. Parsing and printing are here; what is measured,
+ * and how, is in the experiments package.
+ */
+import { writeFileSync } from 'node:fs';
+import {
+  loadTable,
+  NotEnoughRatings,
+  type RatingTable,
+  ResultsFile,
+  Runner,
+  readRatingBatches,
+  renderPage,
+  renderText,
+  UnreadableRatings,
+} from '@freshet/experiments';
+import { BadSettings } from '@freshet/model';
+import { toJson } from './json.ts';
+import { helpText } from './options.ts';
+import { type Outcome, runProtocol } from './outcome.ts';
+import { ProgressLine } from './progress-line.ts';
+import { type Request, readRequest, WrongUsage } from './request.ts';
+
+const exitCodes = { done: 0, cannot: 1, usage: 2, interrupted: 130 } as const;
+
+export async function evaluate(args: readonly string[]): Promise<number> {
+  try {
+    const request = readRequest(args);
+    if (request) return await answer(request);
+    process.stdout.write(helpText());
+    return exitCodes.done;
+  } catch (error) {
+    const code = exitCodeOf(error);
+    if (code === undefined) throw error;
+    process.stderr.write(`freshet evaluate: ${(error as Error).message}\n`);
+    if (code === exitCodes.usage)
+      process.stderr.write('freshet evaluate --help tells all options\n');
+    return code;
+  }
+}
+
+/** Undefined for what is a mistake of ours. */
+function exitCodeOf(error: unknown): number | undefined {
+  if (error instanceof WrongUsage || error instanceof BadSettings) return exitCodes.usage;
+  if (error instanceof NotEnoughRatings || error instanceof UnreadableRatings)
+    return exitCodes.cannot;
+  const isOfFile =
+    error instanceof Error &&
+    'code' in error &&
+    ['ENOENT', 'EACCES', 'EISDIR'].includes(String(error.code));
+  return isOfFile ? exitCodes.cannot : undefined;
+}
+
+async function answer(request: Request): Promise<number> {
+  const startedMs = performance.now();
+  const line = new ProgressLine(process.stderr, request.quiet);
+  const table = await load(request, line);
+  const stop = new AbortController();
+  const onInterrupt = () => stop.abort();
+  process.once('SIGINT', onInterrupt);
+  const runner = new Runner(table, {
+    workers: request.workers,
+    signal: stop.signal,
+    ...(request.gridFile !== undefined && { file: new ResultsFile(request.gridFile, table) }),
+    onProgress: ({ finished, total, share, secondsLeft }) =>
+      line.show(`${finished} of ${total} runs`, share, secondsLeft),
+  });
+  const outcome = await runProtocol[request.protocol](request, runner);
+  process.removeListener('SIGINT', onInterrupt);
+  line.clear();
+  const seconds = (performance.now() - startedMs) / 1_000;
+  const { user, system } = process.cpuUsage();
+  const cpuSeconds = (user + system) / 1e6;
+  publish(request, table, outcome, { seconds, cpuSeconds, interrupted: runner.interrupted });
+  return runner.interrupted ? exitCodes.interrupted : exitCodes.done;
+}
+
+async function load(request: Request, line: ProgressLine): Promise<RatingTable> {
+  const { ratings: path, format, columns } = request;
+  const batches = readRatingBatches(path, {
+    columns,
+    ...(format !== undefined && { format }),
+    onProgress: ({ bytes, totalBytes, ratings }) =>
+      line.show(
+        `${ratings} ratings read`,
+        totalBytes === undefined ? undefined : bytes / Math.max(1, totalBytes),
+      ),
+    onMalformed: (number, reason) =>
+      process.stderr.write(`${path}, line ${number}: ${reason}; skipped\n`),
+  });
+  const table = await loadTable(batches);
+  line.clear();
+  if (!table.timed && table.user.length > 0) {
+    process.stderr.write(`${path} has no times: its lines are taken to be in order\n`);
+  }
+  return table;
+}
+
+/** What it cost; processor time is of all threads together, and does not grow on a busy machine. */
+interface Run {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly interrupted: boolean;
+}
+
+function publish(request: Request, table: RatingTable, outcome: Outcome, run: Run): void {
+  const data = {
+    file: request.ratings,
+    ratings: table.user.length,
+    users: table.users.length,
+    items: table.items.length,
+    timed: table.timed,
+  };
+  // The peak of the whole process, workers included.
+  const peakMemoryMb = Math.round(process.resourceUsage().maxRSS / 1_024);
+  if (request.json) {
+    const all = { protocol: request.protocol, data, ...run, peakMemoryMb, ...outcome.json };
+    process.stdout.write(`${JSON.stringify(toJson(all), null, 2)}\n`);
+  } else {
+    const size = `${data.ratings} ratings, ${data.users} users, ${data.items} items`;
+    const summary = `${size}; ${costOf(run)}, ${peakMemoryMb} MB at most`;
+    const stopped = run.interrupted
+      ? 'Interrupted: what follows is what was measured by then.\n\n'
+      : '';
+    process.stdout.write(`${stopped}${renderText(outcome.sections)}\n${summary}\n`);
+  }
+  if (request.report !== undefined) {
+    const facts = [
+      ['data', `${data.ratings} ratings, ${data.users} users, ${data.items} items`],
+      ['seed', String(request.seed)],
+      ['time', costOf(run)],
+      ...(run.interrupted ? [['state', 'interrupted'] as const] : []),
+    ] as const;
+    const title = `Freshet: ${request.protocol} evaluation`;
+    writeFileSync(request.report, renderPage({ title, facts, sections: outcome.sections }));
+  }
+  if (request.curve !== undefined && outcome.curve !== undefined && !run.interrupted) {
+    writeFileSync(request.curve, `${JSON.stringify(outcome.curve, null, 2)}\n`);
+  }
+}
+
+function costOf({ seconds, cpuSeconds }: Run): string {
+  return `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of processor time`;
+}

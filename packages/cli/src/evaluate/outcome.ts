@@ -1,0 +1,197 @@
+/**
+ * What came of it? Each protocol's run on the experiments package, in the three forms it is wanted
+ * in: sections to print or draw, fields for JSON, and for a delay run the curve.
+ */
+import {
+  type DynamicRow,
+  delaySection,
+  dynamicPlan,
+  dynamicSection,
+  type LagCurve,
+  lagCurve,
+  measure,
+  measureDelay,
+  measureParameters,
+  overRuns,
+  paperDatasetOf,
+  parametersSection,
+  type Runner,
+  requireBlocks,
+  type Section,
+  staticPlan,
+  staticSection,
+  usualBlocks,
+} from '@freshet/experiments';
+import type { Protocol } from './options.ts';
+import type { Request } from './request.ts';
+import { dynamicRows, modelRows, staticRows } from './rows.ts';
+
+export interface Outcome {
+  readonly sections: readonly Section[];
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly curve?: LagCurve;
+}
+
+export const runProtocol: Record<Protocol, (request: Request, runner: Runner) => Promise<Outcome>> =
+  {
+    static: runStatic,
+    dynamic: runDynamic,
+    delay: runDelay,
+    parameters: runParameters,
+  };
+
+/** Splits of the training set by which settings are compared. */
+const validations = { none: 0, small: 1, paper: 3 } as const;
+
+const staticFigures = [
+  'ndcgRi',
+  'ndcg',
+  'auc',
+  'ndcgRiLinear',
+  'ndcgLinear',
+  'fitSeconds',
+] as const;
+
+async function runStatic(request: Request, runner: Runner): Promise<Outcome> {
+  const { users, runs, seed, grid } = request;
+  const plan = staticPlan(runner.table, { users, runs, seed, validations: validations[grid] });
+  const { rows, tried } = await measure(staticRows(request), plan, runner);
+  return {
+    sections: [staticSection(rows, paperDatasetOf(runner.table), tried)],
+    json: {
+      users,
+      runs,
+      seed,
+      grid,
+      rows: rows.map((row) => summarize(row, staticFigures)),
+      tried,
+    },
+  };
+}
+
+const dynamicFigures = [
+  'aucServed',
+  'aucStrict',
+  'aucCold',
+  'aucColdStrict',
+  'aucNew',
+  'hitRate10',
+  'hitRate10Cold',
+  'hitRate10New',
+  'updatesPerCpuSecond',
+  'fitSeconds',
+  'events',
+  'coldEvents',
+  'newEvents',
+  'newItemEvents',
+  'repeats',
+] as const;
+
+async function runDynamic(request: Request, runner: Runner): Promise<Outcome> {
+  const { runs, seed, grid } = request;
+  const { train, test } = blocksOf(request, runner);
+  const plan = dynamicPlan(runner.table, { train, test, runs, seed });
+  const { rows, tried } = await measure(dynamicRows(request), plan, runner);
+  const summaries = rows.map((row) => ({
+    ...summarize(row, dynamicFigures),
+    blocks: blocksOfRow(row),
+  }));
+  return {
+    sections: [dynamicSection(rows, train, test, tried)],
+    // The first row's figures stand at the top too: for a single model one need not look further.
+    json: { train, test, runs, seed, grid, ...summaries[0], rows: summaries, tried },
+  };
+}
+
+async function runDelay(request: Request, runner: Runner): Promise<Outcome> {
+  const { runs, seed, delays } = request;
+  const { train, test } = blocksOf(request, runner);
+  const [row] = modelRows({ ...request, grid: 'none' });
+  const method = row?.settings[0];
+  if (row === undefined || method === undefined)
+    throw new TypeError('a request always has a model');
+  const points = await measureDelay(runner, { method, train, test, delays, seed, runs });
+  const { users, items } = runner.table;
+  const size = `${users.length} users and ${items.length} items`;
+  const source = `${row.label}, ${train} ratings then ${test}, of ${size}`;
+  return {
+    sections: [delaySection(points, row.label)],
+    json: { train, test, runs, seed, label: row.label, points },
+    curve: lagCurve(points, source),
+  };
+}
+
+const usualValues = {
+  k: [5, 10, 20, 50, 100, 200],
+  lambda: [0, 0.01, 0.1, 1, 10],
+  rho: [0, 0.3, 0.7, 1, 2, 4],
+} as const;
+
+async function runParameters(request: Request, runner: Runner): Promise<Outcome> {
+  const { seed, passes, tolerance } = request;
+  const { train, test } = blocksOf(request, runner);
+  const values = {
+    k: request.ks.length > 1 ? request.ks : usualValues.k,
+    lambda: request.lambdas.length > 1 ? request.lambdas : usualValues.lambda,
+    rho: request.rhos.length > 1 ? request.rhos : usualValues.rho,
+  };
+  // A list of values is what to sweep, not what to hold: the rows are those of the usual setting.
+  const rows = modelRows({
+    ...request,
+    grid: 'none',
+    rhos: request.rhos.length > 1 ? [] : request.rhos,
+  });
+  const sweeps = [];
+  for (const { label, settings } of rows) {
+    const [method] = settings;
+    if (method === undefined || runner.interrupted) continue;
+    const training = { passes, tolerance };
+    const points = await measureParameters(runner, {
+      settings: method.settings,
+      training,
+      train,
+      test,
+      seed,
+      values,
+    });
+    sweeps.push({ label, points });
+  }
+  return { sections: [parametersSection(sweeps)], json: { train, test, seed, sweeps } };
+}
+
+function blocksOf(request: Request, runner: Runner): { train: number; test: number } {
+  const usual = usualBlocks(runner.table.user.length);
+  const blocks = { train: request.train ?? usual.train, test: request.test ?? usual.test };
+  requireBlocks(runner.table, blocks);
+  return blocks;
+}
+
+/**
+ * Means over the runs under the figures' own names, deviations beside them, and every run in full.
+ */
+function summarize<F extends string, R extends Partial<Record<F, unknown>>>(
+  row: {
+    readonly label: string;
+    readonly runs: readonly { readonly method: unknown; readonly result: R }[];
+  },
+  figures: readonly F[],
+): Record<string, unknown> {
+  const summary: Record<string, unknown> = { label: row.label };
+  for (const name of figures) {
+    const { mean, deviation } = overRuns(row.runs, (result) => {
+      const value = result[name];
+      return typeof value === 'number' ? value : undefined;
+    });
+    summary[name] = mean;
+    if (row.runs.length > 1) summary[`${name}Deviation`] = deviation;
+  }
+  return { ...summary, eachRun: row.runs };
+}
+
+function blocksOfRow(row: DynamicRow): unknown[] {
+  return (row.runs[0]?.result.blocks ?? []).map((_, block) => ({
+    aucServed: overRuns(row.runs, (result) => result.blocks[block]?.aucServed).mean,
+    aucStrict: overRuns(row.runs, (result) => result.blocks[block]?.aucStrict).mean,
+    hitRate10: overRuns(row.runs, (result) => result.blocks[block]?.hitRate10).mean,
+  }));
+}

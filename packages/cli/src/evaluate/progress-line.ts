@@ -1,0 +1,51 @@
+/**
+ * How far is it, and how long will it take? One line on standard error, rewritten in place on a
+ * terminal, repeated every few seconds elsewhere; silent when asked.
+ */
+
+const everyMs = { terminal: 200, log: 5_000 } as const;
+
+export class ProgressLine {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #quiet: boolean;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #shown = false;
+
+  constructor(stream: NodeJS.WriteStream, quiet: boolean) {
+    this.#stream = stream;
+    this.#quiet = quiet;
+  }
+
+  show(what: string, share: number | undefined, secondsLeft?: number): void {
+    const now = performance.now();
+    const pause = this.#stream.isTTY ? everyMs.terminal : everyMs.log;
+    if (this.#quiet || now - this.#lastMs < pause) return;
+    this.#lastMs = now;
+    const line = [bar(share), what, leftWords(secondsLeft)]
+      .filter((part) => part !== '')
+      .join('  ');
+    this.#stream.write(this.#stream.isTTY ? `\r\u001B[K${line}` : `${line}\n`);
+    this.#shown = true;
+  }
+
+  /** Leaves the terminal's line free for what comes next. */
+  clear(): void {
+    if (this.#shown && this.#stream.isTTY) this.#stream.write('\r\u001B[K');
+    this.#lastMs = Number.NEGATIVE_INFINITY;
+  }
+}
+
+function bar(share: number | undefined): string {
+  if (share === undefined) return '';
+  const width = 20;
+  const full = Math.round(width * Math.max(0, Math.min(1, share)));
+  const percent = (100 * share).toFixed(0).padStart(3);
+  return `[${'='.repeat(full)}${' '.repeat(width - full)}] ${percent} %`;
+}
+
+export function leftWords(seconds: number | undefined): string {
+  if (seconds === undefined) return '';
+  if (seconds < 90) return `${Math.ceil(seconds)} s left`;
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min left`;
+  return `${(seconds / 3_600).toFixed(1)} h left`;
+}

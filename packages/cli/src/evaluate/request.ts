@@ -1,0 +1,218 @@
+/**
+ * What exactly has been asked? The command line read once, every number checked and every name
+ * known, before a file is opened; all of it wrong in one place is one clear sentence.
+ */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type Columns, type Format, formats, type Grid, grids } from '@freshet/experiments';
+import type { LossName, ModelSettings } from '@freshet/model';
+import { type OptionName, options, type Protocol, protocols } from './options.ts';
+
+/** The command line makes no sense; the message says why. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}
+
+export type ModelName = 'paper' | 'default';
+
+export interface Request {
+  readonly protocol: Protocol;
+  readonly ratings: string;
+  readonly format: Format | undefined;
+  readonly columns: Columns;
+  readonly train: number | undefined;
+  readonly test: number | undefined;
+  readonly users: number;
+  readonly runs: number;
+  readonly seed: number;
+  readonly grid: Grid;
+  readonly gridFile: string | undefined;
+  readonly models: readonly ModelName[];
+  readonly losses: readonly LossName[];
+  readonly ks: readonly number[];
+  readonly rhos: readonly number[];
+  readonly lambdas: readonly number[];
+  /** Settings given once for every row. */
+  readonly fixed: Partial<ModelSettings>;
+  readonly passes: number;
+  readonly tolerance: number;
+  readonly delays: readonly number[];
+  /** Undefined: what is usual for the protocol. */
+  readonly baselines: readonly string[] | undefined;
+  readonly curve: string | undefined;
+  readonly report: string | undefined;
+  readonly json: boolean;
+  readonly workers: number;
+  readonly quiet: boolean;
+}
+
+const lossNames: Readonly<Record<string, LossName>> = {
+  squared: 'squared',
+  sl: 'squared',
+  absolute: 'absolute',
+  al: 'absolute',
+  'kullback-leibler': 'kullback-leibler',
+  gkl: 'kullback-leibler',
+};
+
+const usualDelays = [0, 1, 5, 10, 50, 100, 500, 1_000];
+
+/** Undefined when help was asked for. */
+export function readRequest(args: readonly string[]): Request | undefined {
+  const { values, positionals } = parse(args);
+  if (values.help || args.length === 0) return undefined;
+  const [name, ...extra] = positionals;
+  if (name === undefined || !(name in protocols) || extra.length > 0) {
+    throw new WrongUsage(`one protocol is needed: ${Object.keys(protocols).join(', ')}`);
+  }
+  const protocol = name as Protocol;
+  const given = new Given(values, protocol);
+  const isStatic = protocol === 'static';
+  const ks = given.numbers('k', 1, protocol === 'parameters');
+  const rhos = given.numbers('rho', 0, true);
+  const lambdas = given.numbers('lambda', 0, protocol === 'parameters');
+  const priorValue = given.numbers('prior-value', -1_000, false)[0];
+  const single = (list: readonly number[]) => (list.length === 1 ? list[0] : undefined);
+  const [k, lambda] = [single(ks), single(lambdas)];
+  return {
+    protocol,
+    ratings: given.text('ratings') ?? given.missing('ratings'),
+    format: given.oneOf('format', formats),
+    columns: readColumns(given.text('columns')),
+    train: given.count('train', 1),
+    test: given.count('test', 1),
+    users: given.count('users', 1) ?? 1_000,
+    runs: given.count('runs', 1) ?? (isStatic ? 3 : 1),
+    seed: given.count('seed', 0) ?? 1,
+    grid: given.oneOf('grid', grids) ?? 'none',
+    gridFile: given.text('grid-file'),
+    models:
+      given.list('model', { paper: 'paper', default: 'default' }) ??
+      (isStatic ? ['paper', 'default'] : ['default']),
+    losses:
+      given.list('loss', lossNames) ??
+      (isStatic ? ['squared', 'absolute', 'kullback-leibler'] : ['squared']),
+    ks,
+    rhos,
+    lambdas,
+    fixed: {
+      ...(k !== undefined && { factorCount: k }),
+      ...(lambda !== undefined && { lambda }),
+      ...(priorValue !== undefined && { priorValue }),
+    },
+    passes: given.count('passes', 1) ?? (isStatic ? 20 : 15),
+    tolerance: given.numbers('tolerance', 0, false)[0] ?? (isStatic ? 0.0005 : 0.001),
+    delays: given.present('delays') ? given.numbers('delays', 0, true) : usualDelays,
+    baselines: given.text('baselines')?.split(','),
+    curve: given.text('curve'),
+    report: given.text('report'),
+    json: values.json === true,
+    workers: given.count('workers', 0) ?? availableParallelism(),
+    quiet: values.quiet === true,
+  };
+}
+
+type Values = Partial<Record<string, string | boolean | (string | boolean)[]>>;
+
+function parse(args: readonly string[]): { values: Values; positionals: readonly string[] } {
+  const shapes = Object.entries(options).map(([name, option]) => {
+    return [name, { type: 'value' in option ? 'string' : 'boolean' }] as const;
+  });
+  try {
+    return parseArgs({
+      args: [...args],
+      options: Object.fromEntries(shapes),
+      allowPositionals: true,
+    });
+  } catch (error) {
+    throw new WrongUsage(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The values as given, each read by what it should be. */
+class Given {
+  readonly #values: Values;
+
+  constructor(values: Values, protocol: Protocol) {
+    this.#values = values;
+    for (const [name, option] of Object.entries(options)) {
+      if (values[name] === undefined || !('only' in option)) continue;
+      const only: readonly Protocol[] = option.only;
+      if (!only.includes(protocol)) throw new WrongUsage(`--${name} means nothing to ${protocol}`);
+    }
+  }
+
+  present(name: OptionName): boolean {
+    return this.#values[name] !== undefined;
+  }
+
+  missing(name: OptionName): never {
+    throw new WrongUsage(`--${name} is needed`);
+  }
+
+  text(name: OptionName): string | undefined {
+    const value = this.#values[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  count(name: OptionName, least: number): number | undefined {
+    const [value] = this.numbers(name, least, false);
+    if (value !== undefined && !Number.isInteger(value)) {
+      throw new WrongUsage(`--${name} must be a whole number, not ${value}`);
+    }
+    return value;
+  }
+
+  numbers(name: OptionName, least: number, many: boolean): number[] {
+    const text = this.text(name);
+    if (text === undefined) return [];
+    const numbers = text
+      .split(',')
+      .map((part) => (part.trim() === '' ? Number.NaN : Number(part.replaceAll('_', ''))));
+    if (numbers.some((number) => !Number.isFinite(number) || number < least)) {
+      throw new WrongUsage(
+        `--${name} must be ${many ? 'numbers' : 'a number'} of at least ${least}, not ${text}`,
+      );
+    }
+    if (!many && numbers.length > 1)
+      throw new WrongUsage(`--${name} takes one number here, not ${text}`);
+    return numbers;
+  }
+
+  oneOf<T extends string>(name: OptionName, allowed: readonly T[]): T | undefined {
+    const text = this.text(name);
+    const found = allowed.find((candidate) => candidate === text);
+    if (text !== undefined && found === undefined) {
+      throw new WrongUsage(`--${name} must be one of ${allowed.join(', ')}, not ${text}`);
+    }
+    return found;
+  }
+
+  list<T>(name: OptionName, allowed: Readonly<Record<string, T>>): T[] | undefined {
+    return this.text(name)
+      ?.split(',')
+      .map((part) => {
+        const found = allowed[part];
+        if (found === undefined) {
+          throw new WrongUsage(
+            `--${name} must be of ${Object.keys(allowed).join(', ')}, not ${part}`,
+          );
+        }
+        return found;
+      });
+  }
+}
+
+function readColumns(text: string | undefined): Columns {
+  if (text === undefined) return {};
+  const pairs = text.split(',').map((pair) => {
+    const [field = '', column = ''] = pair.split('=');
+    if (!['user', 'item', 'value', 'time'].includes(field) || column === '') {
+      throw new WrongUsage(
+        `--columns must be like user=reviewer,item=asin,value=3,time=4, not ${pair}`,
+      );
+    }
+    return [field, column];
+  });
+  return Object.fromEntries(pairs) as Columns;
+}

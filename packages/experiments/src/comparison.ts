@@ -1,0 +1,178 @@
+/**
+ * Which rows does a table of results have, and which settings may each method choose from? The
+ * paper's grid in full (table:parameters), a small one for an afternoon, or the one setting of
+ * each.
+ */
+import { defaultModel, type LossName, type ModelSettings, paperModel } from '@freshet/model';
+import type { Method, StreamingMethod } from './method.ts';
+
+export const grids = ['none', 'small', 'paper'] as const;
+export type Grid = (typeof grids)[number];
+
+/** One row: the settings to choose from; the first is what is used when nothing is chosen. */
+export interface Row<M extends Method = Method> {
+  readonly label: string;
+  readonly settings: readonly M[];
+}
+
+export interface Training {
+  readonly passes: number;
+  readonly tolerance: number;
+}
+
+export const lossLabels: Record<LossName, string> = {
+  squared: 'SL',
+  absolute: 'AL',
+  'kullback-leibler': 'GKL',
+};
+
+type ModelMethod = Extract<Method, { kind: 'model' }>;
+
+/** table:parameters */
+const paperGrid = {
+  k: [5, 10, 20, 50, 100, 200],
+  lambda: [0, 0.01, 0.1, 1, 10],
+  rho: [0.3, 0.7, 1, 2],
+  baselineK: [20, 50, 100, 200, 500],
+  alsLambda: [0, 0.001, 0.01, 0.05, 0.1],
+} as const;
+
+/** What is tried for each loss in the small grid; the first is also the setting without a grid. */
+const smallGrid: Record<LossName, Record<'prior' | 'none', readonly Partial<ModelSettings>[]>> = {
+  squared: {
+    prior: [
+      { factorCount: 20, rho: 2 },
+      { factorCount: 20, rho: 1 },
+    ],
+    none: [
+      { factorCount: 5, lambda: 10 },
+      { factorCount: 20, lambda: 10 },
+    ],
+  },
+  absolute: {
+    prior: [
+      { factorCount: 20, rho: 0.3 },
+      { factorCount: 50, rho: 0.3 },
+    ],
+    none: [
+      { factorCount: 5, lambda: 10 },
+      { factorCount: 20, lambda: 10 },
+    ],
+  },
+  'kullback-leibler': {
+    prior: [
+      { factorCount: 20, rho: 1 },
+      { factorCount: 50, rho: 1 },
+    ],
+    none: [
+      { factorCount: 5, lambda: 10 },
+      { factorCount: 20, lambda: 10 },
+    ],
+  },
+};
+
+/** The paper's form of one loss, with or without prior. */
+export function paperRow(
+  loss: LossName,
+  prior: boolean,
+  grid: Grid,
+  training: Training,
+  fixed: Partial<ModelSettings> = {},
+): Row<ModelMethod> {
+  const choices =
+    grid === 'paper' ? paperChoices(prior) : smallGrid[loss][prior ? 'prior' : 'none'];
+  const settings = choices.map((choice) => ({ ...paperModel, rho: 0, ...choice, loss, ...fixed }));
+  const methods = settings.map(
+    (choice): ModelMethod => ({ kind: 'model', settings: choice, ...training }),
+  );
+  return {
+    label: `${lossLabels[loss]} ${prior ? 'with' : 'without'} prior`,
+    settings: chosen(methods, grid),
+  };
+}
+
+function paperChoices(prior: boolean): Partial<ModelSettings>[] {
+  return paperGrid.k.flatMap((factorCount) =>
+    paperGrid.lambda.flatMap((lambda) =>
+      (prior ? paperGrid.rho : [0]).map((rho) => ({ factorCount, lambda, rho })),
+    ),
+  );
+}
+
+/** The default model has one set of settings for all data: there is nothing to choose. */
+export function defaultRow(
+  training: Training,
+  fixed: Partial<ModelSettings> = {},
+): Row<ModelMethod> {
+  return {
+    label: 'Freshet default',
+    settings: [{ kind: 'model', settings: { ...defaultModel, ...fixed }, ...training }],
+  };
+}
+
+/** The same setting twice would be work twice: fixed options can make two choices equal. */
+function chosen<M extends Method>(methods: readonly M[], grid: Grid): readonly M[] {
+  const unique = new Map(methods.map((method) => [JSON.stringify(method), method]));
+  return grid === 'none' ? methods.slice(0, 1) : [...unique.values()];
+}
+
+const sgd = { kind: 'sgd', k: 50, passes: 10 } as const;
+
+/** Baselines that can be in a dynamic table, by the name one asks for them with. */
+export function streamingBaselines(grid: Grid): Record<string, Row<StreamingMethod>> {
+  const row = (label: string, ...settings: StreamingMethod[]): Row<StreamingMethod> => ({
+    label,
+    settings: chosen(settings, grid),
+  });
+  return {
+    popularity: row('popularity', { kind: 'popularity' }),
+    recent: row(
+      'popularity, half-life',
+      { kind: 'popularity', halfLife: 100_000 },
+      { kind: 'popularity', halfLife: 10_000 },
+    ),
+    'item-mean': row(
+      'damped item mean',
+      { kind: 'item-mean', damping: 10 },
+      { kind: 'item-mean', damping: 25 },
+    ),
+    sgd: row(
+      'SGD, ratings only',
+      { ...sgd, negatives: 0, rate: 0.02, decay: 0.02 },
+      { ...sgd, negatives: 0, rate: 0.01, decay: 0.05 },
+    ),
+    'sgd-negatives': row(
+      'SGD, 10 uniform negatives',
+      { ...sgd, negatives: 10, rate: 0.1, decay: 0.005 },
+      { ...sgd, negatives: 10, rate: 0.05, decay: 0.002 },
+    ),
+    random: row('random', { kind: 'random' }),
+  };
+}
+
+/** Baselines that learn once and for all. */
+export function staticBaselines(grid: Grid): Record<string, Row> {
+  const nmf = (objective: 'squared-known' | 'divergence-all', ks: readonly number[]): Method[] =>
+    ks.map((k) => ({ kind: 'mult-nmf', k, passes: 30, objective }));
+  const als = (choices: readonly (readonly [number, number])[]): Method[] =>
+    choices.map(([k, lambda]) => ({ kind: 'als', k, lambda, passes: 8 }));
+  const ks = grid === 'paper' ? paperGrid.baselineK : [20, 10];
+  const alsChoices =
+    grid === 'paper'
+      ? paperGrid.baselineK.flatMap((k) =>
+          paperGrid.alsLambda.map((lambda) => [k, lambda] as const),
+        )
+      : ([
+          [20, 0.05],
+          [20, 0.1],
+        ] as const);
+  return {
+    'mult-nmf': { label: 'Mult-NMF', settings: chosen(nmf('squared-known', ks), grid) },
+    'mult-nmf-all': {
+      label: 'Mult-NMF, all cells',
+      settings: chosen(nmf('divergence-all', ks), grid),
+    },
+    als: { label: 'ALS-UV', settings: chosen(als(alsChoices), grid) },
+    ...streamingBaselines(grid),
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * What is the lag of the live system worth? The delay experiment's losses as a small file, and the
+ * reading of it at any lag, so that a dashboard can say "4 % of AUC" instead of "900 ratings".
+ */
+import type { DelayPoint } from './protocols/delay.ts';
+
+export interface LagCurve {
+  readonly format: 1;
+  /** On what it was measured, in words. */
+  readonly source: string;
+  /** By ascending lag, the first at 0. */
+  readonly points: readonly {
+    /** Ratings behind. */
+    readonly lag: number;
+    /** Share of AUC lost, all users. */
+    readonly loss: number;
+    /** Share of AUC lost, users with at most two ratings. */
+    readonly lossCold: number;
+  }[];
+}
+
+export interface ExpectedLoss {
+  readonly all: number;
+  readonly cold: number;
+}
+
+export function lagCurve(points: readonly DelayPoint[], source: string): LagCurve {
+  return {
+    format: 1,
+    source,
+    points: points.flatMap(({ delay, lossServed, lossCold }) =>
+      lossServed === undefined
+        ? []
+        : [{ lag: delay, loss: lossServed, lossCold: lossCold ?? lossServed }],
+    ),
+  };
+}
+
+/** Throws with what is wrong: a curve comes from a file somebody may have edited. */
+export function parseLagCurve(text: string): LagCurve {
+  const curve = JSON.parse(text) as LagCurve;
+  if (curve.format !== 1 || !Array.isArray(curve.points) || curve.points.length === 0) {
+    throw new Error(
+      'not a lag curve: expected {"format": 1, "source", "points": [{"lag", "loss", "lossCold"}]}',
+    );
+  }
+  curve.points.forEach(({ lag, loss, lossCold }, index) => {
+    if (![lag, loss, lossCold].every(Number.isFinite)) {
+      throw new Error(`point ${index + 1} of the lag curve is not three numbers`);
+    }
+    if (index > 0 && lag <= curve.points[index - 1].lag) {
+      throw new Error(`the lags of the curve must ascend: ${lag} at point ${index + 1}`);
+    }
+  });
+  return curve;
+}
+
+/**
+ * Between two measured lags in proportion to log(1 + lag), the shape of the paper's figure. Beyond
+ * the last the last one holds: at least that much is lost. Noise below 0 reads as 0.
+ */
+export function expectedLoss({ points }: LagCurve, lag: number): ExpectedLoss {
+  const after = points.findIndex((point) => point.lag >= lag);
+  const upper = points[after < 0 ? points.length - 1 : after];
+  const lower = points[Math.max(0, (after < 0 ? points.length : after) - 1)];
+  const span = Math.log1p(upper.lag) - Math.log1p(lower.lag);
+  const share =
+    after < 0 || span <= 0 ? 1 : (Math.log1p(Math.max(0, lag)) - Math.log1p(lower.lag)) / span;
+  const between = (a: number, b: number) => Math.max(0, a + share * (b - a));
+  return { all: between(lower.loss, upper.loss), cold: between(lower.lossCold, upper.lossCold) };
+}

@@ -1,0 +1,59 @@
+/**
+ * How does the model itself take part in an experiment? Ratings are loaded and factorized
+ * (alg:static), then each further one is an update (alg:update), under the ids of the table: start
+ * vectors are drawn by id, so an experiment and the live system begin alike.
+ */
+import { factorize, type ModelSettings, OnlineModel } from '@freshet/model';
+import type { RatingColumns, RatingTable } from './rating-table.ts';
+import type { StreamingRecommender } from './recommender.ts';
+
+export interface ModelRecommenderOptions {
+  readonly settings: ModelSettings;
+  readonly passes: number;
+  readonly tolerance: number;
+  readonly seed: number;
+}
+
+export class ModelRecommender implements StreamingRecommender {
+  readonly #table: Pick<RatingTable, 'users' | 'items'>;
+  readonly #options: ModelRecommenderOptions;
+  readonly #numbers: ReadonlyMap<string, number>;
+  #model: OnlineModel;
+  #scores: Float32Array;
+  /** Number in the table of the item in each slot of the model. */
+  #itemOf: number[] = [];
+
+  constructor(table: Pick<RatingTable, 'users' | 'items'>, options: ModelRecommenderOptions) {
+    this.#table = table;
+    this.#options = options;
+    this.#numbers = new Map(table.items.map((id, number) => [id, number]));
+    this.#model = new OnlineModel(options.settings);
+    this.#scores = new Float32Array(table.items.length);
+  }
+
+  fit({ user, item, value, time }: RatingColumns, onProgress?: (share: number) => void): void {
+    const { settings, seed, passes, tolerance } = this.#options;
+    this.#model = new OnlineModel(settings);
+    this.#itemOf = [];
+    for (let r = 0; r < user.length; r++) {
+      this.#model.record(this.#table.users[user[r]], this.#table.items[item[r]], value[r], time[r]);
+    }
+    const onPass = ({ pass }: { readonly pass: number }) => onProgress?.(pass / passes);
+    factorize(this.#model, { seed, passes, tolerance, onPass });
+  }
+
+  update(user: number, item: number, value: number, time: number): void {
+    this.#model.rate(this.#table.users[user], this.#table.items[item], value, time);
+  }
+
+  scoreAll(user: number, out: Float32Array): void {
+    const { items } = this.#model;
+    this.#model.scoreAll(this.#table.users[user], this.#scores);
+    for (let slot = this.#itemOf.length; slot < items.slotEnd; slot++) {
+      this.#itemOf.push(this.#numbers.get(items.idOf(slot) ?? '') ?? 0);
+    }
+    out.fill(0);
+    for (let slot = 0; slot < this.#itemOf.length; slot++)
+      out[this.#itemOf[slot]] = this.#scores[slot];
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * What tasks make the paper's two tables? Static: users held out by seed, settings chosen by NDCG
+ * on validation sets cut from the training set. Dynamic: settings chosen by AUC on the block before
+ * the test.
+ */
+import type { Plan } from './experiment.ts';
+import type { Method, StreamingMethod } from './method.ts';
+import type { RatingTable } from './rating-table.ts';
+import type { DynamicTask, StaticTask } from './task.ts';
+
+/** The data cannot answer what was asked. */
+export class NotEnoughRatings extends Error {
+  override readonly name = 'NotEnoughRatings';
+}
+
+export interface StaticOptions {
+  /** Users whose later half is held out. */
+  readonly users: number;
+  readonly validations: number;
+  readonly runs: number;
+  readonly seed: number;
+}
+
+export interface DynamicBlocks {
+  readonly train: number;
+  readonly test: number;
+  readonly runs: number;
+  readonly seed: number;
+}
+
+export function staticPlan(table: RatingTable, options: StaticOptions): Plan<Method, StaticTask> {
+  requireRatings(table);
+  if (table.user.length === table.users.length) {
+    throw new NotEnoughRatings(
+      'every user has a single rating: there is no later half to hold out',
+    );
+  }
+  const { users, runs, seed, validations } = options;
+  const task = (method: Method, run: number): StaticTask => ({
+    protocol: 'static',
+    method,
+    seed: seed + run,
+    users,
+  });
+  return {
+    runs,
+    test: task,
+    validate: (method, run) =>
+      Array.from({ length: validations }, (_, validation) => ({
+        ...task(method, run),
+        validation,
+      })),
+    score: ({ ndcg }) => ndcg,
+  };
+}
+
+export function dynamicPlan(
+  table: RatingTable,
+  blocks: DynamicBlocks,
+): Plan<StreamingMethod, DynamicTask> {
+  requireBlocks(table, blocks);
+  const { train, test, runs, seed } = blocks;
+  const task = (method: StreamingMethod, run: number, before: number): DynamicTask => ({
+    protocol: 'dynamic',
+    method,
+    seed: seed + run,
+    train: before,
+    test,
+    delay: 0,
+  });
+  return {
+    runs,
+    test: (method, run) => task(method, run, train),
+    validate: (method, run) => {
+      if (train <= test) {
+        throw new NotEnoughRatings(
+          `choosing settings needs more than ${test} ratings before the test block`,
+        );
+      }
+      return [task(method, run, train - test)];
+    },
+    score: ({ aucServed }) => aucServed,
+  };
+}
+
+/** The first 60 %, then 10 %, in round numbers: 600,000 and 100,000 for the paper's Movielens. */
+export function usualBlocks(ratings: number): { readonly train: number; readonly test: number } {
+  return { train: roundDown(0.6 * ratings), test: Math.max(1, roundDown(0.1 * ratings)) };
+}
+
+function roundDown(count: number): number {
+  const whole = Math.floor(count);
+  const unit = 10 ** Math.max(0, String(whole).length - 2);
+  return Math.floor(whole / unit) * unit;
+}
+
+export function requireRatings(table: RatingTable): void {
+  if (table.user.length === 0) throw new NotEnoughRatings('there are no ratings in it');
+}
+
+export function requireBlocks(
+  table: RatingTable,
+  { train, test }: { readonly train: number; readonly test: number },
+): void {
+  requireRatings(table);
+  if (train < 1) throw new NotEnoughRatings('a first model needs at least one rating to train on');
+  if (train + test > table.user.length) {
+    throw new NotEnoughRatings(
+      `${train} ratings to train on and ${test} to test on were asked for; ` +
+        `there are ${table.user.length}`,
+    );
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * How are independent tasks spread over the cores? A few worker threads that share the table, each
+ * taking the next task when it is free. Results come back in the order of the tasks and depend on
+ * nothing but the tasks, so any number of workers gives the same numbers.
+ */
+import { Worker } from 'node:worker_threads';
+import type { RatingTable } from './rating-table.ts';
+import { type ResultOf, runTask, type Task, type TaskProgress } from './task.ts';
+import type { FromWorker } from './worker.ts';
+
+export interface PoolOptions<T extends Task> {
+  /** 0 runs everything in this thread. */
+  readonly workers: number;
+  /** Stops everything; what is done is returned. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (index: number, progress: TaskProgress) => void;
+  readonly onResult?: (index: number, result: ResultOf<T>) => void;
+}
+
+/** Undefined for what was not finished when the signal came. */
+export async function runTasks<T extends Task>(
+  tasks: readonly T[],
+  table: RatingTable,
+  options: PoolOptions<T>,
+): Promise<(ResultOf<T> | undefined)[]> {
+  const results: (ResultOf<T> | undefined)[] = tasks.map(() => undefined);
+  const keep = (index: number, result: ResultOf<T>) => {
+    results[index] = result;
+    options.onResult?.(index, result);
+  };
+  let next = 0;
+  const takeNext = () => (options.signal?.aborted || next >= tasks.length ? undefined : next++);
+  if (options.workers === 0) {
+    for (let index = takeNext(); index !== undefined; index = takeNext()) {
+      const at = index;
+      const progress = (told: TaskProgress) => options.onProgress?.(at, told);
+      keep(at, runTask(tasks[at], table, progress) as ResultOf<T>);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return results;
+  }
+  const count = Math.min(options.workers, tasks.length);
+  const threads = Array.from({ length: count }, () => serve(tasks, table, options, takeNext, keep));
+  await Promise.all(threads);
+  return results;
+}
+
+/** The life of one worker: from its first task until there are none, or the signal. */
+function serve<T extends Task>(
+  tasks: readonly T[],
+  table: RatingTable,
+  { signal, onProgress }: PoolOptions<T>,
+  takeNext: () => number | undefined,
+  keep: (index: number, result: ResultOf<T>) => void,
+): Promise<void> {
+  const first = takeNext();
+  if (first === undefined) return Promise.resolve();
+  let current = first;
+  const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: table });
+  return new Promise<void>((resolve, reject) => {
+    const finish = (settle: () => void) => {
+      signal?.removeEventListener('abort', stop);
+      worker.terminate().then(settle, reject);
+    };
+    const stop = () => finish(resolve);
+    signal?.addEventListener('abort', stop);
+    worker.on('error', (error) => finish(() => reject(error)));
+    worker.on('message', (message: FromWorker) => {
+      if ('progress' in message) onProgress?.(current, message.progress);
+      else if ('error' in message) finish(() => reject(new Error(message.error)));
+      else {
+        keep(current, message.result as ResultOf<T>);
+        const following = takeNext();
+        if (following === undefined) return finish(resolve);
+        current = following;
+        worker.postMessage(tasks[current]);
+      }
+    });
+    worker.postMessage(tasks[current]);
+  });
+}

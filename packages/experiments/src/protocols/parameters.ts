@@ -1,0 +1,53 @@
+/**
+ * What do k, λ and ρ do? One of them moved at a time, the others held: AUC and the time of an
+ * update, as in the paper's last figure.
+ */
+import type { ModelSettings } from '@freshet/model';
+import type { Training } from '../comparison.ts';
+import type { Runner } from '../runner.ts';
+import type { DynamicTask } from '../task.ts';
+
+export const parameters = { k: 'factorCount', lambda: 'lambda', rho: 'rho' } as const;
+export type Parameter = keyof typeof parameters;
+
+export interface ParameterOptions {
+  readonly settings: ModelSettings;
+  readonly training: Training;
+  readonly train: number;
+  readonly test: number;
+  readonly seed: number;
+  readonly values: Readonly<Record<Parameter, readonly number[]>>;
+}
+
+export interface ParameterPoint {
+  readonly parameter: Parameter;
+  readonly value: number;
+  readonly aucServed: number | undefined;
+  readonly aucStrict: number | undefined;
+  readonly hitRate10: number | undefined;
+  readonly updateMs: number | undefined;
+}
+
+export async function measureParameters(
+  runner: Runner,
+  options: ParameterOptions,
+): Promise<ParameterPoint[]> {
+  const { train, test, seed, training } = options;
+  const places = (Object.keys(parameters) as Parameter[]).flatMap((parameter) =>
+    options.values[parameter].map((value) => ({ parameter, value })),
+  );
+  const tasks = places.map(({ parameter, value }): DynamicTask => {
+    const settings = { ...options.settings, [parameters[parameter]]: value };
+    const method = { kind: 'model', settings, ...training } as const;
+    return { protocol: 'dynamic', method, seed, train, test, delay: 0 };
+  });
+  runner.announce(tasks.length);
+  const results = await runner.run(tasks);
+  return places.flatMap((place, index) => {
+    const result = results[index];
+    if (!result) return [];
+    const { aucServed, aucStrict, hitRate10, updatesPerCpuSecond } = result;
+    const updateMs = updatesPerCpuSecond === undefined ? undefined : 1_000 / updatesPerCpuSecond;
+    return [{ ...place, aucServed, aucStrict, hitRate10, updateMs }];
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * How are ratings held out in the static experiment? Of some random users, the later half by time;
+ * the validation sets are cut from the training set in the same way.
+ */
+import { Random } from '@freshet/model';
+import { rowsOf } from '../baselines/rows.ts';
+import type { RatingColumns } from '../rating-table.ts';
+import { Histories } from './histories.ts';
+
+export interface Split {
+  /** Rows of the table to learn from, in order of time. */
+  readonly train: Uint32Array;
+  /** Held-out rows of each chosen user. */
+  readonly test: readonly { readonly user: number; readonly rows: Uint32Array }[];
+}
+
+/**
+ * Every row but those in which a user rates an item again: held-out items must be new to their
+ * user.
+ */
+export function firstRatings(ratings: RatingColumns, users: number, items: number): Uint32Array {
+  const { isRepeat } = new Histories(ratings, users, items);
+  const rows = new Uint32Array(isRepeat.length);
+  let count = 0;
+  for (let row = 0; row < isRepeat.length; row++) if (!isRepeat[row]) rows[count++] = row;
+  return rows.slice(0, count);
+}
+
+/** `rows` are in order of time; users with a single rating among them cannot be split. */
+export function splitUsers(
+  ratings: RatingColumns,
+  rows: Uint32Array,
+  userCount: number,
+  chosen: number,
+  seed: number,
+): Split {
+  const owners = Uint32Array.from(rows, (row) => ratings.user[row]);
+  const byUser = rowsOf(
+    owners,
+    rows,
+    Float32Array.from(rows, () => 0),
+    userCount,
+  );
+  const candidates: number[] = [];
+  for (let user = 0; user < userCount; user++) {
+    if (byUser.start[user + 1] - byUser.start[user] >= 2) candidates.push(user);
+  }
+  const order = Uint32Array.from(candidates);
+  new Random(seed).shuffle(order);
+  const held = new Uint8Array(ratings.user.length);
+  const test = Array.from(order.subarray(0, chosen), (user) => {
+    const own = byUser.neighbour.subarray(byUser.start[user], byUser.start[user + 1]);
+    const late = own.slice(Math.ceil(own.length / 2));
+    for (const row of late) held[row] = 1;
+    return { user, rows: late };
+  });
+  return { train: rows.filter((row) => !held[row]), test };
+}

@@ -1,0 +1,134 @@
+/**
+ * How are ratings held while an experiment runs? As columns in order of time, users and items
+ * numbered by first appearance: what is known after r ratings is then a prefix, and a worker thread
+ * can share the columns without copying them.
+ */
+import type { FileRating } from './readers/fields.ts';
+
+/** Some ratings of a table, in order of time. */
+export interface RatingColumns {
+  readonly user: Uint32Array;
+  readonly item: Uint32Array;
+  readonly value: Float32Array;
+  /** ms */
+  readonly time: Float64Array;
+}
+
+export interface RatingTable extends RatingColumns {
+  /** Ids by number. */
+  readonly users: readonly string[];
+  readonly items: readonly string[];
+  /** False when the file had no times and its lines are taken to be in order. */
+  readonly timed: boolean;
+}
+
+export async function loadTable(
+  batches: AsyncIterable<readonly FileRating[]> | Iterable<readonly FileRating[]>,
+): Promise<RatingTable> {
+  const builder = new TableBuilder();
+  for await (const batch of batches) for (const rating of batch) builder.add(rating);
+  return builder.finish();
+}
+
+/** Ratings `from` up to and not including `to`; shares the memory of the table. */
+export function sliceColumns(table: RatingColumns, from: number, to: number): RatingColumns {
+  return {
+    user: table.user.subarray(from, to),
+    item: table.item.subarray(from, to),
+    value: table.value.subarray(from, to),
+    time: table.time.subarray(from, to),
+  };
+}
+
+/** The ratings whose row numbers are given. */
+export function selectColumns(table: RatingColumns, rows: Uint32Array): RatingColumns {
+  const columns = allocate(rows.length);
+  for (let i = 0; i < rows.length; i++) copyRow(table, rows[i], columns, i);
+  return columns;
+}
+
+function allocate(count: number): RatingColumns {
+  const shared = (bytes: number) => new SharedArrayBuffer(count * bytes);
+  return {
+    user: new Uint32Array(shared(4)),
+    item: new Uint32Array(shared(4)),
+    value: new Float32Array(shared(4)),
+    time: new Float64Array(shared(8)),
+  };
+}
+
+function copyRow(source: RatingColumns, from: number, target: RatingColumns, to: number): void {
+  target.user[to] = source.user[from];
+  target.item[to] = source.item[from];
+  target.value[to] = source.value[from];
+  target.time[to] = source.time[from];
+}
+
+class TableBuilder {
+  readonly #users = new Map<string, number>();
+  readonly #items = new Map<string, number>();
+  #columns = allocate(1 << 16);
+  #count = 0;
+  #timed = false;
+
+  add(rating: FileRating): void {
+    if (this.#count === this.#columns.user.length) this.#grow();
+    const at = this.#count++;
+    this.#columns.user[at] = numberOf(rating.user, this.#users);
+    this.#columns.item[at] = numberOf(rating.item, this.#items);
+    this.#columns.value[at] = rating.value;
+    if (rating.time !== undefined) this.#timed = true;
+    // A line without a time happened right after the line before it.
+    this.#columns.time[at] = rating.time ?? (at > 0 ? this.#columns.time[at - 1] : 0);
+  }
+
+  finish(): RatingTable {
+    const read = sliceColumns(this.#columns, 0, this.#count);
+    const columns = selectColumns(read, orderByTime(read.time));
+    return {
+      ...columns,
+      users: renumber(columns.user, [...this.#users.keys()]),
+      items: renumber(columns.item, [...this.#items.keys()]),
+      timed: this.#timed,
+    };
+  }
+
+  #grow(): void {
+    const larger = allocate(2 * this.#count);
+    larger.user.set(this.#columns.user);
+    larger.item.set(this.#columns.item);
+    larger.value.set(this.#columns.value);
+    larger.time.set(this.#columns.time);
+    this.#columns = larger;
+  }
+}
+
+function numberOf(id: string, numbers: Map<string, number>): number {
+  const known = numbers.get(id);
+  if (known !== undefined) return known;
+  numbers.set(id, numbers.size);
+  return numbers.size - 1;
+}
+
+/** Rows by time, then by line. */
+function orderByTime(time: Float64Array): Uint32Array {
+  const order = Uint32Array.from({ length: time.length }, (_, row) => row);
+  const sorted = time.every((at, row) => row === 0 || time[row - 1] <= at);
+  return sorted ? order : order.sort((a, b) => time[a] - time[b] || a - b);
+}
+
+/** Numbers by first appearance, in place; returns the ids in the new order. */
+function renumber(column: Uint32Array, ids: readonly string[]): string[] {
+  const unseen = 2 ** 32 - 1;
+  const numbers = new Uint32Array(ids.length).fill(unseen);
+  const ordered: string[] = [];
+  for (let row = 0; row < column.length; row++) {
+    const old = column[row];
+    if (numbers[old] === unseen) {
+      numbers[old] = ordered.length;
+      ordered.push(ids[old]);
+    }
+    column[row] = numbers[old];
+  }
+  return ordered;
+}

@@ -1,0 +1,87 @@
+/**
+ * What is one independent piece of an experiment? One method, one seed, one protocol: small enough
+ * to name in a results file, complete enough to run in any thread and give the same numbers.
+ */
+import { createRecommender, createStreaming, type Method, type StreamingMethod } from './method.ts';
+import { type DynamicResult, runDynamic } from './protocols/dynamic.ts';
+import { firstRatings, splitUsers } from './protocols/split.ts';
+import { runStatic, type StaticResult } from './protocols/static.ts';
+import type { RatingTable } from './rating-table.ts';
+
+export interface DynamicTask {
+  readonly protocol: 'dynamic';
+  readonly method: StreamingMethod;
+  readonly seed: number;
+  readonly train: number;
+  readonly test: number;
+  readonly delay: number;
+}
+
+export interface StaticTask {
+  readonly protocol: 'static';
+  readonly method: Method;
+  /** Chooses the users held out, and starts the method. */
+  readonly seed: number;
+  readonly users: number;
+  /** Undefined: the test set. Otherwise this validation set, cut from the training set. */
+  readonly validation?: number;
+}
+
+export type Task = DynamicTask | StaticTask;
+export type ResultOf<T extends Task> = T extends DynamicTask ? DynamicResult : StaticResult;
+
+/** The share done, 0 to 1, and for a dynamic task the figures so far. */
+export interface TaskProgress {
+  readonly share: number;
+  readonly soFar?: DynamicResult;
+}
+
+export function runTask(
+  task: Task,
+  table: RatingTable,
+  onProgress?: (progress: TaskProgress) => void,
+): DynamicResult | StaticResult {
+  return task.protocol === 'dynamic'
+    ? runDynamicTask(task, table, onProgress)
+    : runStaticTask(task, table, onProgress);
+}
+
+function runDynamicTask(
+  task: DynamicTask,
+  table: RatingTable,
+  onProgress?: (progress: TaskProgress) => void,
+): DynamicResult {
+  const { train, test, delay } = task;
+  const recommender = createStreaming(task.method, table, task.seed);
+  return runDynamic(table, recommender, {
+    train,
+    test,
+    delay,
+    onFit: (share) => onProgress?.({ share: shareOfFit * share }),
+    onProgress: (done, soFar) => {
+      const share = shareOfFit + ((1 - shareOfFit) * done) / test;
+      onProgress?.({ share, soFar });
+    },
+  });
+}
+
+/** Of a dynamic run's time, what the first model takes: only the time left depends on it. */
+const shareOfFit = 0.3;
+
+function runStaticTask(
+  task: StaticTask,
+  table: RatingTable,
+  onProgress?: (progress: TaskProgress) => void,
+): StaticResult {
+  const all = firstRatings(table, table.users.length, table.items.length);
+  const cut = (rows: Uint32Array, seed: number) =>
+    splitUsers(table, rows, table.users.length, task.users, seed);
+  const outer = cut(all, task.seed);
+  const split =
+    task.validation === undefined
+      ? outer
+      : // Any rule will do that gives each validation set of each run a seed of its own.
+        cut(outer.train, task.seed * 1_000 + task.validation + 1);
+  const recommender = createRecommender(task.method, table, task.seed);
+  return runStatic(table, recommender, split, (share) => onProgress?.({ share }));
+}
