@@ -10,6 +10,7 @@ import type { System } from './system.ts';
 
 const PARTITIONS = 4;
 const PAUSE_MS = 10;
+const ARRIVAL_LIMIT_MS = 20_000;
 const USERS = 60;
 const ITEMS = 31;
 /** Every so manieth record goes astray. */
@@ -56,8 +57,20 @@ export class RatingStream {
     }
   }
 
-  /** What is wrong with a settled store: nothing, if every rating counted once on both sides. */
-  violations({ ratings, gramError, counted, tallies }: StoreSnapshot): string[] {
+  /**
+   * What is wrong with the store once everything has arrived: nothing, if every rating counted once on
+   * both sides. A stray may still be on its way when both logs are read, so it is looked at again; what
+   * was lost or counted twice stays wrong.
+   */
+  async violations(system: System): Promise<string[]> {
+    const deadline = Date.now() + ARRIVAL_LIMIT_MS;
+    for (;;) {
+      const found = this.#compare(await system.snapshot());
+      if (found.length === 0 || Date.now() > deadline) return found;
+    }
+  }
+
+  #compare({ ratings, gramError, counted, tallies }: StoreSnapshot): string[] {
     const expected = new Set([...this.#truth].map(([pair, value]) => `${pair} ${value}`));
     const found: string[] = [];
     for (const side of ['user', 'item'] as const) {
