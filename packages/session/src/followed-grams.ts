@@ -4,7 +4,7 @@ import { Gram, type Grams } from '@freshet/model';
 import { type LogRecord, Tail } from '@freshet/stream';
 import type { FollowOptions } from './followed-replica.ts';
 
-type GramsOptions = Pick<FollowOptions, 'kafka' | 'admin' | 'model' | 'log' | 'fail'>;
+type GramsOptions = Pick<FollowOptions, 'kafka' | 'admin' | 'model' | 'log' | 'fail' | 'gatherMs'>;
 
 export class FollowedGrams {
   #latest: Grams | undefined;

@@ -19,6 +19,8 @@ export interface FollowOptions {
   readonly partitions: number;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
+  /** How old what is followed may be for the sake of fewer requests; absent: as fresh as can be. */
+  readonly gatherMs?: number;
   /** Called after vectors of a shard have changed. */
   readonly moved?: () => void;
 }
@@ -45,6 +47,7 @@ export class FollowedReplica {
       model,
       log,
       fail,
+      ...(options.gatherMs === undefined ? {} : { gatherMs: options.gatherMs }),
       startAt: async (partition) => followed.#positions.get(partition) ?? 0,
       receive: (partition, records) => followed.#receive(partition, records),
     });

@@ -29,6 +29,8 @@ export interface ReaderOptions {
   /** Called once when reading cannot go on: the process must end. */
   readonly fail: (error: unknown) => void;
   readonly sessionMs: number;
+  /** How long Kafka may gather records for one answer; absent: it answers as soon as it has one. */
+  readonly gatherMs?: number;
 }
 
 /** Every bound on the reading loop, with the reason for its size. */
@@ -71,8 +73,8 @@ export class PartitionReader {
         options.sessionMs / limits.heartbeatsPerSession,
       ),
       rebalanceTimeout: limits.rebalanceTimeoutMs,
-      minBytes: 1,
-      maxWaitTimeInMs: limits.fetchWaitMs,
+      minBytes: options.gatherMs === undefined ? 1 : limits.bytesPerPartition,
+      maxWaitTimeInMs: options.gatherMs ?? limits.fetchWaitMs,
       maxBytesPerPartition: limits.bytesPerPartition,
       maxBytes: limits.bytesPerFetch,
       readUncommitted: false,

@@ -15,12 +15,21 @@ export interface OutRecord {
 
 /** Kafka refuses a request's records of one partition beyond its message limit of 4 MB. */
 const REQUEST_BYTES_LIMIT = 1 << 20;
-const REQUESTS_IN_FLIGHT = 16;
+/** As many as a process has shards by default: none waits for another's acknowledgement. */
+const REQUESTS_IN_FLIGHT = 8;
 const ALL_REPLICAS = -1;
 const REQUEST_TIMEOUT_MS = 30_000;
 
+interface Call {
+  readonly records: readonly OutRecord[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 export class Publisher {
   readonly #producer: Producer;
+  readonly #waiting: Call[] = [];
+  #inFlight = 0;
 
   private constructor(producer: Producer) {
     this.#producer = producer;
@@ -29,7 +38,7 @@ export class Publisher {
   static async open(kafka: Kafka): Promise<Publisher> {
     const producer = kafka.producer({
       allowAutoTopicCreation: false,
-      // Shards do not wait for each other; each awaits its own records, so their order holds.
+      // Shards do not wait for each other; each awaits its own records, so its order holds.
       maxInFlightRequests: REQUESTS_IN_FLIGHT,
       createPartitioner: Partitioners.DefaultPartitioner,
     });
@@ -37,8 +46,52 @@ export class Publisher {
     return new Publisher(producer);
   }
 
-  /** Resolves when every record is acknowledged; records of one partition keep their order. */
+  /**
+   * Resolves when every record is acknowledged; those of one call and partition keep their order. Calls
+   * made while requests are on their way go together in the next: a request costs as much as many records.
+   */
   async publish(records: readonly OutRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    await new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ records, resolve, reject });
+      if (this.#inFlight < REQUESTS_IN_FLIGHT) this.#flush();
+    });
+  }
+
+  /** Publishes one record and tells its offset. */
+  async append(record: OutRecord): Promise<number> {
+    const [acknowledged] = await this.#send([record]);
+    if (acknowledged?.baseOffset === undefined) throw new Error(`no offset for ${record.topic}`);
+    return Number(acknowledged.baseOffset);
+  }
+
+  async close(): Promise<void> {
+    await this.#producer.disconnect();
+  }
+
+  #flush(): void {
+    const calls = this.#waiting.splice(0);
+    if (calls.length === 0) return;
+    this.#inFlight++;
+    void this.#deliver(calls).finally(() => {
+      this.#inFlight--;
+      this.#flush();
+    });
+  }
+
+  async #deliver(calls: readonly Call[]): Promise<void> {
+    try {
+      await this.#sendAll(calls.flatMap(({ records }) => records));
+      for (const { resolve } of calls) resolve();
+    } catch (error) {
+      const [only, ...others] = calls;
+      if (others.length === 0) return only?.reject(error);
+      // Somebody else's bad topic must not be everybody's: each call stands for itself.
+      for (const call of calls) await this.#deliver([call]);
+    }
+  }
+
+  async #sendAll(records: readonly OutRecord[]): Promise<void> {
     let chunk: OutRecord[] = [];
     let bytes = 0;
     for (const record of records) {
@@ -52,17 +105,6 @@ export class Publisher {
       bytes += size;
     }
     if (chunk.length > 0) await this.#send(chunk);
-  }
-
-  /** Publishes one record and tells its offset. */
-  async append(record: OutRecord): Promise<number> {
-    const [acknowledged] = await this.#send([record]);
-    if (acknowledged?.baseOffset === undefined) throw new Error(`no offset for ${record.topic}`);
-    return Number(acknowledged.baseOffset);
-  }
-
-  async close(): Promise<void> {
-    await this.#producer.disconnect();
   }
 
   #send(records: readonly OutRecord[]): ReturnType<Producer['sendBatch']> {

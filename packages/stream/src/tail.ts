@@ -14,6 +14,8 @@ export interface TailOptions {
   readonly model: string;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
+  /** How old what is received may be for the sake of fewer requests; absent: as fresh as can be. */
+  readonly gatherMs?: number;
   /** Where to start in each partition; asked again after every rebalance. */
   startAt(partition: number): Promise<number>;
   receive(partition: number, records: readonly LogRecord[]): void | Promise<void>;
@@ -46,10 +48,11 @@ export class Tail {
 
   static async open(kafka: Kafka, admin: TopicAdmin, options: TailOptions): Promise<Tail> {
     const groupId = `${options.model}.tail.${randomUUID()}`;
-    const { topic, log, fail } = options;
+    const { topic, log, fail, gatherMs } = options;
+    const gathering = gatherMs === undefined ? {} : { gatherMs };
     const reader = new PartitionReader(
       kafka,
-      { groupId, topic, log, fail, sessionMs: SESSION_MS },
+      { groupId, topic, log, fail, sessionMs: SESSION_MS, ...gathering },
       {
         takeOver: options.startAt,
         apply: async (partition, records) => {
