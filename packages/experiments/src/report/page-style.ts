@@ -49,6 +49,7 @@ dd { margin: 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--rule); }
 th:first-child, td:first-child { text-align: left; }
+td { white-space: nowrap; }
 td.best { font-weight: 700; }
 td.paper { color: var(--soft); }
 figure { margin: 1rem 0; display: inline-block; width: min(100%, 29rem); vertical-align: top; }
