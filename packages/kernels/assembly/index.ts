@@ -4,3 +4,4 @@ export { symv, syr } from './matrix';
 export { rowDots, rowSum } from './row';
 export { descend } from './descend';
 export { keepBest, scan } from './scan';
+export { rankFour, rankOne } from './rank';

@@ -1,4 +1,13 @@
-export type { Best, Descent, Kernels, Quadratic, Row, VectorTable } from './kernels.ts';
+export type {
+  Best,
+  Descent,
+  Kernels,
+  Quadratic,
+  RankedTable,
+  Row,
+  Search,
+  VectorTable,
+} from './kernels.ts';
 export { MAX_FACTOR_COUNT } from './kernels.ts';
 export { axpy, dot, referenceKernels, symv, syr } from './reference.ts';
 export { wasmKernels } from './wasm.ts';

@@ -60,6 +60,28 @@ export interface Best {
   scores: Float32Array;
 }
 
+/**
+ * Vectors addressed by slot as in any table and laid out by norm, so that a search can stop where no
+ * vector is long enough to matter. A slot keeps its number wherever its vector lies.
+ */
+export interface RankedTable extends VectorTable {
+  /** A hidden slot keeps its vector and is never found. */
+  hide(slot: number, hidden: boolean): void;
+  isHidden(slot: number): boolean;
+  norm(slot: number): number;
+}
+
+/** One search for the best slots by query·v; `best` and `tied` are its answer. */
+export interface Search {
+  readonly query: Float32Array;
+  /** Slots that this search leaves out; each may be named more than once. */
+  readonly excluded: readonly number[];
+  /** Best first; equal scores in no particular order. */
+  readonly best: Best;
+  /** Whether a slot that found no room has the same score as the last of the best. */
+  tied: boolean;
+}
+
 /** f at the start and at the end of a descent. */
 export interface Descent {
   before: number;
@@ -99,4 +121,16 @@ export interface Kernels {
   scores(query: Float32Array, table: VectorTable, out: Float32Array): void;
   /** The best slots by query·v where skip[slot] is 0; equal scores go to the lower slot. */
   topN(query: Float32Array, table: VectorTable, skip: Uint8Array | undefined, out: Best): void;
+  rankedTable(factorCount: number): RankedTable;
+  /** Answers searches exactly, several of them in one pass over memory. */
+  search(searches: readonly Search[], table: RankedTable): void;
+  /** Every slot that is not hidden and whose score is exactly this one, in no particular order. */
+  slotsScoring(query: Float32Array, score: number, table: RankedTable): number[];
+  /** out[e] = the score that a search would find for each of the slots. */
+  scoresOf(
+    query: Float32Array,
+    slots: ArrayLike<number>,
+    table: RankedTable,
+    out: Float32Array,
+  ): void;
 }

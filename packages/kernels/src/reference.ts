@@ -5,6 +5,7 @@
 
 import type { Best, Descent, Kernels, Quadratic, VectorTable } from './kernels.ts';
 import { MAX_FACTOR_COUNT } from './kernels.ts';
+import { ReferenceRankedTable } from './reference-ranked-table.ts';
 import { checkLength, ReferenceTable } from './reference-table.ts';
 
 export function dot(a: Float32Array, b: Float32Array): number {
@@ -190,6 +191,13 @@ export function referenceKernels(): Kernels {
         }
       }
     },
+    rankedTable: (factorCount) => new ReferenceRankedTable(factorCount),
+    search(searches, table) {
+      const ranked = rankedOf(table);
+      for (const search of searches) ranked.search(search);
+    },
+    scoresOf: (query, slots, table, out) => rankedOf(table).scoresOf(query, slots, out),
+    slotsScoring: (query, score, table) => rankedOf(table).slotsScoring(query, score),
   };
 }
 
@@ -216,4 +224,11 @@ function dataOf(table: VectorTable, factorCount: number): Float32Array {
   }
   checkLength(factorCount, table.factorCount);
   return table.data;
+}
+
+function rankedOf(table: VectorTable): ReferenceRankedTable {
+  if (!(table instanceof ReferenceRankedTable)) {
+    throw new TypeError('this table was made by other kernels');
+  }
+  return table;
 }

@@ -39,6 +39,28 @@ export interface WasmExports {
     filled: number,
     room: number,
   ): number;
+  rankOne(
+    query: number,
+    block: number,
+    count: number,
+    bytes: number,
+    wide: number,
+    heap: number,
+    skip: number,
+  ): void;
+  rankFour(
+    queries: number,
+    apart: number,
+    block: number,
+    count: number,
+    bytes: number,
+    wide: number,
+    heap0: number,
+    heap1: number,
+    heap2: number,
+    heap3: number,
+    skip: number,
+  ): void;
 }
 
 let compiled: CompiledModule | undefined;

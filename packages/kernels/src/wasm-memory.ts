@@ -17,6 +17,8 @@ export class WasmMemory {
   #f64 = new Float64Array(this.memory.buffer);
   #u32 = new Uint32Array(this.memory.buffer);
   #u8 = new Uint8Array(this.memory.buffer);
+  #i8 = new Int8Array(this.memory.buffer);
+  #i16 = new Int16Array(this.memory.buffer);
 
   /** Growing detaches every view, so take them from here after any allocation. */
   get f32(): Float32Array {
@@ -35,23 +37,37 @@ export class WasmMemory {
     return this.#u8;
   }
 
+  get i8(): Int8Array {
+    return this.#i8;
+  }
+
+  get i16(): Int16Array {
+    return this.#i16;
+  }
+
   /** Zeroed bytes, aligned for SIMD. */
   allocate(bytes: number): number {
     const start = this.#next;
     const end = start + Math.ceil(bytes / 16) * 16;
     const missing = end - this.memory.buffer.byteLength;
-    if (missing > 0) this.#grow(Math.ceil(missing / WASM_PAGE_BYTES));
+    if (missing > 0) this.#grow(missing);
     this.#next = end;
     return start;
   }
 
-  #grow(pages: number): void {
-    this.memory.grow(pages);
+  /** By an eighth at least: each time costs a collection, and pages never written cost nothing. */
+  #grow(missing: number): void {
+    const held = this.memory.buffer.byteLength;
+    const room = MAX_PAGES * WASM_PAGE_BYTES - held;
+    const wanted = Math.max(missing, Math.min(held / 8, room));
+    this.memory.grow(Math.ceil(wanted / WASM_PAGE_BYTES));
     const { buffer } = this.memory;
     this.#f32 = new Float32Array(buffer);
     this.#f64 = new Float64Array(buffer);
     this.#u32 = new Uint32Array(buffer);
     this.#u8 = new Uint8Array(buffer);
+    this.#i8 = new Int8Array(buffer);
+    this.#i16 = new Int16Array(buffer);
   }
 }
 

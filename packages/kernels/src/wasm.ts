@@ -3,10 +3,20 @@
  * memory. The only file that hands out addresses, and only to the instance it made.
  */
 
-import type { Best, Descent, Kernels, Quadratic, VectorTable } from './kernels.ts';
+import type {
+  Best,
+  Descent,
+  Kernels,
+  Quadratic,
+  RankedTable,
+  Search,
+  VectorTable,
+} from './kernels.ts';
 import { checkFactorCount, checkLength } from './reference-table.ts';
 import { instantiate, type WasmExports } from './wasm-instance.ts';
 import { WasmMemory, WasmScratch } from './wasm-memory.ts';
+import { WasmRankedTable } from './wasm-ranked-table.ts';
+import { WasmSearch } from './wasm-search.ts';
 import { WasmTable } from './wasm-table.ts';
 
 /** Bytes of one vector of the longest kind. */
@@ -31,9 +41,31 @@ class WasmKernels implements Kernels {
   readonly #matrix = new WasmScratch(this.#memory);
   readonly #row = new WasmScratch(this.#memory);
   readonly #scan = new WasmScratch(this.#memory);
+  readonly #search = new WasmSearch(this.#memory, this.#exports);
 
   table(factorCount: number): VectorTable {
     return new WasmTable(this.#memory, factorCount);
+  }
+
+  rankedTable(factorCount: number): RankedTable {
+    return new WasmRankedTable(this.#memory, factorCount);
+  }
+
+  search(searches: readonly Search[], table: RankedTable): void {
+    this.#search.run(searches, this.#reachRanked(table));
+  }
+
+  slotsScoring(query: Float32Array, score: number, table: RankedTable): number[] {
+    return this.#search.slotsScoring(query, score, this.#reachRanked(table));
+  }
+
+  scoresOf(
+    query: Float32Array,
+    slots: ArrayLike<number>,
+    table: RankedTable,
+    out: Float32Array,
+  ): void {
+    this.#search.scoresOf(query, slots, this.#reachRanked(table), out);
   }
 
   dot(a: Float32Array, b: Float32Array): number {
@@ -221,6 +253,13 @@ class WasmKernels implements Kernels {
   #take(address: number, out: Float64Array): void {
     const { f64 } = this.#memory;
     for (let i = 0, at = address / 8; i < out.length; i++, at++) out[i] = f64[at];
+  }
+
+  #reachRanked(table: RankedTable): WasmRankedTable {
+    if (!(table instanceof WasmRankedTable && table.belongsTo(this.#memory))) {
+      throw new TypeError('this table was made by other kernels');
+    }
+    return table;
   }
 
   #reach(table: VectorTable, factorCount: number): WasmTable {

@@ -1,0 +1,184 @@
+/** Does a search find exactly what a scan of everything finds, whatever was written before it? */
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Kernels, RankedTable, Search } from './kernels.ts';
+import { referenceKernels } from './reference.ts';
+import { wasmKernels } from './wasm.ts';
+
+const SEED = 7_071;
+const RUNS = { seed: SEED, numRuns: 150 };
+const wasm = wasmKernels();
+const reference = referenceKernels();
+
+/** Whole numbers add up exactly: many ties, and both twins agree to the bit. */
+const whole = fc.integer({ min: -3, max: 3 });
+const real = fc.oneof(
+  { weight: 8, arbitrary: fc.double({ min: -2, max: 2, noNaN: true }) },
+  { weight: 1, arbitrary: fc.constantFrom(0, -0, 1e-40, 1e-20, 3e9, 1e15, -1e18) },
+);
+
+interface Step {
+  slot: number;
+  kind: 'write' | 'remove' | 'hide' | 'show';
+  vector: Float32Array;
+}
+
+interface World {
+  k: number;
+  steps: Step[];
+  queries: Float32Array[];
+  rooms: number[];
+  excluded: number[][];
+}
+
+function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
+  const vector = (k: number) =>
+    fc.array(factor, { minLength: k, maxLength: k }).map((list) => Float32Array.from(list));
+  return fc
+    .tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 160 }))
+    .chain(([k, m]) =>
+      fc.record({
+        k: fc.constant(k),
+        steps: fc.array(
+          fc.record({
+            slot: fc.nat(m),
+            kind: fc.constantFrom('write', 'write', 'write', 'write', 'remove', 'hide', 'show'),
+            vector: vector(k),
+          }),
+          { maxLength: 2 * m },
+        ) as fc.Arbitrary<Step[]>,
+        queries: fc.array(vector(k), { minLength: 1, maxLength: 6 }),
+        rooms: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 6, maxLength: 6 }),
+        excluded: fc.array(fc.array(fc.nat(m), { maxLength: 30 }), { minLength: 6, maxLength: 6 }),
+      }),
+    );
+}
+
+/** Slots are handed out alike by every table, so that one script fits all. */
+function play(kernels: Kernels, { k, steps }: World): RankedTable {
+  const table = kernels.rankedTable(k);
+  const slots = new Map<number, number>();
+  for (const { slot, kind, vector } of steps) {
+    const known = slots.get(slot);
+    if (kind === 'write') {
+      const target = known ?? table.add();
+      slots.set(slot, target);
+      table.write(target, vector);
+    } else if (known !== undefined && kind === 'remove') {
+      table.remove(known);
+      slots.delete(slot);
+    } else if (known !== undefined) {
+      table.hide(known, kind === 'hide');
+    }
+  }
+  return table;
+}
+
+function searchesOf({ queries, rooms, excluded }: World): Search[] {
+  return queries.map((query, nth) => {
+    const room = rooms[nth];
+    const best = { length: 0, slots: new Uint32Array(room), scores: new Float32Array(room) };
+    return { query, excluded: excluded[nth], best, tied: false };
+  });
+}
+
+function rowsOf({ best }: Search): string[] {
+  return Array.from({ length: best.length }, (_, at) => `${best.scores[at]} ${best.slots[at]}`);
+}
+
+describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
+  it('answers as its twin does, ties told, in any mix of writes, removals and exclusions', () => {
+    fc.assert(
+      fc.property(worlds(whole), (world) => {
+        const [ours, theirs] = [play(wasm, world), play(reference, world)];
+        const [found, expected] = [searchesOf(world), searchesOf(world)];
+        wasm.search(found, ours);
+        reference.search(expected, theirs);
+        found.forEach((search, nth) => {
+          const oracle = expected[nth];
+          expect(search.tied).toBe(oracle.tied);
+          expect(search.best.scores.slice(0, search.best.length)).toEqual(
+            oracle.best.scores.slice(0, oracle.best.length),
+          );
+          const last = search.best.scores[search.best.length - 1];
+          const above = (row: string) => !row.startsWith(`${last} `);
+          expect(rowsOf(search).filter(above).sort()).toEqual(rowsOf(oracle).filter(above).sort());
+          if (search.best.length === 0) return;
+          const level = reference.slotsScoring(search.query, last, theirs).sort();
+          expect(wasm.slotsScoring(search.query, last, ours).sort()).toEqual(level);
+        });
+      }),
+      RUNS,
+    );
+  });
+
+  it('finds, to the bit, the best of all scores that a plain scan computes', () => {
+    fc.assert(
+      fc.property(worlds(real), (world) => {
+        const table = play(wasm, world);
+        const plain = wasm.table(world.k);
+        const hidden = new Set<number>();
+        const gone = new Set<number>();
+        const copy = new Float32Array(world.k);
+        for (let slot = 0; slot < table.slotEnd; slot++) {
+          plain.add();
+          try {
+            table.read(slot, copy);
+          } catch {
+            gone.add(slot);
+            continue;
+          }
+          plain.write(slot, copy);
+        }
+        const searches = searchesOf(world);
+        wasm.search(searches, table);
+        for (const { query, excluded, best } of searches) {
+          const scores = new Float32Array(table.slotEnd);
+          wasm.scores(query, plain, scores);
+          const visible = new Set(
+            [...new Set(scores)].flatMap((score) => wasm.slotsScoring(query, score, table)),
+          );
+          for (let slot = 0; slot < table.slotEnd; slot++) if (!visible.has(slot)) hidden.add(slot);
+          const left = (slot: number) =>
+            hidden.has(slot) || gone.has(slot) || excluded.includes(slot);
+          const all = [...scores.keys()].filter((slot) => !left(slot)).map((slot) => scores[slot]);
+          const expected = all.sort((a, b) => b - a).slice(0, best.slots.length);
+          expect([...best.scores.slice(0, best.length)]).toEqual(expected.map((x) => x));
+          const again = new Float32Array(best.length);
+          wasm.scoresOf(query, best.slots.subarray(0, best.length), table, again);
+          expect(again).toEqual(best.scores.slice(0, best.length));
+          for (let at = 0; at < best.length; at++) {
+            expect(scores[best.slots[at]]).toBe(best.scores[at]);
+            expect(left(best.slots[at])).toBe(false);
+          }
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('gives the bytes of emptied classes to those that grow', () => {
+    const table = wasm.rankedTable(4);
+    const slots = Array.from({ length: 1_000 }, () => table.add());
+    for (const slot of slots) table.write(slot, Float32Array.of(1, 1, 1, 1));
+    const before = table.byteLength;
+    for (let round = 2; round < 40; round++) {
+      for (const slot of slots) table.write(slot, new Float32Array(4).fill(round));
+    }
+    expect(table.byteLength).toBeLessThan(1.2 * before);
+    const copy = new Float32Array(4);
+    table.read(slots[999], copy);
+    expect([...copy]).toEqual([39, 39, 39, 39]);
+  });
+
+  it('refuses slots that are not in use, other lengths and tables of other kernels', () => {
+    const table = wasm.rankedTable(4);
+    const slot = table.add();
+    table.remove(slot);
+    expect(() => table.write(slot, new Float32Array(4))).toThrow(RangeError);
+    expect(() => table.write(table.add(), new Float32Array(3))).toThrow(RangeError);
+    expect(() => wasm.search([], reference.rankedTable(4))).toThrow(TypeError);
+    expect(() => reference.search([], table)).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,69 @@
+/** The plain twin of the ranked table: no classes, every search looks at every vector. */
+
+import type { RankedTable, Search } from './kernels.ts';
+import { checkLength, ReferenceTable } from './reference-table.ts';
+
+export class ReferenceRankedTable extends ReferenceTable implements RankedTable {
+  readonly #hidden = new Set<number>();
+
+  override add(): number {
+    const slot = super.add();
+    this.#hidden.delete(slot);
+    return slot;
+  }
+
+  hide(slot: number, hidden: boolean): void {
+    if (hidden) this.#hidden.add(slot);
+    else this.#hidden.delete(slot);
+  }
+
+  isHidden(slot: number): boolean {
+    return this.#hidden.has(slot);
+  }
+
+  norm(slot: number): number {
+    const vector = new Float32Array(this.factorCount);
+    this.read(slot, vector);
+    return Math.hypot(...vector);
+  }
+
+  scoresOf(query: Float32Array, slots: ArrayLike<number>, out: Float32Array): void {
+    for (let e = 0; e < slots.length; e++) out[e] = this.#score(query, slots[e]);
+  }
+
+  search(search: Search): void {
+    const { query, excluded, best } = search;
+    const left = new Set(excluded);
+    const ranking = this.#scored(query).filter(({ slot }) => !left.has(slot));
+    ranking.sort((a, b) => b.score - a.score);
+    best.length = Math.min(ranking.length, best.slots.length);
+    for (let at = 0; at < best.length; at++) {
+      best.slots[at] = ranking[at].slot;
+      best.scores[at] = ranking[at].score;
+    }
+    search.tied = best.length > 0 && ranking[best.length]?.score === best.scores[best.length - 1];
+  }
+
+  slotsScoring(query: Float32Array, score: number): number[] {
+    const equal = this.#scored(query).filter((each) => each.score === score);
+    return equal.map(({ slot }) => slot);
+  }
+
+  #scored(query: Float32Array): { slot: number; score: number }[] {
+    checkLength(query.length, this.factorCount);
+    const removed = new Set(this.removed);
+    const found: { slot: number; score: number }[] = [];
+    for (let slot = 0; slot < this.slotEnd; slot++) {
+      if (removed.has(slot) || this.#hidden.has(slot)) continue;
+      found.push({ slot, score: this.#score(query, slot) });
+    }
+    return found;
+  }
+
+  #score(query: Float32Array, slot: number): number {
+    const k = this.factorCount;
+    let score = 0;
+    for (let f = 0; f < k; f++) score += query[f] * this.data[slot * k + f];
+    return Math.fround(score);
+  }
+}
