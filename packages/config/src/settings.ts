@@ -79,8 +79,34 @@ export const settings = {
   }),
   RHO: setting({
     read: decimal(0, 100),
-    fallback: '3',
+    fallback: '5',
     about: 'ρ, the weight of all unknown ratings together against all known ones; 0: no prior',
+  }),
+  USER_SHRINKAGE: setting({
+    read: decimal(0, 1_000_000),
+    fallback: '80',
+    about: 'μ of a user: how many ratings it takes to move halfway from the mean of all users',
+  }),
+  ITEM_SHRINKAGE: setting({
+    read: decimal(0, 1_000_000),
+    fallback: '30',
+    about: 'μ of an item, toward zero',
+  }),
+  RECENCY_WEIGHT: setting({
+    read: decimal(0, 1_000_000),
+    fallback: '60',
+    about: 'how much the newest rating of a user weighs beyond the 1 every rating has',
+  }),
+  RECENCY_HALF_LIFE: setting({
+    read: decimal(0.001, 1_000_000_000),
+    fallback: '3',
+    about: 'after how many newer ratings of the same user that extra weight has halved',
+  }),
+  RECENCY_RAMP: setting({
+    read: decimal(0, 1_000_000),
+    fallback: '40',
+    about:
+      'how many ratings a user needs for half of that extra weight; 0: it counts from the first',
   }),
   RATING_MAX: setting({
     read: decimal(0.001, 1_000_000),
@@ -123,6 +149,61 @@ export const settings = {
     fallback: '',
     about: 'bearer token of the HTTP API; needed to bind beyond loopback',
     secret: true,
+  }),
+  HTTP_BODY_BYTES: setting({
+    read: integer(1_024, 64 << 20),
+    fallback: '262144',
+    about: 'longest body of an HTTP request',
+  }),
+  HTTP_REQUEST_MS: setting({
+    read: integer(100, 600_000),
+    fallback: '10000',
+    about: 'how long a client may take to send a request',
+  }),
+  ANSWER_ITEMS: setting({
+    read: integer(1, 10_000),
+    fallback: '1000',
+    about: 'most items in one answer',
+  }),
+  ANSWER_OFFSET: setting({
+    read: integer(0, 1_000_000),
+    fallback: '10000',
+    about: 'how far into a list a page may start',
+  }),
+  REQUEST_IDS: setting({
+    read: integer(1, 1_000_000),
+    fallback: '1000',
+    about: 'most ids in one request: excluded items, items to estimate, ratings of a guest',
+  }),
+  REQUEST_USERS: setting({
+    read: integer(1, 10_000),
+    fallback: '100',
+    about: 'most users in one batch of recommendations, and ratings in one POST',
+  }),
+  AFTER_MS: setting({
+    read: integer(0, 60_000),
+    fallback: '1000',
+    about: 'how long a request with after= waits for its rating before it is refused',
+  }),
+  USER_CACHE: setting({
+    read: integer(0, 10_000_000),
+    fallback: '20000',
+    about: 'users that a scorer keeps in memory between requests',
+  }),
+  PUSH: setting({
+    read: flag,
+    fallback: 'false',
+    about: 'send fresh recommendations for every user whose vector moved',
+  }),
+  PUSH_ITEMS: setting({
+    read: integer(1, 1_000),
+    fallback: '10',
+    about: 'items in a pushed recommendation',
+  }),
+  PUSH_PER_SECOND: setting({
+    read: integer(1, 1_000_000),
+    fallback: '500',
+    about: 'most users that one scorer pushes to in a second; the others wait and are coalesced',
   }),
   SCORER_PORT: setting({
     read: integer(0, 65_535),

@@ -14,6 +14,7 @@ export {
   sides,
   type Version,
 } from './internal-events.ts';
+export { decodeItemMetadata, type ItemMetadata } from './item-metadata.ts';
 export { bytesOf, float32s, float64s, packStrings, unpackStrings } from './packing.ts';
 export { type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.ts';
 export {
@@ -29,6 +30,8 @@ export {
 export {
   decodeRecommendationRequest,
   encodeRecommendation,
+  type Fallback,
+  type ModelState,
   type Recommendation,
   type RecommendationRequest,
   recommendationCountLimit,

@@ -18,14 +18,28 @@ export interface RecommendationRequest {
 export interface ScoredItem {
   readonly item: string;
   readonly score: number;
+  /** As the items topic has them. */
+  readonly title?: string;
+  readonly categories?: readonly string[];
 }
+
+/** What an answer is as of. */
+export interface ModelState {
+  readonly name: string;
+  /** Offset after the last rating of the user's shard that the answer knows of. */
+  readonly position: number | null;
+  /** What had been produced to that shard and was not yet applied; in JSON only. */
+  readonly lag?: { readonly ratings: number; readonly ms: number } | null;
+}
+
+/** Why an answer is not the user's own: the mean of all users, or what is popular now. */
+export type Fallback = null | 'mean' | 'trend';
 
 export interface Recommendation {
   readonly user: string;
   readonly items: readonly ScoredItem[];
-  readonly model: { readonly name: string; readonly position: number | null };
-  /** Why the answer is not the user's own: `mean` for somebody without ratings. */
-  readonly fallback: null | 'mean';
+  readonly model: ModelState;
+  readonly fallback: Fallback;
 }
 
 const DEFAULT_COUNT = 10;

@@ -87,6 +87,15 @@ export const topics = {
     retain: 'day',
     about: 'take-overs of shards; the offset of a claim is what fences its writer',
   },
+  items: {
+    name: 'items',
+    scope: 'shared',
+    carries: 'ItemMetadata',
+    keyedBy: 'the item',
+    partitions: 'single',
+    retain: 'latest',
+    about: 'optional, JSON: title, categories, withdrawn; a null record takes them back',
+  },
   recommendationRequests: {
     name: 'recommendation-requests',
     scope: 'shared',
@@ -95,7 +104,7 @@ export const topics = {
     partitions: 'sharded',
     retain: 'day',
     about:
-      'asks for recommendations, JSON or Avro; headers correlation-id and reply-topic are honoured',
+      'asks for recommendations, JSON or Avro; headers correlation-id, reply-topic and deadline are honoured',
   },
   recommendations: {
     name: 'recommendations',
@@ -104,7 +113,7 @@ export const topics = {
     keyedBy: 'user',
     partitions: 'sharded',
     retain: 'day',
-    about: 'answers to requests, each written as its request was',
+    about: 'answers to requests, each written as its request was, and pushes where switched on',
   },
 } as const satisfies Record<string, TopicRow>;
 

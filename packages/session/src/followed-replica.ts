@@ -80,10 +80,10 @@ export class FollowedReplica {
     const { store, side } = this.#options;
     const { facts } = await store.inspect({ side, shard });
     const found = new Set<string>();
-    for await (const [id, { vector }] of store.vectors({ side, shard })) {
+    for await (const [id, { vector, trend }] of store.vectors({ side, shard })) {
       if (vector.length === 0) continue;
       found.add(id);
-      this.replica.set(id, vector);
+      this.replica.set(id, vector, trend);
     }
     this.replica.resetShard(shard, versionOf(facts), found);
   }

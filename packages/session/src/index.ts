@@ -1,4 +1,4 @@
 export { FollowedGrams } from './followed-grams.ts';
 export { FollowedReplica, type FollowOptions } from './followed-replica.ts';
 export { openSession, type Session } from './open-session.ts';
-export { Replica, type ShardVersion } from './replica.ts';
+export { Replica, type ReplicaOptions, type ShardVersion } from './replica.ts';

@@ -55,11 +55,17 @@ export async function openSession(
   return { kafka, admin, store, model, modelSettings: modelSettingsOf(settings) };
 }
 
-function modelSettingsOf(settings: Settings): ModelSettings {
+/** Exported for the test that keeps the fallbacks of settings in step with the default model. */
+export function modelSettingsOf(settings: Settings): ModelSettings {
   return {
     ...defaultModel,
     factorCount: settings.FACTOR_COUNT,
     loss: settings.LOSS,
     rho: settings.RHO,
+    userShrinkage: settings.USER_SHRINKAGE,
+    itemShrinkage: settings.ITEM_SHRINKAGE,
+    recencyWeight: settings.RECENCY_WEIGHT,
+    recencyHalfLife: settings.RECENCY_HALF_LIFE,
+    recencyRamp: settings.RECENCY_RAMP,
   };
 }

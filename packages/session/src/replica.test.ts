@@ -153,3 +153,37 @@ describe('a shard that is loaded again', () => {
     expect(replica.receive(batch(0, { epoch: 2 }))).toBe('applied');
   });
 });
+
+describe('a replica with a table and an observer of its own', () => {
+  it('keeps vectors there, and tells when a slot gets one or loses it', () => {
+    const kernels = referenceKernels();
+    const table = kernels.rankedTable(K);
+    const told: [number, boolean][] = [];
+    const watched = new Replica(kernels, K, PARTITIONS, {
+      table,
+      // By then it is so: whoever is told may ask.
+      present: (slot, isPresent) => {
+        expect(watched.isPresent(slot)).toBe(isPresent);
+        told.push([slot, isPresent]);
+      },
+    });
+    watched.slotOrStart(a, () => Float32Array.of(3, 4));
+    watched.set(a, Float32Array.of(1, 2));
+    watched.remove(a);
+    expect(told).toEqual([
+      [0, false],
+      [0, true],
+      [0, false],
+    ]);
+    expect(watched.table).toBe(table);
+    expect(watched.isPresent(99)).toBe(false);
+  });
+
+  it('knows how popular each is, as the last batch or the store said', () => {
+    replica.receive(batch(0, { trends: Float64Array.of(7.5) }));
+    replica.set(b, Float32Array.of(1, 1), 3);
+    const trendOf = (id: string) => replica.trendAt(replica.slotOf(id) ?? -1);
+    expect([trendOf(a), trendOf(b)]).toEqual([7.5, 3]);
+    expect(trendOf('never seen')).toBe(Number.NEGATIVE_INFINITY);
+  });
+});

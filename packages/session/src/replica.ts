@@ -14,6 +14,16 @@ export interface ShardVersion extends Version {
 
 export type Reception = 'applied' | 'known' | 'reload';
 
+export interface ReplicaOptions {
+  /** Where the vectors go; a plain table unless given. */
+  readonly table?: VectorTable;
+  /** Told when a slot gets a vector or loses it. */
+  readonly present?: (slot: number, isPresent: boolean) => void;
+}
+
+/** The trend of something nobody has rated. */
+const NO_TREND = Number.NEGATIVE_INFINITY;
+
 const FIRST_CAPACITY = 1024;
 
 export class Replica {
@@ -25,9 +35,17 @@ export class Replica {
   /** By slot: 1 where no vector has arrived, or it was removed. */
   #absent = new Uint8Array(FIRST_CAPACITY);
   #absentCount = 0;
+  #trends = new Float64Array(FIRST_CAPACITY);
+  readonly #present: ReplicaOptions['present'];
 
-  constructor(kernels: Kernels, factorCount: number, partitions: number) {
-    this.table = kernels.table(factorCount);
+  constructor(
+    kernels: Kernels,
+    factorCount: number,
+    partitions: number,
+    options: ReplicaOptions = {},
+  ) {
+    this.table = options.table ?? kernels.table(factorCount);
+    this.#present = options.present;
     this.#versions = new Array(partitions).fill(undefined);
     this.#nothing = new Float32Array(factorCount);
   }
@@ -52,6 +70,16 @@ export class Replica {
     return id;
   }
 
+  /** False where nothing has arrived, or it was removed. */
+  isPresent(slot: number): boolean {
+    return slot < this.table.slotEnd && this.#absent[slot] === 0;
+  }
+
+  /** The decayed popularity, as an exponent of two; −∞ of what nobody has rated. */
+  trendAt(slot: number): number {
+    return this.#trends[slot] ?? NO_TREND;
+  }
+
   version(shard: number): ShardVersion | undefined {
     return this.#versions[shard];
   }
@@ -72,7 +100,7 @@ export class Replica {
     if (!follows(batch, held)) return 'reload';
     const k = batch.factorCount;
     batch.ids.forEach((id, index) => {
-      this.set(id, batch.vectors.subarray(index * k, (index + 1) * k));
+      this.set(id, batch.vectors.subarray(index * k, (index + 1) * k), batch.trends[index]);
     });
     for (const id of batch.deletes) this.remove(id);
     const { epoch, sequence, next } = batch;
@@ -80,10 +108,11 @@ export class Replica {
     return 'applied';
   }
 
-  set(id: string, vector: Float32Array): void {
+  set(id: string, vector: Float32Array, trend = NO_TREND): void {
     const slot = this.#slots.get(id) ?? this.#newSlot(id);
     this.table.write(slot, vector);
     this.#setAbsent(slot, 0);
+    this.#trends[slot] = trend;
   }
 
   remove(id: string): void {
@@ -114,9 +143,13 @@ export class Replica {
       const grown = new Uint8Array(2 * Math.max(slot, this.#absent.length));
       grown.set(this.#absent);
       this.#absent = grown;
+      const trends = new Float64Array(grown.length);
+      trends.set(this.#trends);
+      this.#trends = trends;
     }
     this.#absentCount += absent - (this.#absent[slot] ?? 0);
     this.#absent[slot] = absent;
+    this.#present?.(slot, absent === 0);
   }
 }
 

@@ -19,10 +19,10 @@ export interface DemoOptions {
 
 const world = { users: 3_000, items: 300, ratings: 5_000_000, seed: 7, concurrency: 40 } as const;
 /** Enough for the first list to make sense; sent at once when the topic is empty. */
-const BACKLOG = 20_000;
+const BACKLOG = 40_000;
 const TICK_MS = 100;
-const ADA_MS = 5_000;
-const ADA_KEEPS_A_TASTE = 6;
+const ADA_MS = 3_000;
+const ADA_KEEPS_A_TASTE = 8;
 const SEEN_LIMIT_MS = 5_000;
 const ASK_LIMIT_MS = 1_000;
 const CLOSE_LIMIT_MS = 1_000;

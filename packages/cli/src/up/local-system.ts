@@ -1,5 +1,5 @@
 /** Everything that `freshet up` runs, started in order; whatever it opens, the stack closes. */
-import { type Settings, settingsOrExit } from '@freshet/config';
+import { isGiven, type Settings, settingsOrExit } from '@freshet/config';
 import { type Child, dataFolder, SetupProblem, serviceNames, stepsTo } from '@freshet/local';
 import { openSession } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
@@ -43,7 +43,7 @@ export async function startLocalSystem(options: LocalSystemOptions): Promise<voi
     });
   };
   const servers = await startServers({ folder, ports, steps, signal, spawned });
-  const environment = { ...ports.settings, ...servers };
+  const environment = { ...demoModel(rate), ...ports.settings, ...servers };
   const supervisor = new Supervisor({
     folder,
     environment,
@@ -59,6 +59,23 @@ export async function startLocalSystem(options: LocalSystemOptions): Promise<voi
   if (rate > 0) await startDemo(options, environment, ports, tell);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   tell(`ready after ${seconds} s; Ctrl-C stops everything`);
+}
+
+/**
+ * The default model is made for millions of ratings, and a few of them hardly move a user. In the small
+ * world of the demo they should, or there is nothing to watch. What the user has set stays.
+ */
+function demoModel(rate: number): Record<string, string> {
+  const lively = {
+    RHO: '3',
+    USER_SHRINKAGE: '5',
+    ITEM_SHRINKAGE: '10',
+    RECENCY_WEIGHT: '20',
+    RECENCY_HALF_LIFE: '5',
+    RECENCY_RAMP: '0',
+  };
+  if (rate === 0) return {};
+  return Object.fromEntries(Object.entries(lively).filter(([name]) => !isGiven(name)));
 }
 
 /** A server is stopped with the rest; if it ends by itself, nothing can go on. */
