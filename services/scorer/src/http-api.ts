@@ -1,9 +1,15 @@
-/** The recommendation API over HTTP. Errors are problem details as RFC 9457 has them. */
+/** The API over HTTP: who may ask, when, within which limits, and how errors are told. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { idBytesLimit, recommendationCountLimit } from '@freshet/events';
+import { recommendationCountLimit } from '@freshet/events';
 import { metrics } from '@freshet/telemetry';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
+import type { HttpLimits } from './answer-schemas.ts';
+import { OPENAPI_PATH, serveOpenapi } from './openapi.ts';
+import { PROBLEM_TYPE, problem, problemText, refusal } from './problem.ts';
+import { recommendationRoutes } from './recommendation-routes.ts';
 import type { Recommender } from './recommender.ts';
+
+export type Routes = (api: FastifyInstance, limits: HttpLimits) => void;
 
 export interface HttpApiOptions {
   readonly recommender: Pick<Recommender, 'recommend'>;
@@ -11,89 +17,74 @@ export interface HttpApiOptions {
   readonly token: string;
   /** What readiness waits for, or null when ready. */
   readonly waitingFor: () => string | null;
+  readonly limits?: HttpLimits;
+  /** Beside the recommendations of a user. */
+  readonly routes?: readonly Routes[];
 }
 
-const BODY_BYTES_LIMIT = 64 << 10;
+/** As the settings have them by default. */
+const usual: HttpLimits = {
+  bodyBytes: 256 << 10,
+  requestMs: 10_000,
+  items: recommendationCountLimit,
+  offset: 10_000,
+  ids: 1_000,
+  users: 100,
+};
 const PATH_BYTES_LIMIT = 16 << 10; // Node's own limit on the head of a request
-const REQUEST_TIMEOUT_MS = 30_000;
 
-interface RecommendationQuery {
-  Params: { user: string };
-  Querystring: { n: number };
-}
-
-const recommendationSchema = {
-  params: {
-    type: 'object',
-    properties: { user: { type: 'string', minLength: 1 } },
-  },
-  querystring: {
-    type: 'object',
-    properties: {
-      n: { type: 'integer', minimum: 1, maximum: recommendationCountLimit, default: 10 },
-    },
-  },
-} as const;
-
-export function httpApi({ recommender, token, waitingFor }: HttpApiOptions): FastifyInstance {
+export function httpApi(options: HttpApiOptions): FastifyInstance {
+  const { recommender, limits = usual, routes = [] } = options;
   const api = fastify({
-    bodyLimit: BODY_BYTES_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestMs,
+    http: { headersTimeout: limits.requestMs, connectionsCheckingInterval: limits.requestMs },
     // Not the id's own limit: the router answers 404 beyond its limit, and the id is what is wrong.
     routerOptions: { maxParamLength: PATH_BYTES_LIMIT },
     frameworkErrors: (error, _, reply) =>
       void problem(reply, error.statusCode ?? 400, error.message),
+    clientErrorHandler: (error, socket) => {
+      if (!socket.writable) return;
+      const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+      const body = problemText(status, 'the request cannot be read');
+      const head = `HTTP/1.1 ${status} Refused\r\nContent-Type: ${PROBLEM_TYPE}\r\n`;
+      socket.end(`${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+    },
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: 'array', useDefaults: true } },
   });
-  const expected = digest(token);
-
-  api.addHook('onRequest', async (request, reply) => {
-    if (token !== '' && !timingSafeEqual(digest(bearer(request.headers.authorization)), expected)) {
-      reply.header('www-authenticate', 'Bearer');
-      return problem(reply, 401, 'a valid bearer token is needed');
-    }
-    const reason = waitingFor();
-    if (reason !== null) {
-      reply.header('retry-after', '1');
-      return problem(reply, 503, `not ready: waiting for ${reason}`);
-    }
-    return undefined;
-  });
-  api.addHook('onResponse', async (_, reply) => {
-    const outcome = reply.statusCode < 400 ? 'ok' : reply.statusCode < 500 ? 'refused' : 'failed';
-    metrics.requestDuration.observe({ transport: 'http', outcome }, reply.elapsedTime / 1000);
-  });
+  api.removeContentTypeParser('text/plain');
+  guard(api, options);
   api.setNotFoundHandler((_, reply) => problem(reply, 404, 'no such resource'));
   api.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
-    const status = error.statusCode ?? 500;
-    if (status < 500) return problem(reply, status, error.message);
+    const refused = refusal(error);
+    if (refused) return problem(reply, refused.status, refused.detail, refused.more);
     request.log.error({ err: error }, 'request failed');
-    return problem(reply, status, 'the request could not be answered');
+    return problem(reply, error.statusCode ?? 500, 'the request could not be answered');
   });
-
-  const route = { schema: recommendationSchema };
-  api.get<RecommendationQuery>('/v1/recommendations/:user', route, async (request, reply) => {
-    const { user } = request.params;
-    if (Buffer.byteLength(user) > idBytesLimit) {
-      return problem(reply, 400, `a user id has at most ${idBytesLimit} bytes`);
-    }
-    return recommender.recommend(user, request.query.n);
-  });
+  serveOpenapi(api);
+  recommendationRoutes(recommender)(api, limits);
+  for (const add of routes) add(api, limits);
   return api;
 }
 
-function problem(reply: FastifyReply, status: number, detail: string): FastifyReply {
-  const body = { type: 'about:blank', title: titles[status] ?? 'Error', status, detail };
-  return reply.code(status).type('application/problem+json').send(JSON.stringify(body));
+function guard(api: FastifyInstance, { token, waitingFor }: HttpApiOptions): void {
+  const expected = digest(token);
+  api.addHook('onRequest', (request, reply, next) => {
+    if (token !== '' && !timingSafeEqual(digest(bearer(request.headers.authorization)), expected)) {
+      reply.header('www-authenticate', 'Bearer');
+      return void problem(reply, 401, 'a valid bearer token is needed');
+    }
+    const reason = waitingFor();
+    if (reason === null || request.routeOptions.url === OPENAPI_PATH) return next();
+    reply.header('retry-after', '1');
+    return void problem(reply, 503, `not ready: waiting for ${reason}`);
+  });
+  api.addHook('onResponse', (_, reply, next) => {
+    const outcome = reply.statusCode < 400 ? 'ok' : reply.statusCode < 500 ? 'refused' : 'failed';
+    metrics.requestDuration.observe({ transport: 'http', outcome }, reply.elapsedTime / 1000);
+    next();
+  });
 }
-
-const titles: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  404: 'Not Found',
-  413: 'Content Too Large',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-};
 
 function bearer(header: string | undefined): string {
   return header?.match(/^Bearer (.+)$/i)?.[1] ?? '';

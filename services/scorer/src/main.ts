@@ -1,17 +1,36 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
-import { httpAddress, serviceSettings } from '@freshet/config';
-import { topicName } from '@freshet/events';
-import { wasmKernels } from '@freshet/kernels';
-import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
-import { PartitionReader, Publisher } from '@freshet/stream';
-import { AdminServer, listening, metrics, runService } from '@freshet/telemetry';
-import { httpApi } from './http-api.ts';
+import { httpAddress, type Settings, serviceSettings } from '@freshet/config';
+import { factorBatchCodec, topicName } from '@freshet/events';
+import { type Kernels, wasmKernels } from '@freshet/kernels';
+import type { Grams } from '@freshet/model';
+import { FollowedGrams, FollowedReplica, openSession, type Session } from '@freshet/session';
+import { PartitionReader, Publisher, Tail } from '@freshet/stream';
+import {
+  AdminServer,
+  listening,
+  metrics,
+  runService,
+  type ServiceContext,
+} from '@freshet/telemetry';
+import { Catalogue } from './catalogue.ts';
+import { followMetadata } from './followed-metadata.ts';
+import { Freshness } from './freshness.ts';
+import { GuestFolder } from './guest.ts';
+import { httpApi, type Routes } from './http-api.ts';
+import { insightRoutes } from './insight-routes.ts';
+import { Insights } from './insights.ts';
+import { Pusher } from './pusher.ts';
+import { RatingLog } from './rating-log.ts';
+import { ratingRoutes } from './rating-routes.ts';
+import { batchRoutes, guestRoutes } from './recommendation-routes.ts';
 import { Recommender } from './recommender.ts';
 import { RequestAnswerer } from './request-answerer.ts';
+import { UserReader } from './user-reader.ts';
 
 const settings = serviceSettings('scorer');
 
-await runService('scorer', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
+await runService('scorer', settings.LOG_LEVEL, async (context) => {
+  const { log, stack, fail } = context;
   let waitingFor: () => string | null = () => 'Kafka and Redis';
   const health = { live: () => true, waitingFor: () => waitingFor() };
   stack.own(await AdminServer.open(httpAddress(settings, 'SCORER_ADMIN_PORT'), health));
@@ -19,47 +38,160 @@ await runService('scorer', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
   const session = await openSession('scorer', settings, { log, stack });
   const { kafka, store, model } = session;
   const partitions = settings.PARTITIONS;
-  const factorCount = settings.FACTOR_COUNT;
   const kernels = wasmKernels();
-  const items = new Replica(kernels, factorCount, partitions);
-  const moved = () => metrics.catalogueItems.set(items.size);
+  const catalogue = new Catalogue(kernels, settings.FACTOR_COUNT, partitions);
+  const metadata = stack.own(await followMetadata(catalogue, { ...session, log, fail }));
+  const moved = () => metrics.catalogueItems.set(catalogue.items.size);
   const followed = { ...session, side: 'item', partitions, log, fail, moved } as const;
-  const replica = stack.own(await FollowedReplica.open(items, followed));
+  const replica = stack.own(await FollowedReplica.open(catalogue.items, followed));
+  const users = new UserReader({
+    store,
+    partitions,
+    slotsOf: (ids) => catalogue.slotsOf(ids),
+    limit: settings.USER_CACHE,
+    waitMs: settings.AFTER_MS,
+  });
+  const userTail = stack.own(await followUsers(users, session, context));
   const grams = stack.own(await FollowedGrams.open({ ...session, log, fail }));
-  waitingFor = () => {
+  let serving = false;
+  const catchingUp = () => {
     if (grams.latest === undefined) return 'the grams of the aggregator';
+    if (!userTail.caughtUp) return 'the moves of users';
+    if (!metadata.caughtUp) return 'the items topic';
     return replica.caughtUp ? null : 'the item vectors';
   };
+  waitingFor = () => catchingUp() ?? (serving ? null : 'its own HTTP port');
   while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
   const first = grams.latest;
+  const latest = () => grams.latest ?? first;
+  const freshness = stack.own(new Freshness(() => session.admin.ends(topicName('ratings', model))));
+  freshness.start((error) => log.debug({ err: error }, 'ends of the ratings not known'));
   const recommender = new Recommender({
     model,
     partitions,
-    factorCount,
-    kernels,
-    store,
-    items,
-    grams: () => grams.latest ?? first,
+    factorCount: settings.FACTOR_COUNT,
+    catalogue,
+    users,
+    grams: latest,
+    lag: (shard, position) => freshness.lagOf(shard, position),
   });
-
-  const api = stack.own(httpApi({ recommender, token: settings.HTTP_TOKEN, waitingFor }));
-  const address = httpAddress(settings, 'SCORER_PORT');
-  const url = await listening(address, (at) => api.listen(at));
 
   const publisher = stack.own(await Publisher.open(kafka));
-  const groupId = `${model}.scorer`;
-  const topic = topicName('recommendationRequests', model);
-  const answerer = new RequestAnswerer({
-    ...session,
-    partitions,
-    groupId,
-    recommender,
-    publisher,
-    log,
-  });
-  const reading = { groupId, topic, log, fail, sessionMs: settings.KAFKA_SESSION_MS };
-  const requests = new PartitionReader(kafka, reading, answerer);
-  stack.own(requests);
-  await requests.start();
+  const api = stack.own(
+    httpApi({
+      recommender,
+      token: settings.HTTP_TOKEN,
+      waitingFor: catchingUp,
+      limits: limitsOf(settings),
+      routes: routesFor({
+        session,
+        kernels,
+        catalogue,
+        users,
+        recommender,
+        grams: latest,
+        publisher,
+      }),
+    }),
+  );
+  const url = await listening(httpAddress(settings, 'SCORER_PORT'), (at) => api.listen(at));
+  serving = true;
+  await answerRequests(recommender, publisher, session, context);
+  if (settings.PUSH) await push(recommender, publisher, session, context);
   log.info({ model, url }, 'scorer started');
 });
+
+interface Collaborators {
+  readonly session: Session;
+  readonly kernels: Kernels;
+  readonly catalogue: Catalogue;
+  readonly users: UserReader;
+  readonly recommender: Recommender;
+  readonly grams: () => Grams;
+  readonly publisher: Publisher;
+}
+
+/** Everything that is served beside the recommendations of a user. */
+function routesFor(collaborators: Collaborators): Routes[] {
+  const { session, kernels, catalogue, recommender, grams, publisher } = collaborators;
+  const { model, modelSettings } = session;
+  const { PARTITIONS: partitions, RATING_MAX: ratingMax } = settings;
+  const guests = new GuestFolder(kernels, modelSettings, catalogue, grams);
+  const insights = new Insights({ ...collaborators, settings: modelSettings });
+  const limits = { valueMax: ratingMax, schemaIds: [] };
+  return [
+    batchRoutes(recommender),
+    guestRoutes({ recommender, guests, catalogue, ratingMax }),
+    insightRoutes(insights),
+    ratingRoutes(new RatingLog(publisher, model, partitions, limits)),
+  ];
+}
+
+function limitsOf(given: Settings) {
+  return {
+    bodyBytes: given.HTTP_BODY_BYTES,
+    requestMs: given.HTTP_REQUEST_MS,
+    items: given.ANSWER_ITEMS,
+    offset: given.ANSWER_OFFSET,
+    ids: given.REQUEST_IDS,
+    users: given.REQUEST_USERS,
+  };
+}
+
+async function followUsers(
+  users: UserReader,
+  { kafka, admin, model }: Session,
+  { log, fail }: ServiceContext,
+): Promise<Tail> {
+  const topic = topicName('userFactors', model);
+  const ends = await admin.ends(topic);
+  const positions = new Map(ends);
+  return Tail.open(kafka, admin, {
+    topic,
+    model,
+    log,
+    fail,
+    startAt: async (partition) => positions.get(partition) ?? 0,
+    receive: (partition, records) => {
+      for (const { value, offset } of records) {
+        positions.set(partition, offset + 1);
+        if (value !== null) users.moved(factorBatchCodec.decode(value));
+      }
+    },
+  });
+}
+
+async function answerRequests(
+  recommender: Recommender,
+  publisher: Publisher,
+  session: Session,
+  { log, fail, stack }: ServiceContext,
+): Promise<void> {
+  const { kafka, model } = session;
+  const groupId = `${model}.scorer`;
+  const topic = topicName('recommendationRequests', model);
+  const partitions = settings.PARTITIONS;
+  const shared = { ...session, partitions, groupId, recommender, publisher, log };
+  const answerer = new RequestAnswerer(shared);
+  const reading = { groupId, topic, log, fail, sessionMs: settings.KAFKA_SESSION_MS };
+  const requests = stack.own(new PartitionReader(kafka, reading, answerer));
+  await requests.start();
+}
+
+async function push(
+  recommender: Recommender,
+  publisher: Publisher,
+  { kafka, admin, model }: Session,
+  { log, fail, stack }: ServiceContext,
+): Promise<void> {
+  const { PARTITIONS: partitions, PUSH_ITEMS: items, PUSH_PER_SECOND: perSecond } = settings;
+  const shared = { model, partitions, items, perSecond, recommender, publisher, admin };
+  const failed = (error: unknown) => log.warn({ err: error }, 'pushes dropped');
+  const pusher = stack.own(new Pusher({ ...shared, failed }));
+  const groupId = `${model}.push`;
+  const topic = topicName('userFactors', model);
+  const reading = { groupId, topic, log, fail, sessionMs: settings.KAFKA_SESSION_MS };
+  const moves = stack.own(new PartitionReader(kafka, reading, pusher));
+  await moves.start();
+  pusher.start();
+}

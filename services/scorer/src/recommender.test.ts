@@ -1,26 +1,32 @@
 import { shardOf } from '@freshet/events';
 import { referenceKernels } from '@freshet/kernels';
 import { Gram } from '@freshet/model';
-import { Replica } from '@freshet/session';
+import type { Replica } from '@freshet/session';
 import { encodeRowEntry, MemoryStore } from '@freshet/store';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Recommender } from './recommender.ts';
+import { Catalogue } from './catalogue.ts';
+import { Recommender, type Wishes, WrongPartition } from './recommender.ts';
+import { NotThereYet, UserReader } from './user-reader.ts';
 
 const K = 2;
 const PARTITIONS = 4;
 const kernels = referenceKernels();
 let store: MemoryStore;
+let catalog: Catalogue;
 let items: Replica;
 let recommender: Recommender;
 let users: Gram;
 
 beforeEach(() => {
   store = new MemoryStore();
-  items = new Replica(kernels, K, PARTITIONS);
+  catalog = new Catalogue(kernels, K, PARTITIONS);
+  items = catalog.items;
   users = Gram.zero(K);
   const grams = () => ({ user: users, item: Gram.zero(K), ratings: 0 });
-  const options = { model: 'm', partitions: PARTITIONS, factorCount: K, kernels, store, items };
-  recommender = new Recommender({ ...options, grams });
+  const options = { model: 'm', partitions: PARTITIONS, factorCount: K, catalogue: catalog };
+  const slotsOf = (ids: Iterable<string>) => catalog.slotsOf(ids);
+  const reading = { store, partitions: PARTITIONS, slotsOf, limit: 10, waitMs: 30 };
+  recommender = new Recommender({ ...options, users: new UserReader(reading), grams });
 });
 
 /** The first factor is how much of a comedy it is, the second how much of a drama. */
@@ -54,8 +60,8 @@ async function someone(
   });
 }
 
-const namesOf = async (user: string, n = 10) =>
-  (await recommender.recommend(user, n)).items.map(({ item }) => item);
+const namesOf = async (user: string, n = 10, wishes: Wishes = {}) =>
+  (await recommender.recommend(user, n, wishes)).items.map(({ item }) => item);
 
 describe('a recommendation', () => {
   it("orders items by the user's taste and tells the position it knows of", async () => {
@@ -64,8 +70,8 @@ describe('a recommendation', () => {
     const { items: found, ...rest } = await recommender.recommend('ada', 10);
     expect(found.map(({ item, score }) => [item, score])).toEqual([
       ['comedy', 2],
-      ['half comedy', 1],
       ['drama', 1],
+      ['half comedy', 1],
     ]);
     expect(rest).toEqual({ user: 'ada', model: { name: 'm', position: 12 }, fallback: null });
   });
@@ -111,5 +117,103 @@ describe('a recommendation', () => {
 
   it('is empty while there is no catalogue', async () => {
     expect(await recommender.recommend('ada', 5)).toMatchObject({ items: [], fallback: 'mean' });
+  });
+});
+
+describe('wishes', () => {
+  it('offset: pages of a list fit together, equal scores ordered by id', async () => {
+    for (const id of ['d', 'a', 'f', 'c', 'b', 'e']) items.set(id, Float32Array.of(1, 0));
+    items.set('best', Float32Array.of(2, 0));
+    await someone('ada', [1, 0], {});
+    const pages = [0, 2, 4, 6].map((offset) => namesOf('ada', 2, { offset }));
+    expect((await Promise.all(pages)).flat()).toEqual(['best', 'a', 'b', 'c', 'd', 'e', 'f']);
+    expect(await namesOf('ada', 3)).toEqual(['best', 'a', 'b']);
+    expect(await namesOf('ada', 5, { offset: 100 })).toEqual([]);
+  });
+
+  it('exclude: named items are left out, unknown ones are no matter', async () => {
+    catalogue();
+    await someone('ada', [1, 0], {});
+    const exclude = ['comedy', 'never heard of'];
+    expect(await namesOf('ada', 2, { exclude })).toEqual(['half comedy', 'drama']);
+  });
+
+  it('includeRated: what the user has rated is there again', async () => {
+    catalogue();
+    await someone('ada', [1, 0], { comedy: 5 });
+    expect(await namesOf('ada', 1, { includeRated: true })).toEqual(['comedy']);
+  });
+
+  it('after: refused, telling how far the shard is, when the rating does not come', async () => {
+    catalogue();
+    await someone('ada', [1, 0], {});
+    const partition = shardOf('ada', PARTITIONS);
+    expect(await namesOf('ada', 1, { after: { partition, offset: 11 } })).toEqual(['comedy']);
+    const refusal = recommender.recommend('ada', 1, { after: { partition, offset: 12 } });
+    await expect(refusal).rejects.toThrow(NotThereYet);
+    await expect(refusal).rejects.toMatchObject({ position: 12 });
+    const elsewhere = { after: { partition: (partition + 1) % PARTITIONS, offset: 0 } };
+    await expect(recommender.recommend('ada', 1, elsewhere)).rejects.toThrow(WrongPartition);
+  });
+
+  it('category: the best of that category alone, in the same order and with the same scores', async () => {
+    catalogue();
+    await someone('ada', [2, 1], { comedy: 5 });
+    for (const id of ['comedy', 'half comedy', 'drama', 'not in the catalogue']) {
+      catalog.describe(id, { categories: ['film'], withdrawn: false });
+    }
+    const { items: found } = await recommender.recommend('ada', 10, { category: 'film' });
+    expect(found.map(({ item, score }) => [item, score])).toEqual([
+      ['drama', 1],
+      ['half comedy', 1],
+    ]);
+    expect(await namesOf('ada', 10, { category: 'song' })).toEqual([]);
+  });
+});
+
+describe('what the items topic says', () => {
+  it('is told with each item', async () => {
+    catalogue();
+    catalog.describe('comedy', { title: 'Ha', categories: ['Fun'], withdrawn: false });
+    await someone('ada', [1, 0], {});
+    const { items: found } = await recommender.recommend('ada', 2);
+    expect(found[0]).toEqual({ item: 'comedy', score: 1, title: 'Ha', categories: ['Fun'] });
+    expect(found[1]).toEqual({ item: 'half comedy', score: 0.5 });
+  });
+
+  it('withdraws an item at once, before or after its vector comes, and brings it back', async () => {
+    catalog.describe('comedy', { categories: [], withdrawn: true });
+    catalogue();
+    catalog.describe('half comedy', { categories: ['Fun'], withdrawn: true });
+    await someone('ada', [1, 0], {});
+    expect(await namesOf('ada')).toEqual(['drama']);
+    items.set('comedy', Float32Array.of(3, 0));
+    expect(await namesOf('ada')).toEqual(['drama']);
+    expect(await namesOf('ada', 10, { category: 'Fun' })).toEqual([]);
+    catalog.describe('comedy', null);
+    expect(await namesOf('ada')).toEqual(['comedy', 'drama']);
+  });
+
+  it('never shows an item that was removed, whatever is said of it', async () => {
+    catalogue();
+    items.remove('comedy');
+    catalog.describe('comedy', { categories: [], withdrawn: false });
+    await someone('ada', [1, 0], {});
+    expect(await namesOf('ada')).toEqual(['half comedy', 'drama']);
+  });
+});
+
+describe('while nothing is known of users', () => {
+  it('what is popular is recommended, and the answer says so', async () => {
+    items.set('old', Float32Array.of(1, 0), 10);
+    items.set('hit', Float32Array.of(1, 0), 12);
+    items.set('hidden', Float32Array.of(1, 0), 13);
+    catalog.describe('hidden', { categories: [], withdrawn: true });
+    const { items: found, fallback } = await recommender.recommend('nobody', 10);
+    expect(fallback).toBe('trend');
+    expect(found).toEqual([
+      { item: 'hit', score: 1 },
+      { item: 'old', score: 0.25 },
+    ]);
   });
 });

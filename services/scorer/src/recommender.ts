@@ -1,59 +1,111 @@
 /**
- * Answers for one user: the vector and the row as the store has them now, scored against the
- * replica of the items. Somebody without ratings is answered by the mean of all users.
+ * Answers for one user: the vector and the rated items as the store has them, searched against the
+ * catalogue. Somebody without ratings is answered by the mean of all users, or while there is none by
+ * what is popular: never with an error.
  */
-import { type Recommendation, type ScoredItem, shardOf } from '@freshet/events';
-import type { Kernels } from '@freshet/kernels';
+import { type Fallback, type ModelState, type Recommendation, shardOf } from '@freshet/events';
 import { type Grams, meanVector } from '@freshet/model';
-import type { Replica } from '@freshet/session';
-import { decodeRow, type FactorStore } from '@freshet/store';
+import type { Catalogue } from './catalogue.ts';
+import type { Lag } from './freshness.ts';
+import { SearchQueue } from './search-queue.ts';
+import type { KnownUser, UserReader } from './user-reader.ts';
 
 export interface RecommenderOptions {
   readonly model: string;
   readonly partitions: number;
   readonly factorCount: number;
-  readonly kernels: Kernels;
-  readonly store: FactorStore;
-  readonly items: Replica;
+  readonly catalogue: Catalogue;
+  readonly users: Pick<UserReader, 'read' | 'kept'>;
   readonly grams: () => Grams;
+  readonly lag?: (shard: number, position: number | null) => Lag | null;
+}
+
+/** What a request may ask for beyond how many. */
+export interface Wishes {
+  /** Where the page starts in the list. */
+  readonly offset?: number;
+  readonly exclude?: readonly string[];
+  readonly includeRated?: boolean;
+  readonly category?: string;
+  /** Where a rating of the user lies that the answer must know of. */
+  readonly after?: { readonly partition: number; readonly offset: number };
+}
+
+/** That rating lies where ratings of this user do not: nobody can tell when it is applied. */
+export class WrongPartition extends Error {
+  override readonly name = 'WrongPartition';
 }
 
 export class Recommender {
   readonly #options: RecommenderOptions;
+  readonly #queue: SearchQueue;
 
   constructor(options: RecommenderOptions) {
     this.#options = options;
+    this.#queue = new SearchQueue(options.catalogue);
   }
 
-  async recommend(user: string, n: number): Promise<Recommendation> {
-    const { store, partitions, model, factorCount, grams } = this.#options;
+  async recommend(user: string, n: number, wishes: Wishes = {}): Promise<Recommendation> {
+    const { partitions, users } = this.#options;
     const shard = shardOf(user, partitions);
-    const { vector, row, position } = await store.entity({ side: 'user', shard }, user);
-    const rated = row === null ? [] : [...decodeRow(row).values()];
-    const known = vector !== null && vector.length > 0;
-    const query = known ? vector : new Float32Array(factorCount);
-    if (!known) meanVector('user', grams(), query);
-    const skip = rated.filter(({ value }) => value !== null).map(({ neighbour }) => neighbour);
-    return {
-      user,
-      items: this.#best(query, n, skip),
-      model: { name: model, position },
-      fallback: known ? null : 'mean',
-    };
+    if (wishes.after !== undefined && wishes.after.partition !== shard) {
+      throw new WrongPartition(
+        `ratings of this user are on partition ${shard}, not ${wishes.after.partition}`,
+      );
+    }
+    const after = wishes.after?.offset;
+    const known = users.kept(user, after) ?? (await users.read(user, after));
+    const { items, fallback } = await this.#list(known, n, wishes);
+    return { user, items, model: this.modelOf(shard, known.position), fallback };
   }
 
-  #best(query: Float32Array, n: number, rated: readonly string[]): ScoredItem[] {
-    const { items, kernels } = this.#options;
-    const skip = items.absentees();
-    for (const id of rated) {
-      const slot = items.slotOf(id);
-      if (slot !== undefined) skip[slot] = 1;
+  /** For somebody who is not stored: a vector, and the items it comes from. */
+  async recommendTo(
+    vector: Float32Array | null,
+    rated: readonly number[],
+    n: number,
+    wishes: Wishes,
+  ) {
+    const known = { vector, rated, position: null };
+    return { ...(await this.#list(known, n, wishes)), model: this.modelOf(null, null) };
+  }
+
+  /** The vector that answers for a user, and why if it is not the user's own. */
+  queryOf(own: Float32Array | null): { vector: Float32Array; fallback: Fallback } {
+    if (own !== null) return { vector: own, fallback: null };
+    const vector = new Float32Array(this.#options.factorCount);
+    meanVector('user', this.#options.grams(), vector);
+    return { vector, fallback: 'mean' };
+  }
+
+  modelState(user: string, position: number | null): ModelState {
+    return this.modelOf(shardOf(user, this.#options.partitions), position);
+  }
+
+  /** Without a shard the lag is that of nobody's ratings in particular: not told. */
+  modelOf(shard: number | null, position: number | null): ModelState {
+    const { model, lag } = this.#options;
+    if (lag === undefined) return { name: model, position };
+    return { name: model, position, lag: shard === null ? null : lag(shard, position) };
+  }
+
+  async #list({ vector: own, rated }: KnownUser, n: number, wishes: Wishes) {
+    const { offset = 0, exclude = [], includeRated = false, category } = wishes;
+    const { catalogue } = this.#options;
+    const { vector, fallback } = this.queryOf(own);
+    const named = exclude.length === 0 ? [] : catalogue.knownSlots(exclude);
+    const excluded = includeRated ? named : named.length === 0 ? rated : [...named, ...rated];
+    const query = { vector, count: offset + n, excluded };
+    const page = (items: Recommendation['items'], why: Fallback) => ({
+      items: catalogue.described(items.slice(offset)),
+      fallback: why,
+    });
+    if (category !== undefined) return page(catalogue.searchCategory(category, query), fallback);
+    if (fallback !== null && vector.every((factor) => factor === 0)) {
+      // The mean says nothing at all: what is popular says more.
+      const popular = await catalogue.popular(offset + n, new Set(excluded));
+      if (popular.length > 0) return page(popular, 'trend');
     }
-    const best = { length: 0, slots: new Uint32Array(n), scores: new Float32Array(n) };
-    kernels.topN(query, items.table, skip, best);
-    return Array.from({ length: best.length }, (_, at) => ({
-      item: items.idAt(best.slots[at] ?? 0),
-      score: best.scores[at] ?? 0,
-    }));
+    return page(await this.#queue.search(query), fallback);
   }
 }

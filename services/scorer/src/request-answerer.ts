@@ -14,10 +14,10 @@ export interface AnswererOptions {
   readonly model: string;
   readonly partitions: number;
   readonly groupId: string;
-  readonly recommender: Recommender;
-  readonly publisher: Publisher;
-  readonly admin: TopicAdmin;
-  readonly log: Log;
+  readonly recommender: Pick<Recommender, 'recommend'>;
+  readonly publisher: Pick<Publisher, 'publish'>;
+  readonly admin: Pick<TopicAdmin, 'committed' | 'starts'>;
+  readonly log: Pick<Log, 'warn'>;
 }
 
 export class RequestAnswerer implements PartitionOwner {
@@ -59,6 +59,12 @@ export class RequestAnswerer implements PartitionOwner {
     try {
       const request = decodeRecommendationRequest(record.value);
       if (request.model !== undefined && request.model !== model) return undefined;
+      const deadline = Number(record.headers.deadline ?? Number.POSITIVE_INFINITY);
+      if (!(Date.now() <= deadline)) {
+        // Nobody waits for it any more; a deadline that is no number has passed too.
+        timer({ outcome: 'refused' });
+        return undefined;
+      }
       const answer = await recommender.recommend(request.user, request.n);
       const replyTopic = record.headers['reply-topic'];
       const destination =

@@ -1,0 +1,90 @@
+/** The shapes that several routes take or give, once: checked, serialized and documented from here. */
+import { idBytesLimit } from '@freshet/events';
+import type { Wishes } from './recommender.ts';
+
+/** Every bound that a request may run into. */
+export interface HttpLimits {
+  readonly bodyBytes: number;
+  /** How long a client may take to send its request. */
+  readonly requestMs: number;
+  readonly items: number;
+  readonly offset: number;
+  readonly ids: number;
+  readonly users: number;
+}
+
+/** Longer in characters than any id of so many bytes; bytes are counted where ids are read. */
+export const idSchema = { type: 'string', minLength: 1 } as const;
+export const bodyIdSchema = { type: 'string', minLength: 1, maxLength: idBytesLimit } as const;
+
+export const modelSchema = {
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    position: { type: ['integer', 'null'] },
+    lag: {
+      type: ['object', 'null'],
+      properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
+    },
+  },
+} as const;
+
+export const itemsSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      item: { type: 'string' },
+      score: { type: 'number' },
+      title: { type: 'string' },
+      categories: { type: 'array', items: { type: 'string' } },
+    },
+  },
+} as const;
+
+export const fallbackSchema = { enum: [null, 'mean', 'trend'] } as const;
+
+export const recommendationSchema = {
+  type: 'object',
+  properties: {
+    user: { type: 'string' },
+    items: itemsSchema,
+    model: modelSchema,
+    fallback: fallbackSchema,
+  },
+} as const;
+
+/** What a list may be asked for, in a query or in a body. */
+export function wishSchemas({ items, offset, ids }: HttpLimits) {
+  return {
+    n: { type: 'integer', minimum: 1, maximum: items, default: 10 },
+    offset: { type: 'integer', minimum: 0, maximum: offset, default: 0 },
+    exclude: { type: 'array', items: bodyIdSchema, maxItems: ids, default: [] },
+    include_rated: { type: 'boolean', default: false },
+    category: { type: 'string', minLength: 1, maxLength: idBytesLimit },
+  } as const;
+}
+
+export interface WishFields {
+  n: number;
+  offset: number;
+  exclude: string[];
+  include_rated: boolean;
+  category?: string;
+  after?: string;
+}
+
+export function wishesOf({ offset, exclude, include_rated, category, after }: WishFields): Wishes {
+  return {
+    offset,
+    exclude,
+    includeRated: include_rated,
+    ...(category === undefined ? undefined : { category }),
+    ...(after === undefined ? undefined : { after: placeOf(after) }),
+  };
+}
+
+function placeOf(after: string): { partition: number; offset: number } {
+  const [partition = 0, offset = 0] = after.split(':').map(Number);
+  return { partition, offset };
+}

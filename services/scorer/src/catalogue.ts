@@ -1,0 +1,210 @@
+/**
+ * What can be recommended: every item vector in a table that is searched exactly, and what the items topic
+ * says of each. Equal scores are ordered by id, so that pages of a list fit together.
+ */
+import type { ItemMetadata, ScoredItem } from '@freshet/events';
+import type { Best, Kernels, RankedTable, Search } from '@freshet/kernels';
+import { Replica } from '@freshet/session';
+
+export interface Query {
+  readonly vector: Float32Array;
+  /** How many of the best are wanted. */
+  readonly count: number;
+  /** Slots to leave out. */
+  readonly excluded: readonly number[];
+}
+
+/** Slots of a long scan done in one go before other requests have their turn. */
+const SLICE = 20_000;
+const USUAL_SIZE = 100;
+const SEARCHES_KEPT = 16;
+
+export class Catalogue {
+  readonly items: Replica;
+  readonly #kernels: Kernels;
+  readonly #table: RankedTable;
+  readonly #rooms = new Map<number, Best>();
+  readonly #metadata = new Map<string, ItemMetadata>();
+  readonly #categories = new Map<string, Set<string>>();
+
+  constructor(kernels: Kernels, factorCount: number, partitions: number) {
+    this.#kernels = kernels;
+    this.#table = kernels.rankedTable(factorCount);
+    this.items = new Replica(kernels, factorCount, partitions, {
+      table: this.#table,
+      present: (slot) => this.#show(slot),
+    });
+  }
+
+  /** The exact best of each query, as the catalogue is at this moment. */
+  search(queries: readonly Query[]): ScoredItem[][] {
+    const searches = queries.map(({ vector, count, excluded }, nth): Search => {
+      const best = this.#room(Math.min(count, this.items.size), nth);
+      return { query: vector, excluded, best, tied: false };
+    });
+    this.#kernels.search(searches, this.#table);
+    return searches.map((search) => this.#ordered(search));
+  }
+
+  /** The best of one category, every one of its items looked at. */
+  searchCategory(category: string, { vector, count, excluded }: Query): ScoredItem[] {
+    const left = new Set(excluded);
+    const slots: number[] = [];
+    for (const id of this.#categories.get(category) ?? []) {
+      const slot = this.items.slotOf(id);
+      if (slot !== undefined && !left.has(slot) && !this.#table.isHidden(slot)) slots.push(slot);
+    }
+    const scores = new Float32Array(slots.length);
+    this.#kernels.scoresOf(vector, slots, this.#table, scores);
+    const found = slots.map((slot, at) => ({
+      item: this.items.idAt(slot),
+      score: scores[at] ?? 0,
+    }));
+    return found.sort(byScoreThenId).slice(0, count);
+  }
+
+  /** The score of an item for a vector; null of an item without a vector. */
+  scoreOf(vector: Float32Array, id: string): number | null {
+    const slot = this.items.slotOf(id);
+    if (slot === undefined || !this.items.isPresent(slot)) return null;
+    const out = new Float32Array(1);
+    this.#kernels.scoresOf(vector, [slot], this.#table, out);
+    return out[0] ?? 0;
+  }
+
+  vectorOf(id: string): Float32Array | undefined {
+    const slot = this.items.slotOf(id);
+    if (slot === undefined || !this.items.isPresent(slot)) return undefined;
+    const vector = new Float32Array(this.#table.factorCount);
+    this.#table.read(slot, vector);
+    return vector;
+  }
+
+  /** The slots of ids; an id not known yet gets one, so that it stays left out when it arrives. */
+  slotsOf(ids: Iterable<string>): number[] {
+    const nothing = () => new Float32Array(this.#table.factorCount);
+    return Array.from(ids, (id) => this.items.slotOrStart(id, nothing));
+  }
+
+  /** The slots of those ids that are known. */
+  knownSlots(ids: Iterable<string>): number[] {
+    return Array.from(ids, (id) => this.items.slotOf(id)).filter((slot) => slot !== undefined);
+  }
+
+  /** Items by the cosine of their vectors with that of one item. */
+  async similar(id: string, count: number): Promise<ScoredItem[] | undefined> {
+    const vector = this.vectorOf(id);
+    if (vector === undefined) return undefined;
+    const own = this.items.slotOf(id);
+    const length = Math.hypot(...vector);
+    return this.#best(
+      count,
+      (slot, dots) => {
+        const product = length * this.#table.norm(slot);
+        if (slot === own) return undefined;
+        return product > 0 ? Math.max(-1, Math.min(1, dots / product)) : 0;
+      },
+      vector,
+    );
+  }
+
+  /** Items by what is rated most now; a score is the share of the most popular one's. */
+  async popular(count: number, excluded: ReadonlySet<number> = new Set()): Promise<ScoredItem[]> {
+    const found = await this.#best(count, (slot) => {
+      const trend = this.items.trendAt(slot);
+      return excluded.has(slot) || trend === Number.NEGATIVE_INFINITY ? undefined : trend;
+    });
+    const most = found[0]?.score ?? 0;
+    return found.map(({ item, score }) => ({ item, score: 2 ** (score - most) }));
+  }
+
+  describe(id: string, metadata: ItemMetadata | null): void {
+    for (const category of this.#metadata.get(id)?.categories ?? []) {
+      const members = this.#categories.get(category);
+      members?.delete(id);
+      if (members?.size === 0) this.#categories.delete(category);
+    }
+    if (metadata === null) this.#metadata.delete(id);
+    else this.#metadata.set(id, metadata);
+    for (const category of metadata?.categories ?? []) {
+      const members = this.#categories.get(category) ?? new Set();
+      this.#categories.set(category, members.add(id));
+    }
+    const slot = this.items.slotOf(id);
+    if (slot !== undefined) this.#show(slot);
+  }
+
+  /** The same items with what is known of them. */
+  described(items: readonly ScoredItem[]): readonly ScoredItem[] {
+    if (this.#metadata.size === 0) return items;
+    return items.map(({ item, score }) => {
+      const { title, categories = [] } = this.#metadata.get(item) ?? {};
+      return {
+        item,
+        score,
+        ...(title === undefined ? {} : { title }),
+        ...(categories.length === 0 ? {} : { categories }),
+      };
+    });
+  }
+
+  /** Room for an answer; of the usual sizes it is used again, for it is read before the next search. */
+  #room(size: number, nth: number): Best {
+    const key = size * SEARCHES_KEPT + nth;
+    const kept = this.#rooms.get(key);
+    if (kept !== undefined) return kept;
+    const room = { length: 0, slots: new Uint32Array(size), scores: new Float32Array(size) };
+    if (size <= USUAL_SIZE && nth < SEARCHES_KEPT) this.#rooms.set(key, room);
+    return room;
+  }
+
+  #show(slot: number): void {
+    const isWithdrawn = this.#metadata.get(this.items.idAt(slot))?.withdrawn ?? false;
+    this.#table.hide(slot, isWithdrawn || !this.items.isPresent(slot));
+  }
+
+  /** Where the end of the list is tied, all that tie are looked at, and the lowest ids are in it. */
+  #ordered({ query, excluded, best, tied }: Search): ScoredItem[] {
+    const found: ScoredItem[] = [];
+    for (let at = 0; at < best.length; at++) {
+      found.push({ item: this.items.idAt(best.slots[at] ?? 0), score: best.scores[at] ?? 0 });
+    }
+    if (!tied) return found.sort(byScoreThenId);
+    const last = best.scores[best.length - 1] ?? 0;
+    const left = new Set(excluded);
+    const level = this.#kernels
+      .slotsScoring(query, last, this.#table)
+      .filter((slot) => !left.has(slot))
+      .map((slot) => ({ item: this.items.idAt(slot), score: last }));
+    const above = found.filter(({ score }) => score > last);
+    return [...above, ...level].sort(byScoreThenId).slice(0, best.length);
+  }
+
+  /** The best of all visible items by any measure, a slice at a time. */
+  async #best(
+    count: number,
+    measure: (slot: number, score: number) => number | undefined,
+    query?: Float32Array,
+  ): Promise<ScoredItem[]> {
+    let best: ScoredItem[] = [];
+    for (let from = 0; from < this.#table.slotEnd; from += SLICE) {
+      if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+      const to = Math.min(from + SLICE, this.#table.slotEnd);
+      const slots: number[] = [];
+      for (let slot = from; slot < to; slot++) if (!this.#table.isHidden(slot)) slots.push(slot);
+      const scores = new Float32Array(slots.length);
+      if (query) this.#kernels.scoresOf(query, slots, this.#table, scores);
+      slots.forEach((slot, at) => {
+        const score = measure(slot, scores[at] ?? 0);
+        if (score !== undefined) best.push({ item: this.items.idAt(slot), score });
+      });
+      best = best.sort(byScoreThenId).slice(0, count);
+    }
+    return best;
+  }
+}
+
+export function byScoreThenId(a: ScoredItem, b: ScoredItem): number {
+  if (a.score !== b.score) return b.score - a.score;
+  return a.item < b.item ? -1 : a.item > b.item ? 1 : 0;
+}

@@ -1,0 +1,61 @@
+/** How far is an answer behind what has been produced? Looks at the ends of the ratings topic now and then. */
+export interface Lag {
+  readonly ratings: number;
+  readonly ms: number;
+}
+
+const LOOK_MS = 500;
+/** Looks remembered: older lags are told as at least this old. */
+const LOOKS = 240;
+
+interface Look {
+  readonly at: number;
+  readonly ends: ReadonlyMap<number, number>;
+}
+
+export class Freshness {
+  readonly #ends: () => Promise<ReadonlyMap<number, number>>;
+  readonly #now: () => number;
+  /** Oldest first. */
+  #looks: Look[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ends: () => Promise<ReadonlyMap<number, number>>, now = () => Date.now()) {
+    this.#ends = ends;
+    this.#now = now;
+  }
+
+  /** Looks again and again until closed; a look that fails is told and the next one tried. */
+  start(failed: (error: unknown) => void): void {
+    const again = () => {
+      this.look()
+        .catch(failed)
+        .finally(() => {
+          if (this.#timer !== undefined) this.#timer = setTimeout(again, LOOK_MS).unref();
+        });
+    };
+    this.#timer = setTimeout(again, 0);
+  }
+
+  async look(): Promise<void> {
+    const ends = await this.#ends();
+    this.#looks.push({ at: this.#now(), ends });
+    if (this.#looks.length > LOOKS) this.#looks.shift();
+  }
+
+  /** null before the first look. */
+  lagOf(shard: number, position: number | null): Lag | null {
+    const last = this.#looks.at(-1);
+    if (last === undefined) return null;
+    const known = position ?? 0;
+    const ratings = Math.max(0, (last.ends.get(shard) ?? 0) - known);
+    if (ratings === 0) return { ratings, ms: 0 };
+    const since = this.#looks.find(({ ends }) => (ends.get(shard) ?? 0) > known);
+    return { ratings, ms: this.#now() - (since?.at ?? last.at) };
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The vector of somebody who is not stored: a few ratings folded in with the objective that a user's own
+ * half-steps descend on, from the mean of all users until it falls no further. Nothing is kept.
+ */
+import type { Kernels, VectorTable } from '@freshet/kernels';
+import { type Grams, HalfStep, type ModelSettings, meanVector, RowSampler } from '@freshet/model';
+import type { Catalogue } from './catalogue.ts';
+
+export interface GuestRating {
+  readonly item: string;
+  readonly value?: number;
+}
+
+const ROUNDS = 20;
+const ENOUGH = 1e-6;
+
+export class GuestFolder {
+  readonly #catalogue: Pick<Catalogue, 'vectorOf'>;
+  readonly #grams: () => Grams;
+  readonly #halfStep: HalfStep;
+  readonly #sampler: RowSampler;
+  /** Copies of the rated items' vectors, overwritten by the next guest. */
+  readonly #neighbours: VectorTable;
+
+  constructor(
+    kernels: Kernels,
+    settings: ModelSettings,
+    catalogue: Pick<Catalogue, 'vectorOf'>,
+    grams: () => Grams,
+  ) {
+    this.#catalogue = catalogue;
+    this.#grams = grams;
+    this.#halfStep = new HalfStep(kernels, settings);
+    this.#sampler = new RowSampler(settings);
+    this.#neighbours = kernels.table(settings.factorCount);
+  }
+
+  /** Ratings oldest first; null when none of their items is known. */
+  fold(ratings: readonly GuestRating[]): Float32Array | null {
+    const known = ratings.flatMap(({ item, value = 1 }) => {
+      const vector = this.#catalogue.vectorOf(item);
+      return vector === undefined ? [] : [{ vector, value }];
+    });
+    if (known.length === 0) return null;
+    while (this.#neighbours.slotEnd < known.length) this.#neighbours.add();
+    known.forEach(({ vector }, slot) => {
+      this.#neighbours.write(slot, vector);
+    });
+    const full = {
+      slots: Uint32Array.from(known.keys()),
+      values: Float32Array.from(known, ({ value }) => value),
+      start: 0,
+      length: known.length,
+    };
+    const grams = this.#grams();
+    const own = new Float32Array(this.#neighbours.factorCount);
+    meanVector('user', grams, own);
+    for (let round = 0; round < ROUNDS; round++) {
+      const row = this.#sampler.sample('user', full, 'guest', 0);
+      const { before, after } = this.#halfStep.run('user', own, row, this.#neighbours, grams);
+      if (before - after <= ENOUGH * Math.abs(before)) break;
+    }
+    return own;
+  }
+}

@@ -1,0 +1,277 @@
+/** Whatever a client sends: a clear 4xx, nothing crashes, and the next request is answered. */
+import { connect } from 'node:net';
+import { PoisonRecord, type Recommendation } from '@freshet/events';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { httpApi } from './http-api.ts';
+import { insightRoutes } from './insight-routes.ts';
+import type { Insights } from './insights.ts';
+import type { RatingFields } from './rating-log.ts';
+import { RatingLog } from './rating-log.ts';
+import { ratingRoutes } from './rating-routes.ts';
+import { batchRoutes, guestRoutes } from './recommendation-routes.ts';
+
+const model = { name: 'm', position: 1 };
+const limits = {
+  bodyBytes: 256 << 10,
+  requestMs: 300,
+  items: 1_000,
+  offset: 10_000,
+  ids: 1_000,
+  users: 100,
+};
+let api: FastifyInstance;
+let url: string;
+const appended: (string | undefined)[] = [];
+
+beforeAll(async () => {
+  const recommender = {
+    recommend: async (user: string): Promise<Recommendation> => ({
+      user,
+      items: [],
+      model,
+      fallback: null,
+    }),
+    recommendTo: async () => ({ items: [], model, fallback: null }),
+  };
+  const answer = async () => ({ items: [], model, fallback: null });
+  const insights: Pick<Insights, 'estimates' | 'similar' | 'popular' | 'because' | 'user'> = {
+    estimates: async (user, items) => ({
+      user,
+      items: items.map((item) => ({ item, score: 1 })),
+      model,
+      fallback: null,
+    }),
+    similar: async (item) => ({ ...(await answer()), item }),
+    popular: answer,
+    because: async (user) => ({
+      user,
+      score: 0,
+      contributions: [],
+      mean: 0,
+      rest: 0,
+      model,
+      fallback: null,
+    }),
+    user: async (user) => ({ user, ratings: [], model, fallback: null }),
+  };
+  const append = async ({ value }: { value: Buffer | null }) => {
+    appended.push(value?.toString());
+    return appended.length;
+  };
+  const log = new RatingLog({ append }, 'm', 4, { valueMax: 10, schemaIds: [] });
+  const guest = {
+    recommender,
+    guests: { fold: () => null },
+    catalogue: { knownSlots: () => [] },
+    ratingMax: 10,
+  };
+  const routes = [
+    batchRoutes(recommender),
+    guestRoutes(guest),
+    insightRoutes(insights as Insights),
+    ratingRoutes(log),
+  ];
+  api = httpApi({ recommender, token: '', waitingFor: () => null, limits, routes });
+  url = await api.listen({ port: 0, host: '127.0.0.1' });
+});
+
+afterAll(() => api.close());
+
+interface Sent {
+  method?: string;
+  body?: string;
+  type?: string;
+}
+
+async function status(path: string, { method, body, type }: Sent = {}): Promise<number> {
+  const response = await fetch(url + path, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    ...(body === undefined
+      ? {}
+      : { body, headers: { 'content-type': type ?? 'application/json' } }),
+  });
+  const text = await response.text();
+  if (response.status >= 400) {
+    expect(response.headers.get('content-type'), path).toContain('application/problem+json');
+    expect(JSON.parse(text), path).toMatchObject({ type: 'about:blank', status: response.status });
+  }
+  return response.status;
+}
+
+const json = (body: unknown): Sent => ({ body: JSON.stringify(body) });
+const LIST = '/v1/recommendations/ada';
+
+describe('numbers', () => {
+  it('out of bounds are refused', async () => {
+    const bad = ['n=0', 'n=-1', 'n=1e9', 'n=NaN', 'n=1.5', 'offset=-1', 'offset=10001', 'offset=x'];
+    for (const query of bad) expect(await status(`${LIST}?${query}`), query).toBe(400);
+    for (const after of ['7', 'a:b', '1:', ':1', '1:-1', '1:1e3', `1:${'9'.repeat(20)}`]) {
+      expect(await status(`${LIST}?after=${after}`), after).toBe(400);
+    }
+    for (const value of ['-1', '11', '1e400', '"x"', '[]']) {
+      const body = `{"user":"u","item":"i","value":${value}}`;
+      expect(await status('/v1/ratings', { body }), body).toBe(400);
+    }
+  });
+});
+
+describe('ids', () => {
+  it('may hold anything that UTF-8 can write', async () => {
+    for (const id of ['a/b', '\0', '🎬', 'a b', '%', '..', 'x'.repeat(256)]) {
+      const encoded = id === '..' ? '%2E%2E%20' : encodeURIComponent(id);
+      for (const path of [
+        `/v1/recommendations/${encoded}`,
+        `/v1/estimates/u/${encoded},x`,
+        `/v1/items/${encoded}/similar`,
+        `/v1/users/${encoded}/because/${encoded}`,
+        `/v1/users/${encoded}`,
+      ]) {
+        expect(await status(path), path).toBe(200);
+      }
+      expect(await status(`/v1/users/${encoded}`, { method: 'DELETE' })).toBe(202);
+      expect(await status(`/v1/ratings/u/${encoded}`, { method: 'DELETE' })).toBe(202);
+    }
+  });
+
+  it('longer than 256 bytes, empty or broken are refused', async () => {
+    for (const id of ['x'.repeat(300), '🎬'.repeat(65), '%FF', '%ED%A0%80']) {
+      const encoded = id.startsWith('%') ? id : encodeURIComponent(id);
+      for (const path of [
+        `/v1/recommendations/${encoded}`,
+        `/v1/estimates/u/x,${encoded}`,
+        `/v1/estimates/${encoded}/x`,
+        `/v1/items/${encoded}/similar`,
+        `/v1/users/u/because/${encoded}`,
+        `/v1/users/${encoded}`,
+      ]) {
+        expect(await status(path), path).toBe(400);
+      }
+      expect(await status(`/v1/users/${encoded}`, { method: 'DELETE' })).toBe(400);
+    }
+    expect(await status('/v1/estimates/u/a,,b')).toBe(400);
+    expect(await status('/v1/ratings', json({ user: '\ud800', item: 'i' }))).toBe(400);
+    expect(await status('/v1/ratings', json({ user: '', item: 'i' }))).toBe(400);
+  });
+});
+
+describe('too much', () => {
+  it('in a body is refused: 10 MB, 10,000 excludes, 101 users, 101 ratings', async () => {
+    expect(await status('/v1/recommendations', { body: `"${'x'.repeat(10 << 20)}"` })).toBe(413);
+    const ids = Array.from({ length: 10_000 }, (_, n) => `i${n}`);
+    expect(await status('/v1/recommendations', json({ ratings: [], exclude: ids }))).toBe(400);
+    const users = ids.slice(0, 101);
+    expect(await status('/v1/recommendations/batch', json({ users }))).toBe(400);
+    const ratings = users.map((user) => ({ user, item: 'i' }));
+    expect(await status('/v1/ratings', json(ratings))).toBe(400);
+    expect(await status('/v1/ratings', json(ratings.slice(1)))).toBe(202);
+  });
+
+  it('in a query is refused', async () => {
+    const many = Array.from({ length: 10_000 }, (_, n) => `exclude=i${n}`).join('&');
+    expect(await status(`${LIST}?${many}`)).toBe(431);
+    const items = Array.from({ length: 1_001 }, (_, n) => `i${n}`).join(',');
+    expect(await status(`/v1/estimates/u/${items}`)).toBe(400);
+  });
+});
+
+describe('bodies', () => {
+  it('of unknown types are refused', async () => {
+    for (const type of ['text/plain', 'application/xml', 'nonsense', 'multipart/form-data']) {
+      expect(await status('/v1/ratings', { body: '{}', type }), type).toBe(415);
+    }
+  });
+
+  it('that make no sense are refused, and nothing of them is written', async () => {
+    const before = appended.length;
+    const bad = ['', '{', 'null', '7', '[]', '[[]]', '{}', '[{"user":"u"}]', '{"__proto__":{}}'];
+    for (const body of bad) expect(await status('/v1/ratings', { body }), body).toBe(400);
+    const half = json([
+      { user: 'u', item: 'i', value: 1 },
+      { user: 'u', item: 'i', value: 99 },
+    ]);
+    expect(await status('/v1/ratings', half)).toBe(400);
+    expect(appended.length).toBe(before);
+  });
+
+  it('are written as they came, a rating taken back and a user forgotten too', async () => {
+    const rating: RatingFields = { user: 'u', item: 'i', value: 3, time: 5 };
+    const response = await fetch(`${url}/v1/ratings`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(rating),
+    });
+    const { ratings } = (await response.json()) as { ratings: object[] };
+    expect(ratings).toEqual([{ partition: expect.any(Number), offset: appended.length }]);
+    expect(JSON.parse(appended.at(-1) ?? '')).toEqual(rating);
+    await status('/v1/ratings/u/i', { method: 'DELETE' });
+    expect(JSON.parse(appended.at(-1) ?? '')).toEqual({ user: 'u', item: 'i', value: null });
+    await status('/v1/users/u', { method: 'DELETE' });
+    expect(appended.at(-1)).toBeUndefined();
+  });
+});
+
+describe('clients', () => {
+  it('that send no HTTP, or never finish, keep nobody else waiting', async () => {
+    const port = Number(new URL(url).port);
+    const rude = [
+      '\x16\x03\x01 hello',
+      'GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ',
+      'POST /v1/ratings',
+    ];
+    const sockets = rude.flatMap((text) =>
+      Array.from({ length: 20 }, () => {
+        const socket = connect(port, '127.0.0.1').on('error', () => {});
+        socket.write(text);
+        return socket;
+      }),
+    );
+    const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    expect(await status(LIST)).toBe(200);
+    for (const socket of sockets) socket.resume();
+    await Promise.all(closed);
+    expect(await status(LIST)).toBe(200);
+  });
+});
+
+describe('/openapi.json', () => {
+  it('describes every route, by its own schemas', async () => {
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      openapi: string;
+      paths: Record<string, Record<string, { parameters: { name: string }[] }>>;
+    };
+    expect(document.openapi).toBe('3.1.0');
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(routes.sort()).toEqual([
+      'DELETE /v1/ratings/{user}/{item}',
+      'DELETE /v1/users/{user}',
+      'GET /v1/estimates/{user}/{items}',
+      'GET /v1/items/popular',
+      'GET /v1/items/{item}/similar',
+      'GET /v1/recommendations/{user}',
+      'GET /v1/users/{user}',
+      'GET /v1/users/{user}/because/{item}',
+      'POST /v1/ratings',
+      'POST /v1/recommendations',
+      'POST /v1/recommendations/batch',
+    ]);
+    const list = document.paths['/v1/recommendations/{user}']?.get?.parameters ?? [];
+    expect(list.map(({ name }) => name)).toEqual([
+      'user',
+      'n',
+      'offset',
+      'exclude',
+      'include_rated',
+      'category',
+      'after',
+    ]);
+  });
+});
+
+it('a rating that the updater would park is refused for the same reason', async () => {
+  const log = new RatingLog({ append: async () => 0 }, 'm', 4, { valueMax: 10, schemaIds: [] });
+  const future = { user: 'u', item: 'i', value: 1, time: 8e15 };
+  await expect(log.rate([future])).rejects.toThrow(PoisonRecord);
+});

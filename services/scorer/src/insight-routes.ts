@@ -1,0 +1,127 @@
+/** Questions about users and items over HTTP, beside the lists themselves. */
+import { idOf } from '@freshet/events';
+import {
+  fallbackSchema,
+  type HttpLimits,
+  idSchema,
+  itemsSchema,
+  modelSchema,
+} from './answer-schemas.ts';
+import type { Routes } from './http-api.ts';
+import type { Insights } from './insights.ts';
+
+const common = { model: modelSchema, fallback: fallbackSchema } as const;
+
+function object(properties: Record<string, unknown>) {
+  return { type: 'object', properties } as const;
+}
+
+function count({ items }: HttpLimits) {
+  return object({ n: { type: 'integer', minimum: 1, maximum: items, default: 10 } });
+}
+
+export function insightRoutes(insights: Insights): Routes {
+  return (api, limits) => {
+    itemRoutes(insights)(api, limits);
+    userRoutes(insights)(api, limits);
+  };
+}
+
+function itemRoutes(insights: Insights): Routes {
+  return (api, limits) => {
+    const list = { 200: object({ item: { type: 'string' }, items: itemsSchema, ...common }) };
+    const popular = {
+      summary: 'what is rated most now',
+      querystring: count(limits),
+      response: list,
+    };
+    api.get<{ Querystring: { n: number } }>(
+      '/v1/items/popular',
+      { schema: popular },
+      async ({ query }) => insights.popular(query.n),
+    );
+    const similar = {
+      summary: 'the items most like one, by the cosine of their vectors',
+      params: object({ item: idSchema }),
+      querystring: count(limits),
+      response: list,
+    };
+    api.get<{ Params: { item: string }; Querystring: { n: number } }>(
+      '/v1/items/:item/similar',
+      { schema: similar },
+      async ({ params, query }) => insights.similar(idOf('item', params.item), query.n),
+    );
+  };
+}
+
+function userRoutes(insights: Insights): Routes {
+  return (api, limits) => {
+    const user = { type: 'string' };
+    const estimate = object({ item: { type: 'string' }, score: { type: ['number', 'null'] } });
+    const estimates = {
+      summary: 'what a user would rate each of some items, separated by commas',
+      params: object({ user: idSchema, items: idSchema }),
+      response: { 200: object({ user, items: { type: 'array', items: estimate }, ...common }) },
+    };
+    api.get<{ Params: { user: string; items: string } }>(
+      '/v1/estimates/:user/:items',
+      { schema: estimates },
+      async ({ params, raw }) => {
+        const items = lastSegments(raw.url ?? '', limits.ids);
+        return insights.estimates(idOf('user', params.user), items);
+      },
+    );
+    const because = {
+      summary: "which of the user's ratings carry the score of an item; the parts add up to it",
+      params: object({ user: idSchema, item: idSchema }),
+      response: { 200: object({ user, ...reasons, ...common }) },
+    };
+    api.get<{ Params: { user: string; item: string } }>(
+      '/v1/users/:user/because/:item',
+      { schema: because },
+      async ({ params }) => insights.because(idOf('user', params.user), idOf('item', params.item)),
+    );
+    const rating = object({
+      item: { type: 'string' },
+      value: { type: 'number' },
+      time: { type: 'number' },
+    });
+    const known = {
+      summary: 'the ratings of a user and how fresh they are',
+      params: object({ user: idSchema }),
+      response: { 200: object({ user, ratings: { type: 'array', items: rating }, ...common }) },
+    };
+    api.get<{ Params: { user: string } }>(
+      '/v1/users/:user',
+      { schema: known },
+      async ({ params }) => insights.user(idOf('user', params.user)),
+    );
+  };
+}
+
+const reasons = {
+  score: { type: 'number' },
+  contributions: {
+    type: 'array',
+    items: object({
+      item: { type: 'string' },
+      value: { type: 'number' },
+      contribution: { type: 'number' },
+    }),
+  },
+  mean: { type: 'number' },
+  rest: { type: 'number' },
+};
+
+/** Split before decoding: a comma within an id is percent-encoded. */
+function lastSegments(url: string, most: number): string[] {
+  const path = url.split('?')[0] ?? '';
+  const parts = path.slice(path.lastIndexOf('/') + 1).split(',');
+  if (parts.length > most) throw new TooMany(`at most ${most} items at once`);
+  return parts.map((part) => idOf('item', decodeURIComponent(part)));
+}
+
+class TooMany extends Error {
+  override readonly name = 'TooMany';
+  readonly statusCode = 400;
+}

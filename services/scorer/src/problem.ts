@@ -1,0 +1,55 @@
+/** What a client is told when a request cannot be answered: problem details as RFC 9457 has them. */
+import { STATUS_CODES } from 'node:http';
+import { PoisonRecord } from '@freshet/events';
+import type { FastifyReply } from 'fastify';
+import { WrongPartition } from './recommender.ts';
+import { NotThereYet } from './user-reader.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+export function problem(
+  reply: FastifyReply,
+  status: number,
+  detail: string,
+  more: Readonly<Record<string, unknown>> = {},
+): FastifyReply {
+  return reply
+    .code(status)
+    .type(PROBLEM_TYPE)
+    .send(problemText(status, detail, more));
+}
+
+export function problemText(
+  status: number,
+  detail: string,
+  more: Readonly<Record<string, unknown>> = {},
+): string {
+  const title = STATUS_CODES[status] ?? 'Error';
+  return JSON.stringify({ type: 'about:blank', title, status, detail, ...more });
+}
+
+/** The answer to an error that the client can do something about; undefined: it is ours. */
+export function refusal(
+  error: Error & { statusCode?: number },
+): { status: number; detail: string; more?: Record<string, unknown> } | undefined {
+  if (error instanceof NotThereYet) {
+    return { status: 409, detail: error.message, more: { position: error.position ?? 0 } };
+  }
+  if (error instanceof WrongPartition) return { status: 400, detail: error.message };
+  if (error instanceof PoisonRecord) {
+    return { status: 400, detail: error.message, more: { reason: error.reason } };
+  }
+  const status = error.statusCode ?? 500;
+  return status < 500 ? { status, detail: error.message } : undefined;
+}
+
+export const problemSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+  },
+} as const;

@@ -1,0 +1,120 @@
+import type { Recommendation } from '@freshet/events';
+import { describe, expect, it } from 'vitest';
+import { describeAll } from './followed-metadata.ts';
+import { Freshness } from './freshness.ts';
+import { Pusher } from './pusher.ts';
+import { RequestAnswerer } from './request-answerer.ts';
+
+const recommend = async (user: string, n: number): Promise<Recommendation> => ({
+  user,
+  items: [{ item: `best of ${n}`, score: 1 }],
+  model: { name: 'm', position: 1 },
+  fallback: null,
+});
+
+function pusher(perSecond: number) {
+  const sent: string[] = [];
+  const publish = async (records: readonly { key: Buffer | string | null }[]) => {
+    for (const { key } of records) sent.push(String(key));
+  };
+  const admin = { ends: async () => new Map([[0, 7]]) };
+  const shared = { model: 'm', partitions: 4, items: 3, perSecond, admin };
+  const failed = (error: unknown) => {
+    throw error;
+  };
+  const options = { ...shared, recommender: { recommend }, publisher: { publish }, failed };
+  return { pusher: new Pusher(options), sent };
+}
+
+describe('pushes', () => {
+  it('are one for each user, however often the vector moved', async () => {
+    const { pusher: pushes, sent } = pusher(100);
+    for (const user of ['a', 'b', 'a', 'a']) pushes.moved(user);
+    await pushes.push();
+    await pushes.push();
+    expect(sent).toEqual(['a', 'b']);
+  });
+
+  it('are so many in a turn, the others wait', async () => {
+    const { pusher: pushes, sent } = pusher(20);
+    for (const user of ['a', 'b', 'c', 'd', 'e']) pushes.moved(user);
+    await pushes.push();
+    expect(sent).toEqual(['a', 'b']);
+    await pushes.push();
+    await pushes.push();
+    expect(sent).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('begin with what moves from now on', async () => {
+    expect(await pusher(1).pusher.takeOver(0)).toBe(7);
+  });
+});
+
+describe('requests on the topic', () => {
+  async function answersTo(headers: Record<string, string>) {
+    const sent: string[] = [];
+    const answerer = new RequestAnswerer({
+      model: 'm',
+      partitions: 4,
+      groupId: 'g',
+      recommender: { recommend },
+      publisher: {
+        publish: async (records) => {
+          for (const { key } of records) sent.push(String(key));
+        },
+      },
+      admin: { committed: async () => new Map(), starts: async () => new Map() },
+      log: { warn: () => {} },
+    });
+    const value = Buffer.from('{"user":"u"}');
+    await answerer.apply(0, [{ offset: 0, timestamp: 0, key: null, value, headers }]);
+    return sent;
+  }
+
+  it('are answered until their deadline', async () => {
+    expect(await answersTo({})).toEqual(['u']);
+    expect(await answersTo({ deadline: String(Date.now() + 60_000) })).toEqual(['u']);
+    expect(await answersTo({ deadline: String(Date.now() - 1) })).toEqual([]);
+    expect(await answersTo({ deadline: 'soon' })).toEqual([]);
+  });
+});
+
+describe('the lag of an answer', () => {
+  it('is what was produced and is not in it, and since when', async () => {
+    let [now, end] = [1_000, 10];
+    const freshness = new Freshness(
+      async () => new Map([[0, end]]),
+      () => now,
+    );
+    expect(freshness.lagOf(0, 10)).toBeNull();
+    await freshness.look();
+    expect(freshness.lagOf(0, 10)).toEqual({ ratings: 0, ms: 0 });
+    [now, end] = [1_500, 14];
+    await freshness.look();
+    now = 1_700;
+    expect(freshness.lagOf(0, 10)).toEqual({ ratings: 4, ms: 200 });
+    expect(freshness.lagOf(0, null)).toEqual({ ratings: 14, ms: 700 });
+    expect(freshness.lagOf(0, 99)).toEqual({ ratings: 0, ms: 0 });
+  });
+});
+
+describe('the items topic', () => {
+  it('is read past records that make no sense', () => {
+    const told: string[] = [];
+    const warned: unknown[] = [];
+    const record = (key: string, value: string | null, offset: number) => ({
+      key: Buffer.from(key),
+      value: value === null ? null : Buffer.from(value),
+      offset,
+      timestamp: 0,
+      headers: {},
+    });
+    describeAll(
+      { describe: (id) => void told.push(id) },
+      [record('a', '{}', 0), record('b', 'nonsense', 1), record('c', null, 2)],
+      { warn: (fields: unknown) => void warned.push(fields) },
+    );
+    expect(told).toEqual(['a', 'c']);
+    expect(warned).toEqual([{ reason: 'not-json', offset: 1 }]);
+  });
+});

@@ -1,0 +1,73 @@
+/** Rating, un-rating and forgetting over HTTP: accepted when Kafka has it, applied a moment later. */
+import { idOf } from '@freshet/events';
+import { bodyIdSchema, type HttpLimits, idSchema } from './answer-schemas.ts';
+import type { Routes } from './http-api.ts';
+import type { RatingFields, RatingLog } from './rating-log.ts';
+
+const placeSchema = {
+  type: 'object',
+  properties: { partition: { type: 'integer' }, offset: { type: 'integer' } },
+} as const;
+
+const ratingSchema = {
+  type: 'object',
+  required: ['user', 'item'],
+  properties: {
+    user: bodyIdSchema,
+    item: bodyIdSchema,
+    value: { type: ['number', 'null'] },
+    time: { type: 'integer' },
+  },
+} as const;
+
+export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
+  return (api, limits) => {
+    api.post<{ Body: RatingFields | RatingFields[] }>(
+      '/v1/ratings',
+      { schema: writingSchema(limits) },
+      async ({ body }, reply) => {
+        const ratings = await log.rate(Array.isArray(body) ? body : [body]);
+        return reply.code(202).send({ ratings });
+      },
+    );
+    const one = {
+      summary: 'take a rating back',
+      params: { type: 'object', properties: { user: idSchema, item: idSchema } },
+      response: { 202: placeSchema },
+    };
+    api.delete<{ Params: { user: string; item: string } }>(
+      '/v1/ratings/:user/:item',
+      { schema: one },
+      async ({ params }, reply) => {
+        const [user, item] = [idOf('user', params.user), idOf('item', params.item)];
+        const [place] = await log.rate([{ user, item, value: null }]);
+        return reply.code(202).send(place);
+      },
+    );
+    const all = {
+      summary: 'forget a user: every rating, every trace',
+      params: { type: 'object', properties: { user: idSchema } },
+      response: { 202: placeSchema },
+    };
+    api.delete<{ Params: { user: string } }>(
+      '/v1/users/:user',
+      { schema: all },
+      async ({ params }, reply) =>
+        reply.code(202).send(await log.forget(idOf('user', params.user))),
+    );
+  };
+}
+
+function writingSchema({ users }: HttpLimits) {
+  const many = { type: 'array', items: ratingSchema, minItems: 1, maxItems: users };
+  return {
+    summary: 'rate one or many items; the answer tells partition and offset of each, for after=',
+    body: { anyOf: [ratingSchema, many] },
+    response: {
+      202: {
+        type: 'object',
+        properties: { ratings: { type: 'array', items: placeSchema } },
+      },
+    },
+  };
+}

@@ -1,0 +1,241 @@
+/** Everything that can be asked of a scorer, over HTTP and Kafka, on real servers. */
+import { eventually, System } from '@freshet/testkit';
+import { Kafka, Partitioners, type Producer } from 'kafkajs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let system: System;
+let producer: Producer;
+let kafka: Kafka;
+const pushed = new Set<string>();
+const answered: string[] = [];
+
+/** Even people like even films, odd people odd ones; nobody has rated everything. */
+const FILMS = 12;
+const PEOPLE = 24;
+
+function checkerboard(): { user: string; item: string; value: number }[] {
+  const ratings = [];
+  for (let person = 0; person < PEOPLE; person++) {
+    for (let film = person % 2; film < FILMS; film += 2) {
+      if ((person + film) % 5 === 0) continue;
+      ratings.push({ user: `person-${person}`, item: `film-${film}`, value: 5 });
+    }
+  }
+  return ratings;
+}
+
+interface Listed {
+  items: { item: string; score: number; title?: string; categories?: string[] }[];
+  fallback: string | null;
+  model: { position: number | null; lag: { ratings: number; ms: number } | null };
+}
+
+async function ask<T = Listed>(path: string, init: RequestInit = {}, status = 200): Promise<T> {
+  const headers = init.body === undefined ? {} : { 'content-type': 'application/json' };
+  const response = await fetch(`${system.scorerUrl}${path}`, { headers, ...init });
+  const text = await response.text();
+  expect(response.status, text).toBe(status);
+  return JSON.parse(text) as T;
+}
+
+const post = <T = Listed>(path: string, body: unknown, status = 200) =>
+  ask<T>(path, { method: 'POST', body: JSON.stringify(body) }, status);
+
+interface Place {
+  partition: number;
+  offset: number;
+}
+
+async function rate(user: string, item: string, value = 5): Promise<string> {
+  const { ratings } = await post<{ ratings: Place[] }>('/v1/ratings', { user, item, value }, 202);
+  return `${ratings[0]?.partition}:${ratings[0]?.offset}`;
+}
+
+const names = ({ items }: Listed) => items.map(({ item }) => item);
+
+describe('the scorer', () => {
+  beforeAll(async () => {
+    system = await System.start({ PUSH: 'true', AFTER_MS: '1500' });
+    kafka = new Kafka({ brokers: [system.brokers], logLevel: 0 });
+    producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await producer.connect();
+    const consumer = kafka.consumer({ groupId: 'listener', maxWaitTimeInMs: 100 });
+    await consumer.connect();
+    await consumer.subscribe({ topics: ['recommendations'], fromBeginning: true });
+    await consumer.run({
+      eachMessage: async ({ message: { headers, value } }) => {
+        const { user } = JSON.parse(String(value));
+        if (headers?.['freshet-push'] === undefined) answered.push(user);
+        else pushed.add(user);
+      },
+    });
+    for (let round = 0; round < 3; round++) {
+      const ratings = checkerboard();
+      for (let at = 0; at < ratings.length; at += 100) {
+        await post('/v1/ratings', ratings.slice(at, at + 100), 202);
+      }
+    }
+    await system.settled();
+    return () => consumer.disconnect();
+  });
+
+  afterAll(async () => {
+    await producer?.disconnect();
+    await system?.close();
+  });
+
+  it('reads its own writes: a rating is in the very next answer that asks for it', async () => {
+    for (let nth = 0; nth < 40; nth++) {
+      const item = `film-${nth % FILMS}`;
+      const after = await rate(`reader-${nth}`, item);
+      const list = await ask(`/v1/recommendations/reader-${nth}?n=50&after=${after}`);
+      expect(names(list)).not.toContain(item);
+      expect(list.fallback).toBeNull();
+      expect(list.model.position).toBeGreaterThan(Number(after.split(':')[1]));
+    }
+  });
+
+  it('never recommends a rated item whose rating its position covers, while ratings pour in', async () => {
+    const background = checkerboard().map(({ user, item }) => rate(user, item, 4));
+    for (let nth = 0; nth < FILMS - 1; nth++) {
+      const place = await rate('busy', `film-${nth}`);
+      const list = await ask(`/v1/recommendations/busy?n=50&after=${place}`);
+      expect(names(list).map((name) => Number(name.slice(5)))).toEqual(
+        expect.not.arrayContaining(Array.from({ length: nth + 1 }, (_, film) => film)),
+      );
+    }
+    await Promise.all(background);
+  });
+
+  it('says how far it is when a rating does not come, and refuses the wrong partition', async () => {
+    const [partition, offset] = (await rate('hasty', 'film-1')).split(':').map(Number);
+    const path = `/v1/recommendations/hasty?after=${partition}:`;
+    const refused = await ask<{ position: number; status: number }>(
+      `${path}${(offset ?? 0) + 1_000}`,
+      {},
+      409,
+    );
+    expect(refused.position).toBeGreaterThan(offset ?? 0);
+    await ask(`/v1/recommendations/hasty?after=${((partition ?? 0) + 1) % 4}:0`, {}, 400);
+  });
+
+  it('pages, excludes and includes what is rated', async () => {
+    await system.settled();
+    const all = names(await ask('/v1/recommendations/person-0?n=50&include_rated=true'));
+    expect(all).toHaveLength(FILMS);
+    const pages = [0, 4, 8].map((offset) =>
+      ask(`/v1/recommendations/person-0?n=4&offset=${offset}&include_rated=true`),
+    );
+    expect((await Promise.all(pages)).flatMap(names)).toEqual(all);
+    const path = `/v1/recommendations/person-0?n=50&exclude=${all[0]}&exclude=${all[1]}`;
+    expect(names(await ask(path))).not.toEqual(expect.arrayContaining([all[0]]));
+  });
+
+  it('estimates what it recommends by, and the reasons add up to it', async () => {
+    const { items } = await ask('/v1/recommendations/person-2?n=2');
+    const list = items.map(({ item }) => item).join(',');
+    const estimates = await ask<Listed>(`/v1/estimates/person-2/${list},nothing%2Celse`);
+    expect(estimates.items).toEqual([...items, { item: 'nothing,else', score: null }]);
+    const why = await ask<{
+      score: number;
+      contributions: { item: string; contribution: number }[];
+      mean: number;
+      rest: number;
+    }>(`/v1/users/person-2/because/${items[0]?.item}`);
+    expect(why.score).toBe(items[0]?.score);
+    const told = why.contributions.reduce((sum, each) => sum + each.contribution, 0);
+    expect(told + why.mean + why.rest).toBeCloseTo(why.score, 10);
+    expect(why.contributions.length).toBeGreaterThan(3);
+  });
+
+  it('folds a guest in without storing anything', async () => {
+    const lead = async (films: readonly number[]) => {
+      const ratings = films.map((film) => ({ item: `film-${film}`, value: 5 }));
+      const list = await post('/v1/recommendations', { ratings, n: 50 });
+      expect(list.fallback).toBeNull();
+      expect(names(list)).not.toContain(`film-${films[0]}`);
+      const score = (film: number) =>
+        list.items.find(({ item }) => item === `film-${film}`)?.score ?? Number.NaN;
+      return score(8) - score(9);
+    };
+    expect(await lead([0, 2, 4, 6])).toBeGreaterThan(await lead([1, 3, 5, 7]));
+    const nothing = await post('/v1/recommendations', { ratings: [{ item: 'unheard of' }] });
+    expect(nothing.fallback).toBe('mean');
+  });
+
+  it('answers for several users at once as for each alone', async () => {
+    const users = ['person-0', 'person-1', 'somebody new'];
+    const { recommendations } = await post<{ recommendations: Listed[] }>(
+      '/v1/recommendations/batch',
+      { users, n: 3 },
+    );
+    const alone = users.map((user) => ask(`/v1/recommendations/${user}?n=3`));
+    expect(recommendations.map(names)).toEqual((await Promise.all(alone)).map(names));
+  });
+
+  it('tells what is alike, what is popular and what a user has rated', async () => {
+    const alike = await ask('/v1/items/film-0/similar?n=4');
+    expect(names(alike).every((name) => Number(name.slice(5)) % 2 === 0)).toBe(true);
+    expect((await ask('/v1/items/nothing/similar')).fallback).toBe('trend');
+    expect((await ask('/v1/items/popular?n=3')).items).toHaveLength(3);
+    const known = await ask<{ ratings: object[]; model: Listed['model'] }>('/v1/users/person-4');
+    expect(known.ratings.length).toBeGreaterThan(3);
+    expect(known.model.lag).toEqual({ ratings: 0, ms: 0 });
+  });
+
+  it('takes a rating back and forgets a user', async () => {
+    const place = await rate('leaver', 'film-3');
+    await ask(`/v1/recommendations/leaver?after=${place}`);
+    const gone = await ask<Place>('/v1/ratings/leaver/film-3', { method: 'DELETE' }, 202);
+    const after = `${gone.partition}:${gone.offset}`;
+    expect(names(await ask(`/v1/recommendations/leaver?n=50&after=${after}`))).toContain('film-3');
+    await rate('leaver', 'film-4');
+    const forgotten = await ask<Place>('/v1/users/leaver', { method: 'DELETE' }, 202);
+    const list = await ask(
+      `/v1/recommendations/leaver?after=${forgotten.partition}:${forgotten.offset}`,
+    );
+    expect(list.fallback).toBe('mean');
+  });
+
+  it('knows of the items topic: titles, categories, withdrawal', async () => {
+    const message = (film: number, about: object) => ({
+      key: `film-${film}`,
+      value: JSON.stringify(about),
+    });
+    const messages = [
+      message(0, { title: 'Zero', categories: ['Even'] }),
+      message(2, { title: 'Two', categories: ['Even'] }),
+      message(4, { withdrawn: true, categories: ['Even'] }),
+      { key: 'film-5', value: 'nonsense' },
+    ];
+    await producer.send({ topic: 'items', messages });
+    const path = '/v1/recommendations/somebody?n=50';
+    await eventually('film 4 to be withdrawn', async () => {
+      return !names(await ask(path)).includes('film-4');
+    });
+    const even = await ask(`${path}&category=Even`);
+    expect(even.items.map(({ title }) => title).sort()).toEqual(['Two', 'Zero']);
+    await producer.send({ topic: 'items', messages: [{ key: 'film-4', value: null }] });
+    await eventually('film 4 to be back', async () => names(await ask(path)).includes('film-4'));
+  });
+
+  it('pushes fresh lists for users whose vector moved', async () => {
+    await eventually('a push for everybody', async () => pushed.size >= PEOPLE);
+    pushed.clear();
+    await rate('pushed-to', 'film-1');
+    await eventually('a push after a rating', async () => pushed.has('pushed-to'));
+    expect(pushed.has('person-0')).toBe(false);
+  });
+
+  it('leaves requests alone whose deadline has passed', async () => {
+    const request = (user: string, deadline: number) => ({
+      key: 'same',
+      value: JSON.stringify({ user }),
+      headers: { deadline: String(deadline) },
+    });
+    const messages = [request('too late', Date.now() - 1), request('in time', Date.now() + 60_000)];
+    await producer.send({ topic: 'recommendation-requests', messages });
+    await eventually('the answer', async () => answered.includes('in time'));
+    expect(answered).not.toContain('too late');
+  });
+});
