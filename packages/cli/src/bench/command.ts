@@ -10,6 +10,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   update: () => import('./update.ts'),
   pipeline: () => import('./pipeline.ts'),
   latency: () => import('./latency.ts'),
+  score: () => import('./score.ts'),
+  http: () => import('./http.ts'),
 };
 
 export async function bench(args: readonly string[]): Promise<number> {

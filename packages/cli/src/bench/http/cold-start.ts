@@ -1,0 +1,54 @@
+/** From a store with a million items of 50 factors: how long until a scorer is ready, and how large is it? */
+import { readFileSync } from 'node:fs';
+import { isReady, startService } from '@freshet/local';
+import { Random } from '@freshet/model';
+import type { Figure } from '../command.ts';
+import type { BenchSystem } from '../pipeline/bench-system.ts';
+import { fillSide } from './fill-store.ts';
+
+const ITEMS = 1_000_000;
+const K = 50;
+const MODEL = 'cold';
+const LIMIT_MS = 120_000;
+const SEED = 3;
+
+export async function coldStart(figure: Figure, system: BenchSystem, folder: string) {
+  const { settings } = system;
+  const partitions = settings.PARTITIONS;
+  const store = await system.openStore(MODEL);
+  await store.agree({
+    format: 1,
+    factorCount: K,
+    loss: settings.LOSS,
+    ratingMax: settings.RATING_MAX,
+    partitions,
+  });
+  await fillSide(store, 'item', partitions, randomItems());
+  const environment = { ...system.environment, MODEL, FACTOR_COUNT: String(K) };
+  const aggregator = startService('aggregator', environment, folder);
+  system.own({ close: () => aggregator.stop() });
+  await aggregator.until(() => isReady(settings.AGGREGATOR_ADMIN_PORT), LIMIT_MS);
+  const began = performance.now();
+  const scorer = startService('scorer', environment, folder);
+  system.own({ close: () => scorer.stop() });
+  await scorer.until(() => isReady(settings.SCORER_ADMIN_PORT), LIMIT_MS);
+  figure('cold_start_seconds', (performance.now() - began) / 1_000, 's, 1 M items of 50 factors');
+  const resident = residentBytes(scorer.pid ?? 0);
+  const vectors = ITEMS * K * 4;
+  figure('resident_mb', resident / 1e6, 'MB');
+  figure('resident_ratio', (resident - 250e6) / vectors, "of the vectors' bytes beyond 250 MB");
+}
+
+function* randomItems() {
+  const random = new Random(SEED);
+  for (let n = 0; n < ITEMS; n++) {
+    const vector = Float32Array.from({ length: K }, () => random.next() - 0.5);
+    yield { id: `item-${n}`, vector, row: [] };
+  }
+}
+
+/** As the kernel counts it. */
+function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) * 1_024;
+}

@@ -1,0 +1,59 @@
+/** A store as an updater would have left it, written straight into Redis: what a scorer starts from. */
+import { shardOf } from '@freshet/events';
+import { encodeRowEntry, type FactorStore } from '@freshet/store';
+
+export interface Entity {
+  readonly id: string;
+  readonly vector: Float32Array;
+  readonly row: readonly { readonly neighbour: string; readonly value: number }[];
+}
+
+const ENTITIES_PER_COMMIT = 1_000;
+/** Below every epoch that a claim gives. */
+const EPOCH = 0;
+
+export async function fillSide(
+  store: FactorStore,
+  side: 'user' | 'item',
+  partitions: number,
+  entities: Iterable<Entity>,
+): Promise<void> {
+  const positions = new Array<number>(partitions).fill(0);
+  const pending = Array.from({ length: partitions }, (): Entity[] => []);
+  for (let shard = 0; shard < partitions; shard++) await store.takeOver({ side, shard }, EPOCH);
+  const flush = async (shard: number): Promise<void> => {
+    const from = positions[shard] ?? 0;
+    const batch = pending[shard] ?? [];
+    positions[shard] = from + 1;
+    pending[shard] = [];
+    await store.commit({ side, shard }, commitOf(batch, from));
+  };
+  for (const entity of entities) {
+    const shard = shardOf(entity.id, partitions);
+    pending[shard]?.push(entity);
+    if ((pending[shard]?.length ?? 0) >= ENTITIES_PER_COMMIT) await flush(shard);
+  }
+  for (let shard = 0; shard < partitions; shard++) await flush(shard);
+}
+
+function commitOf(batch: readonly Entity[], from: number) {
+  const rows = batch.filter(({ row }) => row.length > 0);
+  return {
+    epoch: EPOCH,
+    id: `fill ${from}`,
+    from,
+    next: from + 1,
+    vectors: new Map(batch.map(({ id, vector }) => [id, { vector, trend: 0 }])),
+    removed: [],
+    rowAppends: new Map(rows.map(({ id, row }) => [id, encodeRow(row)])),
+    gram: new Uint8Array(),
+    outbox: new Uint8Array(),
+    facts: { epoch: String(EPOCH), sequence: String(from) },
+  };
+}
+
+function encodeRow(row: Entity['row']): Uint8Array {
+  return Buffer.concat(
+    row.map(({ neighbour, value }) => encodeRowEntry({ neighbour, value, time: 0 })),
+  );
+}

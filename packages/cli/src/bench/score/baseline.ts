@@ -1,0 +1,134 @@
+/** Who is the scorer measured against? Whoever it is, it answers in turns, on the same vectors. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { promisify } from 'node:util';
+import { cacheFolder, childEnvironment } from '@freshet/config';
+import { dataFolder, onPath } from '@freshet/local';
+
+const run = promisify(execFile);
+
+export interface Baseline {
+  readonly name: string;
+  /** Takes `count` vectors of `k` factors, one after another, and as many queries as are given. */
+  load(vectors: Float32Array, queries: Float32Array, k: number): Promise<void>;
+  /** CPU-seconds per query of one turn: each query alone, or 64 at once. */
+  turn(kind: 'single' | 'batch'): Promise<number>;
+  close(): Promise<void>;
+}
+
+const INSTALL_LIMIT_MS = 120_000;
+const TURN_SECONDS = 0.3;
+
+const program = `
+import sys, time
+import numpy as np
+print(np.__version__, flush=True)
+def best(scores):
+    top = np.argpartition(scores, -10)[-10:]
+    return top[np.argsort(-scores[top])]
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == 'load':
+        k = int(words[3])
+        V = np.fromfile(words[1], dtype=np.float32).reshape(-1, k)
+        Q = np.fromfile(words[2], dtype=np.float32).reshape(-1, k)
+        print('loaded', flush=True)
+        continue
+    done, start = 0, time.process_time()
+    while time.process_time() - start < ${TURN_SECONDS}:
+        if words[0] == 'single':
+            best(V @ Q[done % len(Q)])
+            done += 1
+        else:
+            S = Q[:64] @ V.T
+            top = np.argpartition(S, -10, axis=1)[:, -10:]
+            np.argsort(-np.take_along_axis(S, top, axis=1), axis=1)
+            done += 64
+    print((time.process_time() - start) / done, flush=True)
+`;
+
+/** numpy in an environment of its own in the cache folder; undefined where it cannot be had. */
+export async function numpyBaseline(scratch: string): Promise<Baseline | undefined> {
+  const python = await pythonWithNumpy();
+  if (python === undefined) return undefined;
+  const threads = { OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1' };
+  const child = spawn(python, ['-c', program], {
+    env: childEnvironment(threads),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout });
+  const version = await nextLine(lines);
+  return new Numpy(`numpy ${version}: float32, one thread, argpartition`, child, lines, scratch);
+}
+
+async function pythonWithNumpy(): Promise<string | undefined> {
+  if (!onPath('python3')) return undefined;
+  const folder = join(cacheFolder(), 'numpy');
+  const python = join(folder, 'bin', 'python');
+  const options = { timeout: INSTALL_LIMIT_MS };
+  try {
+    if (!existsSync(python)) {
+      dataFolder();
+      await run('python3', ['-m', 'venv', folder], options);
+    }
+    const isThere = await run(python, ['-c', 'import numpy'], options).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) await run(python, ['-m', 'pip', 'install', '-q', 'numpy'], options);
+    return python;
+  } catch (error) {
+    process.stderr.write(`numpy cannot be had here: ${(error as Error).message}\n`);
+    return undefined;
+  }
+}
+
+class Numpy implements Baseline {
+  readonly name: string;
+  readonly #child: ChildProcess;
+  readonly #lines: Interface;
+  readonly #scratch: string;
+
+  constructor(name: string, child: ChildProcess, lines: Interface, scratch: string) {
+    this.name = name;
+    this.#child = child;
+    this.#lines = lines;
+    this.#scratch = scratch;
+  }
+
+  async load(vectors: Float32Array, queries: Float32Array, k: number): Promise<void> {
+    const paths = [join(this.#scratch, 'vectors'), join(this.#scratch, 'queries')] as const;
+    writeFileSync(paths[0], vectors);
+    writeFileSync(paths[1], queries);
+    await this.#ask(`load ${paths[0]} ${paths[1]} ${k}`);
+  }
+
+  async turn(kind: 'single' | 'batch'): Promise<number> {
+    return Number(await this.#ask(kind));
+  }
+
+  async close(): Promise<void> {
+    const gone = new Promise((resolve) => this.#child.once('close', resolve));
+    this.#child.stdin?.end();
+    await gone;
+  }
+
+  #ask(line: string): Promise<string> {
+    const answer = nextLine(this.#lines);
+    this.#child.stdin?.write(`${line}\n`);
+    return answer;
+  }
+}
+
+function nextLine(lines: Interface): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const onClose = () => reject(new Error('the baseline ended'));
+    lines.once('close', onClose);
+    lines.once('line', (line) => {
+      lines.off('close', onClose);
+      resolve(line);
+    });
+  });
+}
