@@ -113,14 +113,14 @@ describe('freshet topics', () => {
 describe('freshet import', () => {
   it('that is killed goes on where it was, and sends every rating once', async () => {
     const killed = start(['import', file]);
+    const closed = new Promise((resolve) => killed.on('close', (_, name) => resolve(name)));
     await system.withSession(async ({ admin }) => {
       await eventually('some ratings to be there', async () => {
         return [...(await admin.ends('ratings')).values()].some((end) => end > 0);
       });
       killed.kill('SIGKILL');
     });
-    const signal = await new Promise((resolve) => killed.on('close', (_, name) => resolve(name)));
-    expect(signal).toBe('SIGKILL');
+    expect(await closed).toBe('SIGKILL');
     const before = await produced();
     expect(before).toBeLessThan(ratings.length);
     const second = await freshet(['import', file]);
