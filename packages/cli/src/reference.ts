@@ -1,14 +1,14 @@
 /** docs/reference.md, made from the tables that the code itself reads. A test keeps them in step. */
 import { settings } from '@freshet/config';
 import { type Topic, type TopicRow, topicConfig, topics } from '@freshet/events';
-import { registry } from '@freshet/telemetry';
+import { metricTable } from '@freshet/telemetry';
 
 export async function reference(): Promise<number> {
-  process.stdout.write(await referencePage());
+  process.stdout.write(referencePage());
   return 0;
 }
 
-export async function referencePage(): Promise<string> {
+export function referencePage(): string {
   return `# Reference
 
 Made by \`npm run freshet -- reference > docs/reference.md\` from the tables in the code.
@@ -27,9 +27,9 @@ ${table(['topic', 'scope', 'carries', 'keyed by', 'partitions', 'retention', 'ab
 
 ## Metrics
 
-On \`/metrics\` of every service, beside those of Node itself.
+On \`/metrics\` of the services named, beside those of Node itself.
 
-${table(['metric', 'kind', 'labels', 'question'], await metricRows())}
+${table(['metric', 'kind', 'labels', 'of', 'question'], metricRows())}
 `;
 }
 
@@ -57,21 +57,14 @@ function retention(topic: Topic): string {
   return `${hours} h${bytes > 0 ? `, ${bytes / (1 << 30)} GB a partition` : ''}`;
 }
 
-async function metricRows(): Promise<string[][]> {
-  const found = await registry.getMetricsAsJSON();
-  return registry
-    .getMetricsAsArray()
-    .filter(({ name }) => name.startsWith('freshet_'))
-    .map((metric) => {
-      const labels = 'labelNames' in metric ? (metric.labelNames as string[]) : [];
-      const kind = found.find(({ name }) => name === metric.name)?.type ?? '';
-      return [
-        code(metric.name),
-        String(kind),
-        labels.join(', '),
-        String(Reflect.get(metric, 'help')),
-      ];
-    });
+function metricRows(): string[][] {
+  return metricTable.rows.map(({ name, kind, services, labels, help }) => [
+    code(name),
+    kind,
+    Object.keys(labels).join(', '),
+    services.join(', '),
+    help,
+  ]);
 }
 
 function table(head: string[], rows: string[][]): string {

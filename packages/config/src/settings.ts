@@ -225,6 +225,39 @@ export const settings = {
     fallback: '9403',
     about: 'the same of the scorer',
   }),
+  CONSOLE_PORT: setting({
+    read: integer(0, 65_535),
+    fallback: '8081',
+    about: 'port of the console, a web page; 0: any free one',
+  }),
+  CONSOLE_ADMIN_PORT: setting({
+    read: integer(0, 65_535),
+    fallback: '9404',
+    about: 'the same as UPDATER_ADMIN_PORT, of the console',
+  }),
+  CONSOLE_TARGETS: setting({
+    read: text,
+    fallback: '',
+    about:
+      'admin addresses that the console watches, service=host:port, comma separated; empty: each service on loopback at its admin port',
+  }),
+  SCORER_URL: setting({
+    read: text,
+    fallback: '',
+    about: 'where the console finds the recommendation API; empty: loopback at SCORER_PORT',
+  }),
+  LAG_CURVE: setting({
+    read: text,
+    fallback: '',
+    about:
+      'path of a curve made by `freshet evaluate delay --curve`, by which lag is told as loss; empty: the one of MovieLens-1M',
+  }),
+  QUALITY_SAMPLE: setting({
+    read: integer(0, 1_000_000),
+    fallback: '16',
+    about:
+      'one of so many ratings is scored before it is learnt, for the prequential figures; 0: none',
+  }),
   LOG_LEVEL: setting({
     read: oneOf('debug', 'info', 'warn', 'error'),
     fallback: 'info',

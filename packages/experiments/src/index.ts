@@ -10,7 +10,6 @@ export {
   streamingBaselines,
   type Training,
 } from './comparison.ts';
-export { defaultLagCurve } from './default-lag-curve.ts';
 export {
   type Measured,
   type MeasuredRow,
@@ -20,13 +19,6 @@ export {
   type TriedSetting,
 } from './experiment.ts';
 export { type GeneratorOptions, generateRatings, type RatingEvent } from './generator.ts';
-export {
-  type ExpectedLoss,
-  expectedLoss,
-  type LagCurve,
-  lagCurve,
-  parseLagCurve,
-} from './lag-curve.ts';
 export type { Method, StreamingMethod } from './method.ts';
 export { type PaperDataset, paperDatasetOf } from './paper-results.ts';
 export {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminServer } from './admin-server.ts';
+import { exposeMetrics } from './exposition.ts';
 import { CannotListen, listening } from './listening.ts';
 import { metrics } from './metrics.ts';
 
@@ -9,6 +10,7 @@ let server: AdminServer;
 const address = { host: '127.0.0.1', port: 0, setting: 'UPDATER_ADMIN_PORT' };
 
 beforeAll(async () => {
+  exposeMetrics('updater');
   const routes = { '/state': () => ({ parts: 4 }), '/later': () => null };
   server = await AdminServer.open(address, { live: () => live, waitingFor: () => reason, routes });
 });
@@ -40,6 +42,8 @@ describe('the admin port', () => {
     const text = await response.text();
     expect(text).toContain('freshet_ratings_applied_total{side="user"} 3');
     expect(text).toContain('process_cpu_seconds_total');
+    expect(text).toMatch(/freshet_build_info\{service="updater",version="[^"]+",node="v[^"]+"\} 1/);
+    expect(text).toContain('freshet_ready 1');
   });
 
   it('answers the further paths of a service as JSON, and 503 while there is nothing', async () => {

@@ -1,9 +1,9 @@
 /** The port an operator and an orchestrator look at: /livez, /readyz and /metrics. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { collectDefaultMetrics } from 'prom-client';
+import { registry } from './exposition.ts';
 import { type Address, listening } from './listening.ts';
-import { registry } from './metrics.ts';
+import { metrics } from './metrics.ts';
 
 export interface Health {
   /** False once the process can only be helped by a restart. */
@@ -12,6 +12,8 @@ export interface Health {
   waitingFor(): string | null;
   /** Further paths, each answered with what its function returns, as JSON. */
   readonly routes?: Readonly<Record<string, () => object | null>>;
+  /** Sets the gauges that are true only at the moment of looking; called before every scrape. */
+  measure?(): Promise<void>;
 }
 
 export class AdminServer {
@@ -32,7 +34,6 @@ export class AdminServer {
         server.once('error', reject).listen(port, host, resolve);
       });
     });
-    collectDefaultMetrics({ register: registry });
     return new AdminServer(server);
   }
 
@@ -55,6 +56,8 @@ async function answer(path: string, health: Health, response: ServerResponse): P
       return reply(response, reason === null ? 200 : 503, reason ?? 'ready');
     }
     case '/metrics':
+      await health.measure?.();
+      metrics.ready.set(Number(health.waitingFor() === null));
       response.setHeader('content-type', registry.contentType);
       response.end(await registry.metrics());
       return;

@@ -1,114 +1,244 @@
 /**
  * Every metric of every service. A metric is a question an operator asks; its help is that question.
- * Labels come from closed sets only: never an id, a path or a message.
+ * Base units; labels come from closed sets only: never an id, a path or a message.
  */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { MetricTable } from './metric-kinds.ts';
 
-export const registry = new Registry();
-const registers = [registry];
+const LATENCY_SECONDS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+];
+const STEP_SECONDS = [0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.1];
+const BATCH_RATINGS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
+const BODY_BYTES = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576];
 
-const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
-const STEP_BUCKETS_SECONDS = [0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.1];
+const side = ['user', 'item'] as const;
+const users = ['all', 'cold', 'new'] as const;
+const method = ['model', 'popularity'] as const;
+
+export const table = new MetricTable();
 
 export const metrics = {
-  updateDuration: new Histogram({
-    name: 'freshet_update_duration_seconds',
-    help: 'How long does one half-step take?',
-    labelNames: ['side'],
-    buckets: STEP_BUCKETS_SECONDS,
-    registers,
-  }),
-  updateDelay: new Histogram({
-    name: 'freshet_update_delay_seconds',
-    help: 'How long after a rating was produced was the moved vector stored?',
-    labelNames: ['side'],
-    buckets: LATENCY_BUCKETS_SECONDS,
-    registers,
-  }),
-  commitDuration: new Histogram({
-    name: 'freshet_commit_duration_seconds',
-    help: 'How long does the store take to commit one batch?',
-    labelNames: ['side'],
-    buckets: LATENCY_BUCKETS_SECONDS,
-    registers,
-  }),
-  applied: new Counter({
-    name: 'freshet_ratings_applied_total',
-    help: 'How many ratings were applied?',
-    labelNames: ['side'],
-    registers,
-  }),
-  parked: new Counter({
-    name: 'freshet_ratings_parked_total',
-    help: 'How many records could never be applied, and why?',
-    labelNames: ['reason'],
-    registers,
-  }),
-  forwarded: new Counter({
-    name: 'freshet_ratings_forwarded_total',
-    help: 'How many records came on the wrong partition and were sent to the right one?',
-    registers,
-  }),
-  lag: new Gauge({
-    name: 'freshet_lag_ratings',
-    help: 'How many ratings are produced and not yet applied, by partition?',
-    labelNames: ['side', 'partition'],
-    registers,
-  }),
-  takeOvers: new Counter({
-    name: 'freshet_take_overs_total',
-    help: 'How often was a shard taken over?',
-    labelNames: ['side'],
-    registers,
-  }),
-  fenced: new Counter({
-    name: 'freshet_fenced_commits_total',
-    help: 'How many commits did the store refuse, and why?',
-    labelNames: ['side', 'verdict'],
-    registers,
-  }),
-  gramPublished: new Counter({
-    name: 'freshet_grams_published_total',
-    help: 'How often did the aggregator publish the sum of the partial grams?',
-    registers,
-  }),
-  gramStaleness: new Gauge({
-    name: 'freshet_gram_staleness_seconds',
-    help: 'How old is the oldest partial gram that the published sum does not yet contain?',
-    registers,
-  }),
-  gramDrift: new Gauge({
-    name: 'freshet_gram_drift_ratio',
-    help: 'How far is the last audited partial gram from the sum of its vectors?',
-    labelNames: ['side'],
-    registers,
-  }),
-  aggregatorActive: new Gauge({
-    name: 'freshet_aggregator_active',
-    help: 'Is this aggregator the active one (1) or standing by (0)?',
-    registers,
-  }),
-  entities: new Gauge({
-    name: 'freshet_entities',
-    help: 'How many users and items (n and m) have a vector?',
-    labelNames: ['side'],
-    registers,
-  }),
-  knownRatings: new Gauge({
-    name: 'freshet_known_ratings',
-    help: 'How many ratings does the model know (|R|)?',
-    registers,
-  }),
-  catalogueItems: new Gauge({
-    name: 'freshet_catalogue_items',
-    help: 'How many items can this scorer recommend?',
-    registers,
-  }),
-  requestDuration: new Histogram({
-    name: 'freshet_request_duration_seconds',
-    help: 'How long does a recommendation take, by transport and outcome?',
-    labelNames: ['transport', 'outcome'],
-    buckets: LATENCY_BUCKETS_SECONDS,
-    registers,
-  }),
+  buildInfo: table.gauge(
+    ['updater', 'aggregator', 'scorer', 'console'],
+    'freshet_build_info',
+    'Which build is running, on which Node?',
+    { service: [], version: [], node: [] },
+  ),
+
+  updateDuration: table.histogram(
+    ['updater'],
+    'freshet_update_duration_seconds',
+    'How long do reading a rating and its half-step take, of a sample?',
+    STEP_SECONDS,
+    { side, step: ['read', 'half_step'] },
+  ),
+  committed: table.histogram(
+    ['updater'],
+    'freshet_rating_committed_seconds',
+    'How long after a rating was produced was the vector that it moved stored?',
+    LATENCY_SECONDS,
+    { side },
+  ),
+  commitDuration: table.histogram(
+    ['updater'],
+    'freshet_commit_duration_seconds',
+    'How long does the store take to commit one batch?',
+    LATENCY_SECONDS,
+    { side },
+  ),
+  publishDuration: table.histogram(
+    ['updater'],
+    'freshet_publish_duration_seconds',
+    'How long until Kafka has acknowledged what one batch publishes?',
+    LATENCY_SECONDS,
+    { side },
+  ),
+  batchRatings: table.histogram(
+    ['updater'],
+    'freshet_batch_ratings',
+    'How many ratings go in one commit?',
+    BATCH_RATINGS,
+    { side },
+  ),
+  applied: table.counter(
+    ['updater'],
+    'freshet_ratings_applied_total',
+    'How many ratings were applied?',
+    { side },
+  ),
+  reratings: table.counter(
+    ['updater'],
+    'freshet_reratings_total',
+    'How many of them replaced a rating of the same user and item?',
+  ),
+  newEntities: table.counter(
+    ['updater'],
+    'freshet_new_entities_total',
+    'How many users and items got their first vector?',
+    { side },
+  ),
+  rowCapHits: table.counter(
+    ['updater'],
+    'freshet_row_cap_hits_total',
+    'How many half-steps used a sample because the row was too long?',
+    { side },
+  ),
+  parked: table.counter(
+    ['updater'],
+    'freshet_ratings_parked_total',
+    'How many records could never be applied, and why?',
+    { reason: [] },
+  ),
+  forwarded: table.counter(
+    ['updater'],
+    'freshet_ratings_forwarded_total',
+    'How many records came on the wrong partition and were sent to the right one?',
+  ),
+  takeOvers: table.counter(
+    ['updater'],
+    'freshet_take_overs_total',
+    'How often was a shard taken over?',
+    { side },
+  ),
+  replays: table.counter(
+    ['updater'],
+    'freshet_outbox_replays_total',
+    'How often was an outbox published again at a take-over?',
+    { side },
+  ),
+  fenced: table.counter(
+    ['updater'],
+    'freshet_refused_commits_total',
+    'How many commits did the store refuse: fenced by another writer, or elsewhere after it lost writes?',
+    { side, verdict: ['fenced', 'elsewhere'] },
+  ),
+  prequentialAuc: table.gauge(
+    ['updater'],
+    'freshet_prequential_auc_ratio',
+    'How well is the item that is rated next ranked among the unrated, before the model learns of it?',
+    { users, method },
+  ),
+  prequentialHits: table.gauge(
+    ['updater'],
+    'freshet_prequential_hit_ratio',
+    'How often is the item that is rated next among the ten best, before the model learns of it?',
+    { users, method },
+  ),
+  prequentialEvents: table.gauge(
+    ['updater'],
+    'freshet_prequential_events',
+    'How many ratings are in the sliding window of the prequential figures?',
+    { users },
+  ),
+
+  lag: table.gauge(
+    ['aggregator', 'scorer'],
+    'freshet_lag_ratings',
+    'How many ratings are not yet at this point, by partition?',
+    { point: [], partition: [] },
+  ),
+  lagAll: table.gauge(
+    ['aggregator', 'scorer'],
+    'freshet_lag_ratings_all',
+    'How many ratings are produced and not yet at this point, over all partitions?',
+    { point: [] },
+  ),
+  lagAge: table.gauge(
+    ['aggregator', 'scorer'],
+    'freshet_lag_seconds',
+    'How long ago was the oldest of them produced?',
+    { point: [] },
+  ),
+  expectedLoss: table.gauge(
+    ['aggregator'],
+    'freshet_expected_auc_loss_ratio',
+    'Which share of AUC does the present lag cost, by the delay curve?',
+    { users: ['all', 'cold'] },
+  ),
+  gramPublished: table.counter(
+    ['aggregator'],
+    'freshet_grams_published_total',
+    'How often did the aggregator publish the sum of the partial grams?',
+  ),
+  gramStaleness: table.gauge(
+    ['aggregator'],
+    'freshet_gram_staleness_seconds',
+    'How old is the oldest partial gram that the published sum does not yet contain?',
+  ),
+  gramDrift: table.gauge(
+    ['aggregator'],
+    'freshet_gram_drift_ratio',
+    'How far is the last audited partial gram from the sum of its vectors?',
+    { side },
+  ),
+  aggregatorActive: table.gauge(
+    ['aggregator'],
+    'freshet_aggregator_active',
+    'Is this aggregator the active one (1) or standing by (0)?',
+  ),
+  entities: table.gauge(
+    ['aggregator'],
+    'freshet_entities',
+    'How many users and items (n and m) have a vector?',
+    { side },
+  ),
+  knownRatings: table.gauge(
+    ['aggregator'],
+    'freshet_known_ratings',
+    'How many ratings does the model know (|R|)?',
+  ),
+  priorWeight: table.gauge(
+    ['aggregator'],
+    'freshet_prior_weight_ratio',
+    'How much does one unknown rating weigh against a known one (α)?',
+  ),
+
+  servable: table.histogram(
+    ['scorer'],
+    'freshet_rating_servable_seconds',
+    'How long after a rating was produced did the scorer know of the vector that it moved?',
+    LATENCY_SECONDS,
+    { side },
+  ),
+  catalogueItems: table.gauge(
+    ['scorer'],
+    'freshet_catalogue_items',
+    'How many items can this scorer recommend?',
+  ),
+  ready: table.gauge(
+    ['updater', 'aggregator', 'scorer', 'console'],
+    'freshet_ready',
+    'Is this process ready (1) or still waiting for something (0)?',
+  ),
+  userReads: table.counter(
+    ['scorer'],
+    'freshet_user_reads_total',
+    'How many users were found in memory, and how many had to be read from the store?',
+    { outcome: ['hit', 'miss'] },
+  ),
+  requestDuration: table.histogram(
+    ['scorer'],
+    'freshet_request_duration_seconds',
+    'How long does a request take, by transport, kind and outcome?',
+    LATENCY_SECONDS,
+    {
+      transport: ['http', 'kafka'],
+      kind: ['recommend', 'insight', 'rate', 'other'],
+      outcome: ['ok', 'refused', 'failed'],
+    },
+  ),
+  answerBytes: table.histogram(
+    ['scorer'],
+    'freshet_answer_bytes',
+    'How long is an answer, by transport?',
+    BODY_BYTES,
+    { transport: ['http', 'kafka'] },
+  ),
+  pushed: table.counter(
+    ['scorer'],
+    'freshet_recommendations_pushed_total',
+    'How many fresh recommendations were pushed to users whose vector moved?',
+  ),
+
+  consoleViewers: table.gauge(['console'], 'freshet_console_viewers', 'How many pages are open?'),
 } as const;

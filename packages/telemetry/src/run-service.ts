@@ -3,7 +3,9 @@
  * close in reverse. Whatever nobody expected ends the process: the log is intact, a restart resumes.
  */
 import { ClosingStack } from './closing-stack.ts';
+import { exposeMetrics } from './exposition.ts';
 import { type Log, openLog } from './log.ts';
+import type { Service } from './metric-kinds.ts';
 
 /** Longest that closing may take before the process ends regardless. */
 const CLOSE_LIMIT_MS = 10_000;
@@ -16,12 +18,13 @@ export interface ServiceContext {
 }
 
 export async function runService(
-  name: string,
+  name: Service,
   logLevel: string,
   open: (context: ServiceContext) => Promise<void>,
 ): Promise<void> {
   const log = openLog(name, logLevel);
   const stack = new ClosingStack();
+  exposeMetrics(name);
   let ending = false;
 
   const end = async (code: number): Promise<void> => {

@@ -81,7 +81,10 @@ function guard(api: FastifyInstance, { token, waitingFor }: HttpApiOptions): voi
   });
   api.addHook('onResponse', (_, reply, next) => {
     const outcome = reply.statusCode < 400 ? 'ok' : reply.statusCode < 500 ? 'refused' : 'failed';
-    metrics.requestDuration.observe({ transport: 'http', outcome }, reply.elapsedTime / 1000);
+    metrics.requestDuration.observe(
+      { transport: 'http', kind: 'recommend', outcome },
+      reply.elapsedTime / 1000,
+    );
     next();
   });
 }

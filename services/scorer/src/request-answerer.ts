@@ -55,7 +55,7 @@ export class RequestAnswerer implements PartitionOwner {
 
   async #answer(record: LogRecord): Promise<OutRecord | undefined> {
     const { model, partitions, recommender, log } = this.#options;
-    const timer = metrics.requestDuration.startTimer({ transport: 'kafka' });
+    const timer = metrics.requestDuration.startTimer({ transport: 'kafka', kind: 'recommend' });
     try {
       const request = decodeRecommendationRequest(record.value);
       if (request.model !== undefined && request.model !== model) return undefined;

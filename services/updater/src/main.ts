@@ -7,7 +7,6 @@ import { PartitionReader, Publisher } from '@freshet/stream';
 import { AdminServer, runService } from '@freshet/telemetry';
 import { GramPartPublisher } from './gram-part-publisher.ts';
 import { ItemApplier } from './item-applier.ts';
-import { LagWatch } from './lag-watch.ts';
 import type { RecordReader } from './owned-shard.ts';
 import { Stage } from './stage.ts';
 import { UserJudge } from './user-judge.ts';
@@ -59,7 +58,6 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     const reading = { groupId, topic: source, log, fail, sessionMs: settings.KAFKA_SESSION_MS };
     const records = new PartitionReader(kafka, reading, stage);
     stack.own(records);
-    stack.own(new LagWatch(side, records, admin, log));
     readers.push(records);
     await records.start();
   };

@@ -78,7 +78,8 @@ export class Stage implements PartitionOwner {
     const { side, reader } = this.options;
     const running = this.#running.get(partition);
     if (running === undefined) return false;
-    const timed = (seconds: number) => metrics.updateDuration.observe({ side }, seconds);
+    const timed = (seconds: number) =>
+      metrics.updateDuration.observe({ side, step: 'half_step' }, seconds);
     let rest = records;
     do {
       const step = running.owned.compute(rest, next, reader, timed);
@@ -92,7 +93,6 @@ export class Stage implements PartitionOwner {
     const running = this.#running.get(partition);
     if (running) this.options.gramParts.released(running.owned);
     this.#running.delete(partition);
-    metrics.lag.remove({ side: this.options.side, partition });
   }
 
   /** Waits until everything committed is published. */
@@ -133,7 +133,7 @@ export class Stage implements PartitionOwner {
     const { side } = this.options;
     const now = Date.now();
     for (const produced of batch.appliedTimestamps) {
-      metrics.updateDelay.observe({ side }, Math.max(0, now - produced) / 1000);
+      metrics.committed.observe({ side }, Math.max(0, now - produced) / 1000);
     }
     metrics.applied.inc({ side }, batch.appliedTimestamps.length);
     metrics.forwarded.inc(batch.forwarded);

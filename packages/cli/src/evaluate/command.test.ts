@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateRatings, parseLagCurve } from '@freshet/experiments';
+import { generateRatings } from '@freshet/experiments';
+import { parseLagCurve } from '@freshet/quality';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { evaluate } from './command.ts';
 

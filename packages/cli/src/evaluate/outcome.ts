@@ -7,8 +7,6 @@ import {
   delaySection,
   dynamicPlan,
   dynamicSection,
-  type LagCurve,
-  lagCurve,
   measure,
   measureDelay,
   measureParameters,
@@ -22,6 +20,7 @@ import {
   staticSection,
   usualBlocks,
 } from '@freshet/experiments';
+import { type LagCurve, lagCurve } from '@freshet/quality';
 import type { Protocol } from './options.ts';
 import type { Request } from './request.ts';
 import { dynamicRows, modelRows, staticRows } from './rows.ts';

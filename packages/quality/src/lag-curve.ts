@@ -2,7 +2,6 @@
  * What is the lag of the live system worth? The delay experiment's losses as a small file, and the
  * reading of it at any lag, so that a dashboard can say "4 % of AUC" instead of "900 ratings".
  */
-import type { DelayPoint } from './protocols/delay.ts';
 
 export interface LagCurve {
   readonly format: 1;
@@ -19,12 +18,19 @@ export interface LagCurve {
   }[];
 }
 
+/** One point of the delay experiment. */
+export interface DelayLoss {
+  readonly delay: number;
+  readonly lossServed: number | undefined;
+  readonly lossCold: number | undefined;
+}
+
 export interface ExpectedLoss {
   readonly all: number;
   readonly cold: number;
 }
 
-export function lagCurve(points: readonly DelayPoint[], source: string): LagCurve {
+export function lagCurve(points: readonly DelayLoss[], source: string): LagCurve {
   return {
     format: 1,
     source,
@@ -48,12 +54,14 @@ export function parseLagCurve(text: string): LagCurve {
     if (![lag, loss, lossCold].every(Number.isFinite)) {
       throw new Error(`point ${index + 1} of the lag curve is not three numbers`);
     }
-    if (index > 0 && lag <= curve.points[index - 1].lag) {
+    if (index > 0 && lag <= (curve.points[index - 1]?.lag ?? 0)) {
       throw new Error(`the lags of the curve must ascend: ${lag} at point ${index + 1}`);
     }
   });
   return curve;
 }
+
+const NO_LOSS = { lag: 0, loss: 0, lossCold: 0 };
 
 /**
  * Between two measured lags in proportion to log(1 + lag), the shape of the paper's figure. Beyond
@@ -61,8 +69,8 @@ export function parseLagCurve(text: string): LagCurve {
  */
 export function expectedLoss({ points }: LagCurve, lag: number): ExpectedLoss {
   const after = points.findIndex((point) => point.lag >= lag);
-  const upper = points[after < 0 ? points.length - 1 : after];
-  const lower = points[Math.max(0, (after < 0 ? points.length : after) - 1)];
+  const upper = points[after < 0 ? points.length - 1 : after] ?? NO_LOSS;
+  const lower = points[Math.max(0, (after < 0 ? points.length : after) - 1)] ?? NO_LOSS;
   const span = Math.log1p(upper.lag) - Math.log1p(lower.lag);
   const share =
     after < 0 || span <= 0 ? 1 : (Math.log1p(Math.max(0, lag)) - Math.log1p(lower.lag)) / span;

@@ -1,0 +1,2 @@
+/** The console: a page that shows the system live. */
+export {};
