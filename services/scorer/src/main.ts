@@ -3,7 +3,13 @@ import { httpAddress, type Settings, serviceSettings } from '@freshet/config';
 import { factorBatchCodec, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import type { Grams } from '@freshet/model';
-import { FollowedGrams, FollowedReplica, openSession, type Session } from '@freshet/session';
+import {
+  FollowedGrams,
+  FollowedReplica,
+  Freshness,
+  openSession,
+  type Session,
+} from '@freshet/session';
 import { PartitionReader, Publisher, Tail } from '@freshet/stream';
 import {
   AdminServer,
@@ -14,7 +20,6 @@ import {
 } from '@freshet/telemetry';
 import { Catalogue } from './catalogue.ts';
 import { followMetadata } from './followed-metadata.ts';
-import { Freshness } from './freshness.ts';
 import { GuestFolder } from './guest.ts';
 import { httpApi, type Routes } from './http-api.ts';
 import { insightRoutes } from './insight-routes.ts';

@@ -5,8 +5,8 @@
  */
 import { type Fallback, type ModelState, type Recommendation, shardOf } from '@freshet/events';
 import { type Grams, meanVector } from '@freshet/model';
+import type { Lag } from '@freshet/session';
 import type { Catalogue } from './catalogue.ts';
-import type { Lag } from './freshness.ts';
 import { SearchQueue } from './search-queue.ts';
 import type { KnownUser, UserReader } from './user-reader.ts';
 
