@@ -2,7 +2,7 @@
  * A shard as the log alone makes it: one plain loop through the model, from the first record to the
  * last, with no batches, commits, caches or faults.
  */
-import { itemRatingCodec, type Side, shardOf } from '@freshet/events';
+import { itemRatingsCodec, packedRatings, type Side, shardOf } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { HalfStep, RowSampler, startVector } from '@freshet/model';
 import type { LogRecord } from '@freshet/stream';
@@ -20,23 +20,22 @@ interface Change {
   readonly source: string | undefined;
 }
 
-function read(side: Side, { key, value, headers, offset }: LogRecord): Change {
+function read(side: Side, { key, value, headers, offset }: LogRecord): Change[] {
   if (side === 'item') {
-    const { item, user, ...decided } = itemRatingCodec.decode(value ?? Buffer.alloc(0));
-    const source = `${decided.sourceShard}/${decided.sourceOffset}/${decided.ordinal}`;
-    return {
+    const { sourceShard, entries } = itemRatingsCodec.decode(value ?? Buffer.alloc(0));
+    return [...packedRatings(entries)].map(({ item, user, sourceOffset, ordinal, ...decided }) => ({
       owner: item,
       neighbour: user,
       value: decided.value,
       time: decided.time,
-      offset,
-      source,
-    };
+      offset: sourceOffset,
+      source: `${sourceShard}/${sourceOffset}/${ordinal}`,
+    }));
   }
   const source = headers['freshet-source'];
-  if (value === null) return { owner: String(key), offset, source };
+  if (value === null) return [{ owner: String(key), offset, source }];
   const { user, item, ...rating } = JSON.parse(String(value));
-  return { owner: user, neighbour: item, value: rating.value, time: rating.time, offset, source };
+  return [{ owner: user, neighbour: item, value: rating.value, time: rating.time, offset, source }];
 }
 
 /** The bytes of every vector of a side, by id. */
@@ -67,8 +66,8 @@ export function replay(log: MemoryLog, side: Side, pinned: Pinned): Map<string, 
   };
   for (let partition = 0; partition < log.partitions; partition++) {
     const seen = new Set<string>();
-    for (const record of log.records(sourceOf(side), partition)) {
-      const { owner, neighbour, value = null, time = 0, offset, source } = read(side, record);
+    for (const change of log.records(sourceOf(side), partition).flatMap((r) => read(side, r))) {
+      const { owner, neighbour, value = null, time = 0, offset, source } = change;
       if (source !== undefined && seen.has(source)) continue;
       if (source !== undefined) seen.add(source);
       if (shardOf(owner, log.partitions) !== partition) continue;

@@ -6,15 +6,21 @@ export {
   type GramsEvent,
   gramPartCodec,
   gramsCodec,
-  type ItemRating,
   isNewer,
-  itemRatingCodec,
   type PartVersion,
   type Side,
   sides,
   type Version,
 } from './internal-events.ts';
 export { decodeItemMetadata, type ItemMetadata } from './item-metadata.ts';
+export {
+  type ItemRating,
+  ItemRatingPack,
+  type ItemRatings,
+  itemRatingsCodec,
+  type PackedRating,
+  packedRatings,
+} from './item-ratings.ts';
 export { bytesOf, float32s, float64s, packStrings, unpackStrings } from './packing.ts';
 export { type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.ts';
 export {

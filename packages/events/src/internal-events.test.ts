@@ -8,10 +8,10 @@ import {
   gramPartCodec,
   gramsCodec,
   isNewer,
-  itemRatingCodec,
   type Side,
   type Version,
 } from './internal-events.ts';
+import { ItemRatingPack, itemRatingsCodec, packedRatings } from './item-ratings.ts';
 
 const side = fc.constantFrom<Side>('user', 'item');
 const count = fc.integer({ min: 0, max: 2 ** 31 - 1 });
@@ -44,6 +44,7 @@ function batchOf(ids: string[], factorCount: number): fc.Arbitrary<FactorBatch> 
     trends: doubles.map((list) => Float64Array.from(list)),
     times: doubles.map((list) => Float64Array.from(list)),
     deletes: fc.array(id, { maxLength: 4 }),
+    produced: fc.array(offset, { maxLength: 3 }).map((list) => Float64Array.from(list)),
   });
 }
 
@@ -68,19 +69,27 @@ describe('what services send each other comes back as it was', () => {
     );
   });
 
-  it('an item rating', () => {
+  it('the ratings that a commit decided for an item shard', () => {
     const rating = fc.record({
       item: id,
       user: id,
-      value: fc.option(fc.double({ noNaN: true })),
+      value: fc.option(fc.float({ noNaN: true })),
       time: offset,
-      sourceShard: count,
       sourceOffset: offset,
       ordinal: count,
     });
     fc.assert(
-      fc.property(rating, (sent) => {
-        expect({ ...itemRatingCodec.decode(itemRatingCodec.encode(sent)) }).toEqual(sent);
+      fc.property(fc.array(rating), count, offset, (sent, sourceShard, produced) => {
+        const pack = new ItemRatingPack();
+        for (const each of sent) pack.add(each);
+        const bytes = itemRatingsCodec.encode({ sourceShard, produced, entries: pack.bytes });
+        const { entries, ...head } = itemRatingsCodec.decode(bytes);
+        expect(head).toEqual({ sourceShard, produced });
+        const found = [...packedRatings(entries)];
+        expect(found.map(({ start: _, end: __, ...each }) => each)).toEqual(sent);
+        expect(found.map(({ start }) => start)).toEqual(
+          [0, ...found.map(({ end }) => end)].slice(0, found.length),
+        );
       }),
       { seed: 22, numRuns: 200 },
     );

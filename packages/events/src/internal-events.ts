@@ -6,17 +6,6 @@ export type Side = 'user' | 'item';
 
 export const sides: readonly Side[] = ['user', 'item'];
 
-export interface ItemRating {
-  item: string;
-  user: string;
-  /** null removes the rating. */
-  value: number | null;
-  time: number;
-  sourceShard: number;
-  sourceOffset: number;
-  ordinal: number;
-}
-
 /** Orders the states of one shard: a higher epoch, or a higher sequence in the same epoch. */
 export interface Version {
   epoch: number;
@@ -42,6 +31,8 @@ export interface FactorBatch extends Version {
   trends: Float64Array;
   times: Float64Array;
   deletes: string[];
+  /** When some of the ratings in it were produced, ms: a sample, never none of many. */
+  produced: Float64Array;
 }
 
 export interface GramPart extends Version {
@@ -71,13 +62,11 @@ interface Codec<T> {
 }
 
 type OnTheWire<T, Packed extends keyof T> = Omit<T, Packed> & Record<Packed, Buffer>;
-type PackedBatch = 'ids' | 'vectors' | 'counts' | 'trends' | 'times' | 'deletes';
+type PackedBatch = 'ids' | 'vectors' | 'counts' | 'trends' | 'times' | 'deletes' | 'produced';
 
 const factorBatchType = new AvroType<OnTheWire<FactorBatch, PackedBatch>>('factor-batch.avsc');
 const gramPartType = new AvroType<OnTheWire<GramPart, 'gram'>>('gram-part.avsc');
 const gramsType = new AvroType<OnTheWire<GramsEvent, 'user' | 'item' | 'parts'>>('grams.avsc');
-
-export const itemRatingCodec: Codec<ItemRating> = new AvroType<ItemRating>('item-rating.avsc');
 
 export const factorBatchCodec: Codec<FactorBatch> = {
   encode: (batch) =>
@@ -89,6 +78,7 @@ export const factorBatchCodec: Codec<FactorBatch> = {
       trends: bytesOf(batch.trends),
       times: bytesOf(batch.times),
       deletes: packStrings(batch.deletes),
+      produced: bytesOf(batch.produced),
     }),
   decode: (bytes) => {
     const wire = factorBatchType.decode(bytes);
@@ -100,6 +90,7 @@ export const factorBatchCodec: Codec<FactorBatch> = {
       trends: float64s(wire.trends),
       times: float64s(wire.times),
       deletes: unpackStrings(wire.deletes),
+      produced: float64s(wire.produced),
     };
   },
 };

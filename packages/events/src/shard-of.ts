@@ -5,22 +5,29 @@
 const SEED = 0x9747b28c;
 const MULTIPLIER = 0x5bd1e995;
 
-export function shardOf(id: string | Uint8Array, partitions: number): number {
-  const bytes = typeof id === 'string' ? Buffer.from(id, 'utf8') : id;
-  return (murmur2(bytes) & 0x7fffffff) % partitions;
+/** Ids are hashed on every step of a rating: their bytes go here instead of into a buffer of their own. */
+const scratch = Buffer.allocUnsafe(4096);
+
+export function shardOf(id: string, partitions: number): number {
+  const fits = 3 * id.length <= scratch.length;
+  const bytes = fits ? scratch : Buffer.from(id);
+  const length = fits ? scratch.write(id) : bytes.length;
+  return (murmur2(bytes, 0, length) & 0x7fffffff) % partitions;
 }
 
-export function murmur2(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const whole = bytes.length & ~3;
-  let hash = SEED ^ bytes.length;
-  for (let at = 0; at < whole; at += 4) {
-    const word = scramble(view.getInt32(at, true));
-    hash = Math.imul(hash, MULTIPLIER) ^ word;
+/** Of the bytes from `start` to `end`. */
+export function murmur2(bytes: Uint8Array, start = 0, end = bytes.length): number {
+  const at = (index: number): number => bytes[index] ?? 0;
+  const length = end - start;
+  const whole = start + (length & ~3);
+  let hash = SEED ^ length;
+  for (let i = start; i < whole; i += 4) {
+    const word = at(i) | (at(i + 1) << 8) | (at(i + 2) << 16) | (at(i + 3) << 24);
+    hash = Math.imul(hash, MULTIPLIER) ^ scramble(word);
   }
   let tail = 0;
-  for (let at = bytes.length - 1; at >= whole; at--) tail = (tail << 8) | view.getUint8(at);
-  if (whole < bytes.length) hash = Math.imul(hash ^ tail, MULTIPLIER);
+  for (let i = end - 1; i >= whole; i--) tail = (tail << 8) | at(i);
+  if (whole < end) hash = Math.imul(hash ^ tail, MULTIPLIER);
   hash = Math.imul(hash ^ (hash >>> 13), MULTIPLIER);
   return hash ^ (hash >>> 15);
 }

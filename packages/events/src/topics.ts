@@ -36,8 +36,8 @@ export const topics = {
   itemRatings: {
     name: 'item-ratings',
     scope: 'model',
-    carries: 'ItemRating',
-    keyedBy: 'item',
+    carries: 'ItemRatings',
+    keyedBy: 'shard',
     partitions: 'sharded',
     retain: 'forever',
     about: 'ratings as the user stage decided them, for the item stage',

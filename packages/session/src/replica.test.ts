@@ -39,6 +39,7 @@ function batch(from: number, changes: Partial<FactorBatch> & { value?: number } 
     trends: new Float64Array(ids.length),
     times: new Float64Array(ids.length),
     deletes: [],
+    produced: new Float64Array(),
     ...rest,
   };
 }

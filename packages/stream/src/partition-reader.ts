@@ -36,6 +36,7 @@ export interface ReaderOptions {
 /** Every bound on the reading loop, with the reason for its size. */
 const limits = {
   recordsPerBatch: 500, // one commit of about 3 ms in Redis; larger ones block its shard
+  bytesPerBatch: 48 << 10, // the same where one record holds many ratings
   bytesPerPartition: 1 << 20,
   bytesPerFetch: 8 << 20,
   heartbeatMs: 1_000,
@@ -157,11 +158,12 @@ export class PartitionReader {
     if (position === undefined || isStale() || this.#closed) return;
     const records = batch.messages.map(toLogRecord).filter((record) => record.offset >= position);
     const end = Number(batch.lastOffset()) + 1;
-    for (let at = 0; at < records.length || at === 0; at += limits.recordsPerBatch) {
-      const slice = records.slice(at, at + limits.recordsPerBatch);
-      const following = records[at + limits.recordsPerBatch];
+    let at = 0;
+    do {
+      const until = sliceEnd(records, at);
+      const slice = records.slice(at, until);
       // Holes are legal in a log: the batch's own end counts, not the last record's offset.
-      const next = following === undefined ? end : (slice.at(-1)?.offset ?? end - 1) + 1;
+      const next = until >= records.length ? end : (slice.at(-1)?.offset ?? end - 1) + 1;
       if (!mine()) return;
       if (next <= position) return;
       let applied = false;
@@ -175,7 +177,8 @@ export class PartitionReader {
       this.#positions.set(partition, next);
       resolveOffset(String(next - 1));
       await heartbeat();
-    }
+      at = until;
+    } while (at < records.length);
   }
 
   #again(partition: number, generation: number): void {
@@ -210,4 +213,15 @@ export class PartitionReader {
     for (const partition of this.#positions.keys()) this.owner.release(partition);
     this.#positions.clear();
   }
+}
+
+/** Where a batch that starts at `start` ends: at least one record, at most so many, of so many bytes. */
+function sliceEnd(records: readonly LogRecord[], start: number): number {
+  const last = Math.min(records.length, start + limits.recordsPerBatch);
+  let at = start;
+  for (let bytes = 0; at < last; at++) {
+    bytes += records[at]?.value?.length ?? 0;
+    if (bytes > limits.bytesPerBatch && at > start) break;
+  }
+  return at;
 }

@@ -35,7 +35,9 @@ export async function snapshot(store: FactorStore, partitions: number): Promise<
       if (gram !== null) gramError = Math.max(gramError, relativeError(gram, vectors));
       if (side === 'user') counted += Number(facts.ratings ?? 0);
       addTally(tallies[`${side}Applied`], facts.applied);
-      if (side === 'user') addTally(tallies.userSent, facts.sent);
+      for (const [name, fact] of Object.entries(facts)) {
+        if (name.startsWith('sent:')) addTally(tallies.userSent, fact);
+      }
     }
   }
   const { userApplied, userSent, itemApplied } = tallies;

@@ -45,6 +45,7 @@ function batch(from: number, next: number, ids: string[], epoch = 1): FactorBatc
     trends: new Float64Array(ids.length),
     times: new Float64Array(ids.length),
     deletes: [],
+    produced: new Float64Array(),
   };
 }
 

@@ -1,5 +1,5 @@
 /** What applying some records to a shard leads to, beside the change of the shard itself. */
-import { murmur2, type PoisonReason } from '@freshet/events';
+import { type ItemRating, ItemRatingPack, murmur2, type PoisonReason } from '@freshet/events';
 import type { OutRecord } from '@freshet/stream';
 
 /**
@@ -17,9 +17,10 @@ export class Tally {
     return new Tally(count, sum);
   }
 
-  add(bytes: Uint8Array): void {
+  /** Of the bytes from `start` to `end`. */
+  add(bytes: Uint8Array, start = 0, end = bytes.length): void {
     this.count++;
-    this.sum = (this.sum + (murmur2(bytes) >>> 0)) % Number.MAX_SAFE_INTEGER;
+    this.sum = (this.sum + (murmur2(bytes, start, end) >>> 0)) % Number.MAX_SAFE_INTEGER;
   }
 
   plus(other: Tally): Tally {
@@ -35,30 +36,66 @@ export class Tally {
 /** Facts that a shard keeps of its sources, by name. */
 export type Marks = ReadonlyMap<string, string>;
 
+/** What goes to one item shard, as one record. */
+export class Forwards {
+  readonly pack = new ItemRatingPack();
+  readonly sent = new Tally();
+
+  /** `produced`: when the first of them was. */
+  constructor(readonly produced: number) {}
+
+  add(rating: ItemRating): void {
+    const start = this.pack.length;
+    this.pack.add(rating);
+    this.sent.add(this.pack.bytes, start);
+  }
+}
+
+/** One of so many ratings is timed from where it was produced. */
+const PRODUCED_EVERY = 16;
+
 export class Batch {
-  /** Records to publish once the batch is committed, in order. */
+  /** Records to publish once the batch is committed, in order, beside the forwards. */
   readonly out: OutRecord[] = [];
+  /** What other shards are to apply, by item shard. */
+  readonly forwards = new Map<number, Forwards>();
   /** Positions of other sources that the shard has applied, by name. */
   readonly marks = new Map<string, string>();
-  /** When each applied rating was produced, ms. */
-  readonly appliedTimestamps: number[] = [];
+  /** When some of the ratings that moved a vector were produced, ms. */
+  readonly produced: number[] = [];
   readonly parked: PoisonReason[] = [];
   /** Records of the source that were applied, each once. */
   readonly applied = new Tally();
-  /** Records sent to the other side. */
-  readonly sent = new Tally();
   /** False once a record needs more than one commit: the rest of it follows in the next. */
   finished = true;
   /** Change of the number of known ratings. */
   ratings = 0;
-  forwarded = 0;
+  /** How many ratings moved a vector, and how many of those replaced another. */
+  moves = 0;
+  reratings = 0;
+  /** Records that were sent to the partition where they belong. */
+  strays = 0;
+
+  moved(produced: number): void {
+    if (this.moves++ % PRODUCED_EVERY === 0) this.produced.push(produced);
+  }
+
+  forward(itemShard: number, rating: ItemRating, produced: number): void {
+    let forwards = this.forwards.get(itemShard);
+    if (forwards === undefined) {
+      forwards = new Forwards(produced);
+      this.forwards.set(itemShard, forwards);
+    }
+    forwards.add(rating);
+  }
 
   /** The shard's tallies with this batch in them, as facts. */
   tallies(marks: Marks): [string, string][] {
-    const total = (name: 'applied' | 'sent'): [string, string] => [
+    const total = (name: string, tally: Tally): [string, string] => [
       name,
-      Tally.parse(marks.get(name)).plus(this[name]).toString(),
+      Tally.parse(marks.get(name)).plus(tally).toString(),
     ];
-    return [total('applied'), total('sent')];
+    const sent = [...this.forwards].map(([shard, { sent }]) => total(`sent:${shard}`, sent));
+    return [total('applied', this.applied), ...sent];
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The item side's reading of item-ratings: what the user side decided, applied in source order. A
- * record repeated by a retry or a take-over is known by its source and dropped.
+ * The item side's reading of item-ratings: what the user side decided, applied in source order. An
+ * entry repeated by a retry or a take-over is known by its source and dropped, however it was packed.
  */
-import { itemRatingCodec } from '@freshet/events';
+import { itemRatingsCodec, packedRatings } from '@freshet/events';
 import type { LogRecord } from '@freshet/stream';
 import type { Batch, Marks } from './batch.ts';
 import type { Shard } from './shard.ts';
@@ -10,19 +10,19 @@ import type { Shard } from './shard.ts';
 export class ItemApplier {
   apply(shard: Shard, marks: Marks, record: LogRecord, batch: Batch): void {
     if (record.value === null) return;
-    const rating = itemRatingCodec.decode(record.value);
-    const { item, user, value, time, sourceShard, sourceOffset, ordinal } = rating;
+    const { sourceShard, produced, entries } = itemRatingsCodec.decode(record.value);
     const name = `source:${sourceShard}`;
-    if (!isAfter(sourceOffset, ordinal, batch.marks.get(name) ?? marks.get(name))) return;
-    batch.marks.set(name, `${sourceOffset}:${ordinal}`);
-    shard.set(item, { neighbour: user, value, time }, record.offset);
-    batch.applied.add(record.value);
-    batch.appliedTimestamps.push(record.timestamp);
+    const mark = batch.marks.get(name) ?? marks.get(name);
+    let [offset = -1, ordinal = -1] = mark?.split(':').map(Number) ?? [];
+    for (const rating of packedRatings(entries)) {
+      const { sourceOffset, start, end } = rating;
+      if (sourceOffset < offset || (sourceOffset === offset && rating.ordinal <= ordinal)) continue;
+      [offset, ordinal] = [sourceOffset, rating.ordinal];
+      const { item, user, value, time } = rating;
+      shard.set(item, { neighbour: user, value, time }, sourceOffset);
+      batch.applied.add(entries, start, end);
+      batch.moved(produced);
+    }
+    batch.marks.set(name, `${offset}:${ordinal}`);
   }
-}
-
-function isAfter(offset: number, ordinal: number, mark: string | undefined): boolean {
-  if (mark === undefined) return true;
-  const [markOffset = 0, markOrdinal = 0] = mark.split(':').map(Number);
-  return offset > markOffset || (offset === markOffset && ordinal > markOrdinal);
 }

@@ -3,12 +3,12 @@
  * next commit and, once that is written, moves on. No I/O: the stage does that.
  */
 import { randomUUID } from 'node:crypto';
-import { factorBatchCodec, gramPartCodec, topicName } from '@freshet/events';
+import { factorBatchCodec, gramPartCodec, itemRatingsCodec, topicName } from '@freshet/events';
 import type { Commit, ShardState } from '@freshet/store';
 import { encodeOutbox, type LogRecord, type OutRecord } from '@freshet/stream';
 import { Batch, type Marks } from './batch.ts';
 import { factorBatch } from './factor-batch.ts';
-import type { Shard } from './shard.ts';
+import type { Shard, ShardChanges } from './shard.ts';
 
 /** Reads one record of the source topic into a shard. */
 export interface RecordReader {
@@ -19,6 +19,7 @@ export interface RecordReader {
 export interface Step {
   readonly commit: Commit;
   readonly batch: Batch;
+  readonly changes: ShardChanges;
   readonly out: readonly OutRecord[];
   /** Records that need another commit. */
   readonly rest: readonly LogRecord[];
@@ -99,20 +100,21 @@ export class OwnedShard {
     };
   }
 
-  #commitOf(batch: Batch, next: number): Pick<Step, 'commit' | 'out'> {
+  #commitOf(batch: Batch, next: number): Pick<Step, 'commit' | 'out' | 'changes'> {
     const { epoch, shard, model } = this;
     const from = this.#position;
     const sequence = this.#sequence + 1;
     const changes = shard.takeChanges();
     const { factorCount } = shard.gram;
-    const head = { ...shard.id, epoch, sequence, from, next, factorCount };
+    const produced = Float64Array.from(batch.produced);
+    const head = { ...shard.id, epoch, sequence, from, next, factorCount, produced };
     const factors: OutRecord = {
       topic: topicName(`${shard.id.side}Factors`, model),
       partition: shard.id.shard,
       key: this.key,
       value: factorBatchCodec.encode(factorBatch(head, changes, shard)),
     };
-    const out = [...batch.out, factors];
+    const out = [...this.#forwards(batch), ...batch.out, factors];
     const facts = {
       ...Object.fromEntries(batch.marks),
       ...Object.fromEntries(batch.tallies(this.marks)),
@@ -122,9 +124,19 @@ export class OwnedShard {
     };
     const gram = shard.gram.toBytes();
     const outbox = encodeOutbox(out);
-    return {
-      commit: { ...changes, epoch, id: randomUUID(), from, next, gram, outbox, facts },
-      out,
-    };
+    const { vectors, removed, rowAppends } = changes;
+    const written = { vectors, removed, rowAppends, gram, outbox, facts };
+    return { commit: { ...written, epoch, id: randomUUID(), from, next }, out, changes };
+  }
+
+  /** One record for each item shard that something was decided for. */
+  #forwards({ forwards }: Batch): OutRecord[] {
+    const { id } = this.shard;
+    return [...forwards].map(([partition, { pack, produced }]) => ({
+      topic: topicName('itemRatings', this.model),
+      partition,
+      key: this.key,
+      value: itemRatingsCodec.encode({ sourceShard: id.shard, produced, entries: pack.bytes }),
+    }));
   }
 }

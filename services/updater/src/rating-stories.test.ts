@@ -1,5 +1,5 @@
 /** What a stream of ratings means, one story each, through the real judge and shard. */
-import { itemRatingCodec, shardOf } from '@freshet/events';
+import { itemRatingsCodec, packedRatings, shardOf } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { defaultModel, Gram } from '@freshet/model';
 import { Replica } from '@freshet/session';
@@ -118,7 +118,9 @@ class Story {
     const partitions = Array.from({ length: PARTITIONS }, (_, at) => at);
     return partitions
       .flatMap((partition) => this.log.records('m.item-ratings', partition))
-      .map(({ value }) => itemRatingCodec.decode(value ?? Buffer.alloc(0)))
+      .flatMap(({ value }) => [
+        ...packedRatings(itemRatingsCodec.decode(value ?? Buffer.alloc(0)).entries),
+      ])
       .map(({ item, value, ordinal }) => [item, value, ordinal]);
   }
 

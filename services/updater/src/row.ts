@@ -14,6 +14,10 @@ export class Row {
   readonly start = 0;
   #tombstones: Map<number, number> | undefined;
   #members: Set<number> | undefined;
+  #newest: number | undefined = 0;
+  /** The last question and its answer: a rating asks the same thing three times. */
+  #asked = -1;
+  #answer = -1;
 
   constructor(capacity = 4) {
     this.slots = new Uint32Array(capacity);
@@ -31,10 +35,15 @@ export class Row {
     return at >= 0 ? this.times[at] : this.#tombstones?.get(slot);
   }
 
+  /** Of the ratings that stand; searched for only after the newest was taken back. */
   get newestTime(): number {
-    let newest = 0;
-    for (let at = 0; at < this.length; at++) newest = Math.max(newest, this.times[at] ?? 0);
-    return newest;
+    if (this.#newest === undefined) {
+      this.#newest = 0;
+      for (let at = 0; at < this.length; at++) {
+        this.#newest = Math.max(this.#newest, this.times[at] ?? 0);
+      }
+    }
+    return this.#newest;
   }
 
   put(slot: number, value: number, time: number): void {
@@ -44,7 +53,9 @@ export class Row {
     this.slots[this.length] = slot;
     this.values[this.length] = value;
     this.times[this.length] = time;
+    if (this.#newest !== undefined && time > this.#newest) this.#newest = time;
     this.length++;
+    this.#asked = -1;
     if (this.#members) this.#members.add(slot);
     else if (this.length >= LONG) this.#members = new Set(this.slots.subarray(0, this.length));
   }
@@ -67,6 +78,8 @@ export class Row {
       kept++;
     }
     this.length = kept;
+    this.#newest = undefined;
+    this.#asked = -1;
     this.#tombstones ??= new Map();
     for (const slot of gone) {
       this.#members?.delete(slot);
@@ -76,6 +89,13 @@ export class Row {
 
   /** Searched from the newest: most questions are about what was rated a moment ago. */
   #find(slot: number): number {
+    if (slot === this.#asked) return this.#answer;
+    this.#asked = slot;
+    this.#answer = this.#search(slot);
+    return this.#answer;
+  }
+
+  #search(slot: number): number {
     if (this.length === 0 || this.#members?.has(slot) === false) return -1;
     return this.slots.lastIndexOf(slot, this.length - 1);
   }
@@ -83,10 +103,12 @@ export class Row {
   #drop(slot: number): void {
     const at = this.#find(slot);
     if (at < 0) return;
+    if (this.times[at] === this.#newest) this.#newest = undefined;
     for (const column of [this.slots, this.values, this.times]) {
       column.copyWithin(at, at + 1, this.length);
     }
     this.length--;
+    this.#asked = -1;
     this.#members?.delete(slot);
   }
 

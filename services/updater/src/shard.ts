@@ -19,10 +19,22 @@ import { encodeRowEntry, type RowEntry, type ShardId, type StoredVector } from '
 import { Row } from './row.ts';
 
 interface Entity {
+  readonly id: string;
   /** undefined while every rating is taken back. */
   vector: Float32Array | undefined;
   trend: number;
   readonly row: Row;
+  /** What this batch has done to it so far; undefined: nothing. */
+  change: Change | undefined;
+}
+
+interface Change {
+  /** The vector as the gram has it. */
+  readonly before: Float32Array | undefined;
+  /** Entries of the row that no commit holds yet. */
+  readonly appends: Uint8Array[];
+  /** Seeds the half-step that waits for the end of the batch. */
+  pending: number | undefined;
 }
 
 /** What the half-steps of one side need beside the shard. */
@@ -45,6 +57,10 @@ export interface ShardChanges {
   readonly vectors: ReadonlyMap<string, StoredVector>;
   readonly removed: readonly string[];
   readonly rowAppends: ReadonlyMap<string, Uint8Array>;
+  /** How many owners got their first vector. */
+  readonly born: number;
+  /** How many half-steps looked at a sample of a long row. */
+  readonly sampled: number;
 }
 
 const NO_VECTOR = new Float32Array();
@@ -56,12 +72,11 @@ export class Shard {
   readonly #entities = new Map<string, Entity>();
   readonly #halfStep: HalfStep;
   readonly #sampler: RowSampler;
-  readonly #before: Float32Array;
-  readonly #changed = new Set<string>();
+  /** Whoever this batch has changed and not removed. */
+  readonly #changed = new Set<Entity>();
   readonly #removed = new Set<string>();
-  readonly #appends = new Map<string, Uint8Array[]>();
-  /** Owners whose half-step waits for the end of the batch, with the offset that seeds it. */
-  readonly #pending = new Map<string, number>();
+  #born = 0;
+  #sampled = 0;
   #sorted: { readonly owner: string; readonly neighbours: readonly string[] } | undefined;
 
   constructor(options: ShardOptions) {
@@ -70,7 +85,6 @@ export class Shard {
     this.#options = options;
     this.#halfStep = new HalfStep(options.kernels, options.settings);
     this.#sampler = new RowSampler(options.settings);
-    this.#before = new Float32Array(options.settings.factorCount);
   }
 
   restore(owner: string, stored: StoredVector, entries: Iterable<RowEntry>): void {
@@ -80,7 +94,8 @@ export class Shard {
       else row.put(this.#slotOf(neighbour), value, time);
     }
     const vector = stored.vector.length === 0 ? undefined : stored.vector;
-    this.#entities.set(owner, { vector, trend: stored.trend, row });
+    const entity = { id: owner, vector, trend: stored.trend, row, change: undefined };
+    this.#entities.set(owner, entity);
   }
 
   /** When the owner last rated the neighbour or took it back. */
@@ -106,19 +121,22 @@ export class Shard {
 
   /** Records a rating (or, with null, takes it back) and moves the owner's vector. */
   set(owner: string, entry: RowEntry, sourceOffset: number): void {
-    const entity = this.#write(owner, entry);
+    const entity = this.#entities.get(owner) ?? this.#add(owner);
+    const change = this.#write(entity, entry);
     if (entry.value !== null) entity.trend = addToTrend(entity.trend, entry.time);
-    if (this.#options.coalesce) this.#pending.set(owner, sourceOffset);
-    else this.#move(owner, entity, sourceOffset);
+    if (this.#options.coalesce) change.pending = sourceOffset;
+    else this.#move(entity, sourceOffset);
   }
 
   /** Takes the first ratings of `rated` back without moving the owner, soon to be forgotten whole. */
   release(owner: string, count: number, time: number): void {
+    const entity = this.#entities.get(owner);
+    if (entity === undefined) return;
     const gone = this.rated(owner).slice(0, count);
     const rest = this.rated(owner).slice(count);
-    this.#entities.get(owner)?.row.takeBackAll(new Set(gone.map((id) => this.#slotOf(id))), time);
-    for (const neighbour of gone) this.#append(owner, { neighbour, value: null, time });
-    this.#changed.add(owner);
+    entity.row.takeBackAll(new Set(gone.map((id) => this.#slotOf(id))), time);
+    const { appends } = this.#changeOf(entity);
+    for (const neighbour of gone) appends.push(encodeRowEntry({ neighbour, value: null, time }));
     this.#sorted = { owner, neighbours: rest };
   }
 
@@ -126,41 +144,41 @@ export class Shard {
   forget(owner: string): void {
     const entity = this.#entities.get(owner);
     if (entity === undefined) return;
-    this.gram.move(entity.vector, undefined);
+    this.gram.move(entity.change ? entity.change.before : entity.vector, undefined);
     this.#sorted = undefined;
     this.#entities.delete(owner);
-    this.#changed.delete(owner);
-    this.#appends.delete(owner);
-    this.#pending.delete(owner);
+    this.#changed.delete(entity);
     this.#removed.add(owner);
   }
 
   /** Does the half-steps that wait for the end of a batch. */
   settle(): void {
-    for (const [owner, sourceOffset] of this.#pending) {
-      const entity = this.#entities.get(owner);
-      if (entity !== undefined) this.#move(owner, entity, sourceOffset);
+    for (const entity of this.#changed) {
+      if (entity.change?.pending !== undefined) this.#move(entity, entity.change.pending);
     }
-    this.#pending.clear();
   }
 
   /** What changed since the last call, for one commit; vectors are the shard's own until the next. */
   takeChanges(): ShardChanges {
     const vectors = new Map<string, StoredVector>();
-    for (const owner of this.#changed) {
-      const { vector = NO_VECTOR, trend } = this.#entities.get(owner) ?? { trend: NO_TREND };
-      vectors.set(owner, { vector, trend });
-    }
     const rowAppends = new Map<string, Uint8Array>();
-    for (const [owner, parts] of this.#appends) {
-      const [only] = parts;
-      rowAppends.set(owner, parts.length === 1 && only ? only : Buffer.concat(parts));
+    for (const entity of this.#changed) {
+      const { id, vector, trend, change } = entity;
+      // Once for all of a batch's moves: nothing in between looks at the gram.
+      this.gram.move(change?.before, vector);
+      vectors.set(id, { vector: vector ?? NO_VECTOR, trend });
+      const [only, ...more] = change?.appends ?? [];
+      if (only !== undefined) {
+        rowAppends.set(id, more.length === 0 ? only : Buffer.concat([only, ...more]));
+      }
+      entity.change = undefined;
     }
+    const [born, sampled] = [this.#born, this.#sampled];
     const removed = [...this.#removed];
     this.#changed.clear();
     this.#removed.clear();
-    this.#appends.clear();
-    return { vectors, removed, rowAppends };
+    [this.#born, this.#sampled] = [0, 0];
+    return { vectors, removed, rowAppends, born, sampled };
   }
 
   /** How many ratings the owner's row has, and the time of the newest. */
@@ -169,49 +187,54 @@ export class Shard {
     return { count: row?.length ?? 0, newestTime: row?.newestTime ?? 0 };
   }
 
-  #write(owner: string, entry: RowEntry): Entity {
-    let entity = this.#entities.get(owner);
-    if (entity === undefined) {
-      entity = { vector: undefined, trend: NO_TREND, row: new Row() };
-      this.#entities.set(owner, entity);
-    }
-    const slot = this.#slotOf(entry.neighbour);
-    if (entry.value === null) entity.row.takeBack(slot, entry.time);
-    else entity.row.put(slot, entry.value, entry.time);
-    if (this.#sorted?.owner === owner) this.#sorted = undefined;
-    this.#append(owner, entry);
-    this.#changed.add(owner);
+  #add(owner: string): Entity {
+    const blank = { vector: undefined, trend: NO_TREND, row: new Row(), change: undefined };
+    const entity: Entity = { id: owner, ...blank };
+    this.#entities.set(owner, entity);
     return entity;
   }
 
-  #append(owner: string, entry: RowEntry): void {
-    const bytes = encodeRowEntry(entry);
-    const parts = this.#appends.get(owner);
-    if (parts) parts.push(bytes);
-    else this.#appends.set(owner, [bytes]);
+  #write(entity: Entity, entry: RowEntry): Change {
+    const slot = this.#slotOf(entry.neighbour);
+    if (entry.value === null) entity.row.takeBack(slot, entry.time);
+    else entity.row.put(slot, entry.value, entry.time);
+    if (this.#sorted?.owner === entity.id) this.#sorted = undefined;
+    const change = this.#changeOf(entity);
+    change.appends.push(encodeRowEntry(entry));
+    return change;
   }
 
-  #move(owner: string, entity: Entity, sourceOffset: number): void {
+  #changeOf(entity: Entity): Change {
+    if (entity.change === undefined) {
+      entity.change = { before: entity.vector?.slice(), appends: [], pending: undefined };
+      this.#changed.add(entity);
+    }
+    return entity.change;
+  }
+
+  #move(entity: Entity, sourceOffset: number): void {
     const { settings, surroundings } = this.#options;
     const { side } = this.id;
-    const { row, vector: before } = entity;
+    const { row } = entity;
     if (row.length === 0) {
-      this.gram.move(before, undefined);
       entity.vector = undefined;
       return;
     }
     const grams = surroundings.grams();
-    const vector = before ?? startVector(owner, side, grams, settings);
-    this.#before.set(vector);
-    const sampled = this.#sampler.sample(side, row, owner, sourceOffset);
+    if (entity.vector === undefined) {
+      entity.vector = startVector(entity.id, side, grams, settings);
+      this.#born++;
+    }
+    const sampled = this.#sampler.sample(side, row, entity.id, sourceOffset);
+    if (sampled.length < row.length) this.#sampled++;
     // In place: if the commit is refused, the whole shard is dropped.
-    this.#halfStep.run(side, vector, sampled, surroundings.others.table, grams);
-    this.gram.move(before && this.#before, vector);
-    entity.vector = vector;
+    this.#halfStep.run(side, entity.vector, sampled, surroundings.others.table, grams);
   }
 
   #slotOf(neighbour: string): number {
     const { settings, surroundings } = this.#options;
+    const known = surroundings.others.slotOf(neighbour);
+    if (known !== undefined) return known;
     const facing = this.id.side === 'user' ? 'item' : 'user';
     return surroundings.others.slotOrStart(neighbour, () =>
       startVector(neighbour, facing, surroundings.grams(), settings),

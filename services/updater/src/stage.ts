@@ -60,7 +60,11 @@ export class Stage implements PartitionOwner {
     const epoch = (await publisher.append(claim)) + 1;
     const state = await store.takeOver(id, epoch);
     const start = await firstOffset({ source, partition, state, model, admin });
-    if (state.outbox) await publisher.publish(decodeOutbox(Buffer.from(state.outbox)));
+    if (state.outbox) {
+      const records = decodeOutbox(Buffer.from(state.outbox));
+      await publisher.publish(records);
+      if (records.length > 0) metrics.replays.inc({ side });
+    }
     const owned = new OwnedShard(await this.#load(id, state), epoch, model, state);
     this.#running.set(partition, { owned, publishing: Promise.resolve() });
     gramParts.moved(owned);
@@ -123,20 +127,25 @@ export class Stage implements PartitionOwner {
   }
 
   #publish(records: Step['out']): Promise<void> {
-    const sent = this.options.publisher.publish(records);
+    const timer = metrics.publishDuration.startTimer({ side: this.options.side });
+    const sent = this.options.publisher.publish(records).then(() => void timer());
     sent.catch(this.options.fail).finally(() => this.#inFlight.delete(sent));
     this.#inFlight.add(sent);
     return sent;
   }
 
-  #count({ batch }: Step): void {
+  #count({ batch, changes }: Step): void {
     const { side } = this.options;
     const now = Date.now();
-    for (const produced of batch.appliedTimestamps) {
+    for (const produced of batch.produced) {
       metrics.committed.observe({ side }, Math.max(0, now - produced) / 1000);
     }
-    metrics.applied.inc({ side }, batch.appliedTimestamps.length);
-    metrics.forwarded.inc(batch.forwarded);
+    metrics.batchRatings.observe({ side }, batch.moves);
+    metrics.applied.inc({ side }, batch.moves);
+    metrics.reratings.inc(batch.reratings);
+    metrics.newEntities.inc({ side }, changes.born);
+    metrics.rowCapHits.inc({ side }, changes.sampled);
+    metrics.forwarded.inc(batch.strays);
     for (const reason of batch.parked) metrics.parked.inc({ reason });
   }
 

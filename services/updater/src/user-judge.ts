@@ -6,7 +6,6 @@
 import {
   decodeRating,
   type ItemRating,
-  itemRatingCodec,
   PoisonRecord,
   type RatingEvent,
   type RatingLimits,
@@ -81,14 +80,15 @@ export class UserJudge {
     const known = shard.timeOf(user, item);
     if (known !== undefined && known > time) return;
     const value = event.kind === 'rate' ? Math.fround(event.value) : null;
-    const wasRated = shard.isRated(user, item);
+    const wasRated = known !== undefined && shard.isRated(user, item);
     shard.set(user, { neighbour: item, value, time }, record.offset);
     batch.ratings += Number(value !== null) - Number(wasRated);
-    batch.appliedTimestamps.push(record.timestamp);
+    if (value !== null && wasRated) batch.reratings++;
+    batch.moved(record.timestamp);
     if (value === null && !wasRated) return;
     this.#forward(
-      shard,
       { user, item, value, time, sourceOffset: record.offset, ordinal: 0 },
+      record,
       batch,
     );
   }
@@ -104,11 +104,8 @@ export class UserJudge {
     const time = record.timestamp;
     slice.forEach((item, index) => {
       const ordinal = base + index;
-      this.#forward(
-        shard,
-        { user, item, value: null, time, sourceOffset: record.offset, ordinal },
-        batch,
-      );
+      const decided = { user, item, value: null, time, sourceOffset: record.offset, ordinal };
+      this.#forward(decided, record, batch);
     });
     batch.ratings -= slice.length;
     if (slice.length < rated.length) {
@@ -119,24 +116,17 @@ export class UserJudge {
     }
     if (base > 0) batch.marks.set(FORGOTTEN, '0');
     shard.forget(user);
-    batch.appliedTimestamps.push(record.timestamp);
+    batch.moved(record.timestamp);
   }
 
-  #forward(shard: Shard, decided: Omit<ItemRating, 'sourceShard'>, batch: Batch): void {
-    const value = itemRatingCodec.encode({ ...decided, sourceShard: shard.id.shard });
-    batch.sent.add(value);
-    batch.out.push({
-      topic: topicName('itemRatings', this.#options.model),
-      partition: shardOf(decided.item, this.#options.partitions),
-      key: decided.item,
-      value,
-    });
+  #forward(decided: ItemRating, record: LogRecord, batch: Batch): void {
+    batch.forward(shardOf(decided.item, this.#options.partitions), decided, record.timestamp);
   }
 
   #sendHome(shard: Shard, record: LogRecord, home: number, batch: Batch): void {
     const { model } = this.#options;
     const source = strayHeader({ model, partition: shard.id.shard, offset: record.offset });
-    batch.forwarded++;
+    batch.strays++;
     batch.out.push({
       topic: topicName('ratings', this.#options.model),
       partition: home,

@@ -1,23 +1,17 @@
-import { itemRatingCodec } from '@freshet/events';
+import { ItemRatingPack, itemRatingsCodec } from '@freshet/events';
 import type { ShardState } from '@freshet/store';
 import { encodeOutbox } from '@freshet/stream';
 import { expect, it } from 'vitest';
 import { covers, wantedOf } from './covered-sources.ts';
 
-const forwarded = (sourceOffset: number, ordinal: number, partition: number) => ({
-  topic: 'default.item-ratings',
-  partition,
-  key: 'tea',
-  value: itemRatingCodec.encode({
-    item: 'tea',
-    user: 'ann',
-    value: null,
-    time: 1,
-    sourceShard: 3,
-    sourceOffset,
-    ordinal,
-  }),
-});
+const forwarded = (partition: number, ...sources: [offset: number, ordinal: number][]) => {
+  const pack = new ItemRatingPack();
+  for (const [sourceOffset, ordinal] of sources) {
+    pack.add({ item: 'tea', user: 'ann', value: null, time: 1, sourceOffset, ordinal });
+  }
+  const value = itemRatingsCodec.encode({ sourceShard: 3, produced: 1, entries: pack.bytes });
+  return { topic: 'default.item-ratings', partition, key: 'user:3', value };
+};
 
 const state = (position: number | null, facts: Record<string, string> = {}): ShardState => ({
   position,
@@ -28,7 +22,7 @@ const state = (position: number | null, facts: Record<string, string> = {}): Sha
 
 const user: ShardState = {
   ...state(8),
-  outbox: encodeOutbox([forwarded(7, 0, 0), forwarded(7, 1, 0), forwarded(7, 2, 1)]),
+  outbox: encodeOutbox([forwarded(0, [7, 0], [7, 1]), forwarded(1, [7, 2])]),
 };
 const ends = new Map([
   [0, 5],

@@ -3,7 +3,7 @@
  * commit was acknowledged by Kafka before that commit; only what lies in its outbox may still be on its
  * way. So: the item shard is at the end of its log, and the outbox's records are behind its marks.
  */
-import { itemRatingCodec } from '@freshet/events';
+import { itemRatingsCodec, packedRatings } from '@freshet/events';
 import type { ShardState } from '@freshet/store';
 import { decodeOutbox } from '@freshet/stream';
 
@@ -24,9 +24,11 @@ export function wantedOf(
   for (const { outbox } of users) {
     for (const { topic, partition, value } of decodeOutbox(Buffer.from(outbox ?? []))) {
       if (topic !== itemRatings || partition === undefined || value === null) continue;
-      const { sourceShard, sourceOffset, ordinal } = itemRatingCodec.decode(value);
-      // Records of one user shard are in source order: the last one counts.
-      wanted.get(partition)?.marks.set(`source:${sourceShard}`, [sourceOffset, ordinal]);
+      const { sourceShard, entries } = itemRatingsCodec.decode(value);
+      // What one user shard decides is in source order: the last counts.
+      for (const { sourceOffset, ordinal } of packedRatings(entries)) {
+        wanted.get(partition)?.marks.set(`source:${sourceShard}`, [sourceOffset, ordinal]);
+      }
     }
   }
   return wanted;
