@@ -79,5 +79,5 @@ it('a fail-over that loses acknowledged commits is noticed, and every rating sti
     });
   });
   expect(await stream.violations(system)).toEqual([]);
-  expect(await system.metric('updater', 'freshet_fenced_commits_total')).toBeGreaterThan(0);
+  expect(await system.metric('updater', 'freshet_refused_commits_total')).toBeGreaterThan(0);
 });

@@ -22,6 +22,9 @@ const MODEL = 'sim';
 export const settings = { ...defaultModel, factorCount: 3, rowCap: 4 };
 const log = openLog('simulation', 'silent');
 
+/** How long a request may be on its way. */
+const SLOW_TURNS = 4;
+
 /** The end of a process. A RangeError because the stage retries whatever might be the network. */
 class Crash extends RangeError {}
 
@@ -77,6 +80,8 @@ export class World {
   /** Takes one random action: work, a fault, or time passing for somebody replaced. */
   async step(): Promise<void> {
     const side = this.#pick(sides);
+    // What is on its way to Kafka stays there until the world turns.
+    if (this.#random.next() < 0.3) await turn();
     const chance = this.#random.next();
     if (chance < 0.05) this.#snapshots.push(this.#memory.snapshot());
     else if (chance < 0.08) this.#goBack();
@@ -97,7 +102,7 @@ export class World {
         }
       }
       // Whatever is on its way arrives.
-      await new Promise((resolve) => setImmediate(resolve));
+      for (let n = 0; n < 2 * SLOW_TURNS; n++) await turn();
     }
   }
 
@@ -189,7 +194,9 @@ export class World {
     if (snapshot) this.#memory.restore(snapshot);
   }
 
+  /** A process may be gone, or replaced, by the time its request arrives. */
   async #send(records: readonly OutRecord[]): Promise<void> {
+    for (let n = this.#random.below(SLOW_TURNS); n > 0; n--) await turn();
     for (const record of records) {
       this.#maybeCrash();
       await this.log.append(record);
@@ -219,6 +226,10 @@ export class World {
   #pick<T>(choices: readonly T[]): T {
     return choices[this.#random.below(choices.length)] as T;
   }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 export function facingOf(side: Side): Side {

@@ -1,12 +1,14 @@
 /**
  * Reads the partitions that the group gives this process, each from a position the owner names, in
  * order and without gaps. kafkajs does not wait for listeners, so a partition is paused in the very
- * call that announces it and resumed only when its owner has said where to start.
+ * call that announces it and resumed only when its owner has said where to start. Nor does it fetch
+ * while a batch is being handled: so a batch is only put where a loop of the partition's own takes it.
  */
 
 import type { Log } from '@freshet/telemetry';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { type LogRecord, toLogRecord } from './log-record.ts';
+import { PartitionFeed } from './partition-feed.ts';
 
 export interface PartitionOwner {
   /** Prepares to own the partition; returns the offset to read from. May take as long as it needs. */
@@ -35,8 +37,6 @@ export interface ReaderOptions {
 
 /** Every bound on the reading loop, with the reason for its size. */
 const limits = {
-  recordsPerBatch: 500, // one commit of about 3 ms in Redis; larger ones block its shard
-  bytesPerBatch: 48 << 10, // the same where one record holds many ratings
   bytesPerPartition: 1 << 20,
   bytesPerFetch: 8 << 20,
   heartbeatMs: 1_000,
@@ -47,12 +47,28 @@ const limits = {
   silentMs: 60_000, // but a broker may take this long to come back
   silentSessions: 3, // without a heartbeat or a fetch for so long, the client hangs: start over
   commitMs: 1_000, // offsets are committed to Kafka for lag tools; positions live elsewhere
+  lookAgainMs: 5, // while more is fetched than is applied
+  firstRetryMs: 100,
+  retries: 7, // 100 ms, 200 ms …: about 13 s in all
 } as const;
+
+/** A partition that is taken over and running. */
+interface Running {
+  readonly feed: PartitionFeed;
+  /** False once it was released, or is to be taken over again. */
+  isOurs: boolean;
+  /** The loop that applies what is in the feed; undefined while there is nothing. */
+  applying: Promise<void> | undefined;
+  heartbeat: () => Promise<void>;
+}
 
 export class PartitionReader {
   readonly #consumer: Consumer;
-  /** Offset to read next in each partition that is taken over and running. */
+  readonly #running = new Map<number, Running>();
+  /** Offset to apply next in each running partition. */
   readonly #positions = new Map<number, number>();
+  /** Failures of each partition since it last applied anything. */
+  readonly #failures = new Map<number, number>();
   #assigned: readonly number[] = [];
   #generation = 0;
   #closed = false;
@@ -119,6 +135,7 @@ export class PartitionReader {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
+    await Promise.all([...this.#running.values()].map(({ applying }) => applying));
     await this.#commit();
     this.#generation++;
     await this.#consumer.disconnect();
@@ -145,47 +162,66 @@ export class PartitionReader {
     const offset = await this.owner.takeOver(partition);
     if (generation !== this.#generation) return this.owner.release(partition);
     const { topic } = this.options;
+    const feed = new PartitionFeed(offset);
+    const heartbeat = async () => {};
+    this.#running.set(partition, { feed, isOurs: true, applying: undefined, heartbeat });
     this.#consumer.seek({ topic, partition, offset: String(offset) });
     this.#positions.set(partition, offset);
     this.#consumer.resume([{ topic, partitions: [partition] }]);
   }
 
   async #read({ batch, resolveOffset, heartbeat, isStale }: EachBatchPayload): Promise<void> {
-    const { partition } = batch;
-    const generation = this.#generation;
-    const mine = () => generation === this.#generation && this.#positions.has(partition);
-    const position = this.#positions.get(partition);
-    if (position === undefined || isStale() || this.#closed) return;
-    const records = batch.messages.map(toLogRecord).filter((record) => record.offset >= position);
-    const end = Number(batch.lastOffset()) + 1;
-    let at = 0;
-    do {
-      const until = sliceEnd(records, at);
-      const slice = records.slice(at, until);
-      // Holes are legal in a log: the batch's own end counts, not the last record's offset.
-      const next = until >= records.length ? end : (slice.at(-1)?.offset ?? end - 1) + 1;
-      if (!mine()) return;
-      if (next <= position) return;
-      let applied = false;
-      try {
-        applied = await this.owner.apply(partition, slice, next, heartbeat);
-      } finally {
-        // Refused or failed half-way, what the owner has in memory is not what is stored.
-        if (!applied && mine()) this.#again(partition, generation);
-      }
-      if (!applied || !mine()) return;
-      this.#positions.set(partition, next);
-      resolveOffset(String(next - 1));
+    const running = this.#running.get(batch.partition);
+    if (running === undefined || isStale() || this.#closed) return;
+    running.feed.push(batch.messages.map(toLogRecord), Number(batch.lastOffset()) + 1);
+    running.heartbeat = heartbeat;
+    resolveOffset(batch.lastOffset());
+    running.applying ??= this.#apply(batch.partition, running).finally(() => {
+      running.applying = undefined;
+    });
+    await heartbeat();
+    while (running.feed.isFull && running.isOurs && !this.#closed) {
+      await pause(limits.lookAgainMs);
       await heartbeat();
-      at = until;
-    } while (at < records.length);
+    }
   }
 
-  #again(partition: number, generation: number): void {
-    this.#positions.delete(partition);
-    this.owner.release(partition);
+  async #apply(partition: number, running: Running): Promise<void> {
+    const heartbeat = async () => {
+      await running.heartbeat();
+      if (!running.isOurs) throw new Error(`partition ${partition} is no longer ours`);
+    };
+    while (running.isOurs && !this.#closed) {
+      const slice = running.feed.take();
+      if (slice === undefined) return;
+      let isApplied = false;
+      try {
+        isApplied = await this.owner.apply(partition, slice.records, slice.next, heartbeat);
+      } catch (error) {
+        if (running.isOurs) await this.#failed(partition, error);
+      }
+      if (!running.isOurs) return;
+      // Refused or failed half-way, what the owner has in memory is not what is stored.
+      if (!isApplied) return this.#again(partition);
+      this.#failures.delete(partition);
+      this.#positions.set(partition, slice.next);
+    }
+  }
+
+  /** What failed may be somebody else's trouble and pass: tried a few times, ever more slowly. */
+  async #failed(partition: number, error: unknown): Promise<void> {
+    const failures = (this.#failures.get(partition) ?? 0) + 1;
+    this.#failures.set(partition, failures);
+    if (failures > limits.retries) return this.options.fail(error);
+    const { topic, log } = this.options;
+    log.warn({ err: error, topic, partition }, 'records not applied: trying again');
+    await pause(limits.firstRetryMs * 2 ** (failures - 1));
+  }
+
+  #again(partition: number): void {
+    this.#release(partition);
     this.#consumer.pause([{ topic: this.options.topic, partitions: [partition] }]);
-    this.#beginTakeOver(partition, generation);
+    this.#beginTakeOver(partition, this.#generation);
   }
 
   /** Never alive and idle: a consumer that hangs ends the process, and a restart resumes. */
@@ -210,18 +246,19 @@ export class PartitionReader {
   }
 
   #releaseAll(): void {
-    for (const partition of this.#positions.keys()) this.owner.release(partition);
-    this.#positions.clear();
+    for (const partition of this.#running.keys()) this.#release(partition);
+  }
+
+  #release(partition: number): void {
+    const running = this.#running.get(partition);
+    if (running === undefined) return;
+    running.isOurs = false;
+    this.#running.delete(partition);
+    this.#positions.delete(partition);
+    this.owner.release(partition);
   }
 }
 
-/** Where a batch that starts at `start` ends: at least one record, at most so many, of so many bytes. */
-function sliceEnd(records: readonly LogRecord[], start: number): number {
-  const last = Math.min(records.length, start + limits.recordsPerBatch);
-  let at = start;
-  for (let bytes = 0; at < last; at++) {
-    bytes += records[at]?.value?.length ?? 0;
-    if (bytes > limits.bytesPerBatch && at > start) break;
-  }
-  return at;
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

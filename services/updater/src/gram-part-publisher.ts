@@ -6,7 +6,7 @@
 import type { Publisher } from '@freshet/stream';
 import type { OwnedShard } from './owned-shard.ts';
 
-const INTERVAL_MS = 20;
+const INTERVAL_MS = 50;
 
 export class GramPartPublisher {
   readonly #publisher: Pick<Publisher, 'publish'>;

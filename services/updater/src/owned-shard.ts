@@ -52,11 +52,15 @@ export class OwnedShard {
     return `${this.shard.id.side}:${this.shard.id.shard}`;
   }
 
-  /** Applies records to the shard; `next` is the offset after the last of them. */
+  /**
+   * Applies records to the shard; `next` is the offset after the last of them, `unsent` what earlier
+   * commits have not yet seen acknowledged.
+   */
   compute(
     records: readonly LogRecord[],
     next: number,
     reader: RecordReader,
+    unsent: readonly OutRecord[],
     timed: (seconds: number) => void,
   ): Step {
     const batch = new Batch();
@@ -70,7 +74,7 @@ export class OwnedShard {
     }
     this.shard.settle();
     const rest = records.slice(done);
-    return { ...this.#commitOf(batch, rest[0]?.offset ?? next), batch, rest };
+    return { ...this.#commitOf(batch, rest[0]?.offset ?? next, unsent), batch, rest };
   }
 
   /** The step's commit is in the store. */
@@ -100,7 +104,11 @@ export class OwnedShard {
     };
   }
 
-  #commitOf(batch: Batch, next: number): Pick<Step, 'commit' | 'out' | 'changes'> {
+  #commitOf(
+    batch: Batch,
+    next: number,
+    unsent: readonly OutRecord[],
+  ): Pick<Step, 'commit' | 'out' | 'changes'> {
     const { epoch, shard, model } = this;
     const from = this.#position;
     const sequence = this.#sequence + 1;
@@ -123,7 +131,7 @@ export class OwnedShard {
       ratings: String(this.#ratings + batch.ratings),
     };
     const gram = shard.gram.toBytes();
-    const outbox = encodeOutbox(out);
+    const outbox = encodeOutbox([...unsent, ...out]);
     const { vectors, removed, rowAppends } = changes;
     const written = { vectors, removed, rowAppends, gram, outbox, facts };
     return { commit: { ...written, epoch, id: randomUUID(), from, next }, out, changes };

@@ -1,7 +1,8 @@
 /**
  * One side's half-steps: takes partitions over, applies their records batch by batch, commits each
  * batch with its outbox, then publishes. The same class runs both sides; only the reader of records
- * differs. The next commit waits until everything the last one published is acknowledged.
+ * differs. What is committed and not yet acknowledged by Kafka stays in the outbox of the next commit,
+ * so that a commit need not wait for Kafka and a take-over still finds everything.
  */
 import { type Side, topicName } from '@freshet/events';
 import type { Kernels } from '@freshet/kernels';
@@ -17,6 +18,7 @@ import {
 import { type Log, metrics } from '@freshet/telemetry';
 import { firstOffset } from './first-offset.ts';
 import type { GramPartPublisher } from './gram-part-publisher.ts';
+import { Outgoing } from './outgoing.ts';
 import { OwnedShard, type RecordReader, type Step } from './owned-shard.ts';
 import { Shard, type Surroundings } from './shard.ts';
 import { untilStored } from './until-stored.ts';
@@ -40,16 +42,15 @@ export interface StageOptions {
 
 interface Running {
   readonly owned: OwnedShard;
-  /** The last outbox on its way to Kafka. */
-  publishing: Promise<void>;
+  readonly outgoing: Outgoing;
 }
 
 const ROWS_PER_READ = 500;
 
 export class Stage implements PartitionOwner {
   readonly #running = new Map<number, Running>();
-  /** Everything on its way to Kafka, of shards that are no longer ours too. */
-  readonly #inFlight = new Set<Promise<void>>();
+  /** Of shards that are no longer ours too, as long as something is on its way to Kafka. */
+  readonly #outgoing = new Set<Outgoing>();
 
   constructor(readonly options: StageOptions) {}
 
@@ -66,7 +67,10 @@ export class Stage implements PartitionOwner {
       if (records.length > 0) metrics.replays.inc({ side });
     }
     const owned = new OwnedShard(await this.#load(id, state), epoch, model, state);
-    this.#running.set(partition, { owned, publishing: Promise.resolve() });
+    const outgoing = new Outgoing(side, publisher, this.options.fail);
+    for (const each of this.#outgoing) if (each.isEmpty) this.#outgoing.delete(each);
+    this.#outgoing.add(outgoing);
+    this.#running.set(partition, { owned, outgoing });
     gramParts.moved(owned);
     metrics.takeOvers.inc({ side });
     log.info({ side, shard: partition, epoch, position: start }, 'shard taken over');
@@ -86,7 +90,9 @@ export class Stage implements PartitionOwner {
       metrics.updateDuration.observe({ side, step: 'half_step' }, seconds);
     let rest = records;
     do {
-      const step = running.owned.compute(rest, next, reader, timed);
+      const { owned, outgoing } = running;
+      await outgoing.room();
+      const step = owned.compute(rest, next, reader, outgoing.records, timed);
       if (!(await this.#commit(running, step, heartbeat))) return false;
       rest = step.rest;
     } while (rest.length > 0);
@@ -101,13 +107,12 @@ export class Stage implements PartitionOwner {
 
   /** Waits until everything committed is published. */
   async drain(): Promise<void> {
-    await Promise.all(this.#inFlight);
+    await Promise.all([...this.#outgoing].map((each) => each.drained()));
   }
 
   async #commit(running: Running, step: Step, heartbeat: () => Promise<void>): Promise<boolean> {
     const { side, store, log } = this.options;
-    const { owned } = running;
-    await running.publishing;
+    const { owned, outgoing } = running;
     const timer = metrics.commitDuration.startTimer({ side });
     const attempt = () => store.commit(owned.shard.id, step.commit);
     const verdict = await untilStored(attempt, heartbeat, log);
@@ -120,18 +125,10 @@ export class Stage implements PartitionOwner {
       return false;
     }
     owned.advance(step);
-    running.publishing = this.#publish(step.out);
+    outgoing.add(step.out);
     this.options.gramParts.moved(owned);
     this.#count(step);
     return true;
-  }
-
-  #publish(records: Step['out']): Promise<void> {
-    const timer = metrics.publishDuration.startTimer({ side: this.options.side });
-    const sent = this.options.publisher.publish(records).then(() => void timer());
-    sent.catch(this.options.fail).finally(() => this.#inFlight.delete(sent));
-    this.#inFlight.add(sent);
-    return sent;
   }
 
   #count({ batch, changes }: Step): void {
