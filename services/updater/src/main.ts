@@ -1,10 +1,10 @@
 /** The updater: both half-steps of every rating. The only file that knows every collaborator. */
 import { httpAddress, serviceSettings } from '@freshet/config';
-import { ratingSchemas, type Side, topicName } from '@freshet/events';
+import { poisonReasons, ratingSchemas, type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
-import { AdminServer, runService } from '@freshet/telemetry';
+import { AdminServer, metrics, runService } from '@freshet/telemetry';
 import { GramPartPublisher } from './gram-part-publisher.ts';
 import { ItemApplier } from './item-applier.ts';
 import type { RecordReader } from './owned-shard.ts';
@@ -20,6 +20,7 @@ const FORGET_SLICE = 1_000;
 const settings = serviceSettings('updater');
 
 await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
+  for (const reason of poisonReasons) metrics.parked.inc({ reason }, 0);
   let waitingFor: () => string | null = () => 'Kafka and Redis';
   const health = { live: () => true, waitingFor: () => waitingFor() };
   stack.own(await AdminServer.open(httpAddress(settings, 'UPDATER_ADMIN_PORT'), health));

@@ -8,7 +8,7 @@ import type { Commit, ShardState } from '@freshet/store';
 import { encodeOutbox, type LogRecord, type OutRecord } from '@freshet/stream';
 import { Batch, type Marks } from './batch.ts';
 import { factorBatch } from './factor-batch.ts';
-import type { Shard, ShardChanges } from './shard.ts';
+import { type Shard, type ShardChanges, TIMED_EVERY } from './shard.ts';
 
 /** Reads one record of the source topic into a shard. */
 export interface RecordReader {
@@ -24,9 +24,6 @@ export interface Step {
   /** Records that need another commit. */
   readonly rest: readonly LogRecord[];
 }
-
-/** A histogram takes a tenth as long as a half-step: some are timed, not all. */
-const TIMED_EVERY = 8;
 
 export class OwnedShard {
   readonly marks: Map<string, string>;
@@ -61,14 +58,20 @@ export class OwnedShard {
     next: number,
     reader: RecordReader,
     unsent: readonly OutRecord[],
+    /** Told how many seconds reading a record took, half-steps aside. */
     timed: (seconds: number) => void,
   ): Step {
+    const { shard } = this;
     const batch = new Batch();
     let done = 0;
     for (const record of records) {
-      const started = done % TIMED_EVERY === 0 ? performance.now() : undefined;
-      reader.apply(this.shard, this.marks, record, batch);
-      if (started !== undefined) timed((performance.now() - started) / 1000);
+      shard.isTimed = done % TIMED_EVERY === 0;
+      const started = shard.isTimed ? performance.now() : 0;
+      const before = shard.timedSeconds;
+      reader.apply(shard, this.marks, record, batch);
+      if (shard.isTimed) {
+        timed((performance.now() - started) / 1000 - (shard.timedSeconds - before));
+      }
       if (!batch.finished) break;
       done++;
     }

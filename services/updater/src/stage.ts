@@ -87,7 +87,7 @@ export class Stage implements PartitionOwner {
     const running = this.#running.get(partition);
     if (running === undefined) return false;
     const timed = (seconds: number) =>
-      metrics.updateDuration.observe({ side, step: 'half_step' }, seconds);
+      metrics.updateDuration.observe({ side, step: 'read' }, seconds);
     let rest = records;
     do {
       const { owned, outgoing } = running;
@@ -147,10 +147,12 @@ export class Stage implements PartitionOwner {
   }
 
   async #load(id: ShardId, state: ShardState): Promise<Shard> {
-    const { settings, surroundings, kernels, store, coalesce } = this.options;
+    const { side, settings, surroundings, kernels, store, coalesce } = this.options;
     const k = settings.factorCount;
     const gram = state.gram ? Gram.fromBytes(state.gram, k) : Gram.zero(k);
-    const shard = new Shard({ id, settings, surroundings, gram, kernels, coalesce });
+    const timed = (seconds: number) =>
+      metrics.updateDuration.observe({ side, step: 'half_step' }, seconds);
+    const shard = new Shard({ id, settings, surroundings, gram, kernels, coalesce, timed });
     let owners: string[] = [];
     const vectors = new Map<string, Parameters<Shard['restore']>[1]>();
     const restore = async (): Promise<void> => {

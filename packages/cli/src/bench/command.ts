@@ -9,9 +9,12 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   'half-step': () => import('./half-step.ts'),
   update: () => import('./update.ts'),
   pipeline: () => import('./pipeline.ts'),
+  updaters: () => import('./updaters.ts'),
+  million: () => import('./million.ts'),
   latency: () => import('./latency.ts'),
   score: () => import('./score.ts'),
   http: () => import('./http.ts'),
+  quality: () => import('./quality.ts'),
 };
 
 export async function bench(args: readonly string[]): Promise<number> {

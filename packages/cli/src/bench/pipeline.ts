@@ -47,25 +47,13 @@ async function measure(figure: Figure, system: BenchSystem, count: number): Prom
 
 /** Ratings per second that both sides have committed; undefined if the backlog ran out. */
 async function pipelineTurn(system: BenchSystem, count: number): Promise<number | undefined> {
-  const before = await applied(system);
+  const before = await system.applied();
   const began = performance.now();
   await new Promise((resolve) => setTimeout(resolve, TURN_MS));
-  const after = await applied(system);
+  const after = await system.applied();
   if (after.user >= count) return undefined;
   const seconds = (performance.now() - began) / 1_000;
   return Math.min(after.user - before.user, after.item - before.item) / seconds;
-}
-
-/** Ratings applied so far, as each commit counts them. */
-async function applied({ session, settings }: BenchSystem) {
-  const sums = { user: 0, item: 0 };
-  for (const side of ['user', 'item'] as const) {
-    for (let shard = 0; shard < settings.PARTITIONS; shard++) {
-      const { facts } = await session.store.inspect({ side, shard });
-      sums[side] += Number(facts.applied?.split(':')[0] ?? 0);
-    }
-  }
-  return sums;
 }
 
 /** How long until the scorer has what is published now; it tells where it is once a second. */

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings, type Settings } from '@freshet/config';
+import { type Side, sides } from '@freshet/events';
 import {
   type Child,
   freePort,
@@ -104,6 +105,39 @@ export class BenchSystem {
     for (const [name, child] of this.#services) {
       await child.until(() => isReady(adminPorts[name]), READY_LIMIT_MS);
     }
+  }
+
+  /** A second updater beside the first, ready to share its partitions. */
+  async startUpdater(): Promise<void> {
+    const port = await freePort();
+    const environment = { ...this.environment, UPDATER_ADMIN_PORT: String(port) };
+    const child = startService('updater', environment, join(this.#folder, 'second'));
+    this.#stack.own({ close: () => child.stop() });
+    await child.until(() => isReady(port), READY_LIMIT_MS);
+  }
+
+  /** A number that the updater tells of itself. */
+  async ofUpdater(metric: string): Promise<number> {
+    const { UPDATER_ADMIN_PORT } = this.settings;
+    const text = await (await fetch(`http://127.0.0.1:${UPDATER_ADMIN_PORT}/metrics`)).text();
+    return Number(new RegExp(`^${metric} (.+)$`, 'm').exec(text)?.[1]);
+  }
+
+  /** Ratings applied so far, as each commit counts them. */
+  async applied(): Promise<Record<Side, number>> {
+    const sums = { user: 0, item: 0 };
+    for (const side of sides) {
+      for (let shard = 0; shard < this.settings.PARTITIONS; shard++) {
+        const { facts } = await this.session.store.inspect({ side, shard });
+        sums[side] += Number(facts.applied?.split(':')[0] ?? 0);
+      }
+    }
+    return sums;
+  }
+
+  /** Where files may be left; it goes when the system does. */
+  get folder(): string {
+    return this.#folder;
   }
 
   /** Stops the services' clocks, so that something else can be measured on the same machine. */

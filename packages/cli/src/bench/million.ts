@@ -1,0 +1,81 @@
+/**
+ * A million ratings from nothing, as a user would bring them: `freshet import` of a file, all services
+ * up, until nothing is left to apply; then `freshet audit`. How long, how much memory, and does a rating
+ * cost more when a million are known than when ten thousand are? Takes about two minutes.
+ */
+import { execFile } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '@freshet/config';
+import { lagOf } from '../audit/lag.ts';
+import type { Figure } from './command.ts';
+import { benchRatings } from './pipeline/backlog.ts';
+import { BenchSystem } from './pipeline/bench-system.ts';
+import { GrowingCost } from './pipeline/growing-cost.ts';
+
+const RATINGS = 1_000_000;
+const LIMIT_MS = 600_000;
+const LOOK_MS = 250;
+const CLI = fileURLToPath(new URL('../main.js', import.meta.url));
+
+export async function bench(figure: Figure, [given]: readonly string[]): Promise<void> {
+  await BenchSystem.use(async (system) => {
+    const file = given ?? (await writeRatings(join(system.folder, 'ratings.csv')));
+    await system.startServices();
+    const began = performance.now();
+    const cost = new GrowingCost();
+    let isSent = false;
+    const sending = freshet(system, ['import', file, '--quiet']).then((code) => {
+      isSent = true;
+      if (code !== 0) throw new Error(`freshet import ended with ${code}`);
+      figure('million_import_seconds', (performance.now() - began) / 1_000, 's');
+    });
+    let lag = Number.POSITIVE_INFINITY;
+    while (!isSent || lag > 0) {
+      if (performance.now() - began > LIMIT_MS) throw new Error(`still ${lag} behind`);
+      const { user, item } = await system.applied();
+      cost.look(Math.min(user, item), await system.ofUpdater('process_cpu_seconds_total'));
+      const now = await lagOf(system.session);
+      lag = now.user + now.item;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+    await sending;
+    figure('million_seconds', (performance.now() - began) / 1_000, 's until nothing is left');
+    const { user, item } = await system.applied();
+    figure('million_applied', Math.min(user, item), 'ratings, on both sides');
+    const resident = await system.ofUpdater('process_resident_memory_bytes');
+    figure('million_updater_mb', resident / 1e6, 'MB');
+    figure('million_audit', await freshet(system, ['audit', '--quiet']), 'exit code, 0 is clean');
+    for (const { known, microseconds } of cost.figures()) {
+      figure(`cost_us_at_${known}`, microseconds, 'CPU µs of the updater a rating');
+    }
+  });
+}
+
+async function writeRatings(path: string): Promise<string> {
+  const file = createWriteStream(path);
+  file.write('user,item,rating,timestamp\n');
+  let lines: string[] = [];
+  for (const { user, item, value, time } of benchRatings(RATINGS)) {
+    lines.push(`${user},${item},${value},${Math.floor(time / 1_000)}\n`);
+    if (lines.length < 20_000) continue;
+    file.write(lines.join(''));
+    lines = [];
+  }
+  file.end(lines.join(''));
+  await finished(file);
+  return path;
+}
+
+/** Runs a command of this program against the system; its output goes to standard error. */
+function freshet({ environment }: BenchSystem, args: readonly string[]): Promise<number> {
+  const env = childEnvironment(environment);
+  return new Promise((resolve) => {
+    execFile(process.execPath, [CLI, ...args], { env }, (error, stdout, stderr) => {
+      process.stderr.write(stdout + stderr);
+      resolve(error === null ? 0 : typeof error.code === 'number' ? error.code : 1);
+    });
+  });
+}
