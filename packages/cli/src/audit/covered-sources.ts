@@ -1,6 +1,7 @@
 /**
  * Has an item shard applied all that the user shards had decided? What a user shard sent and does not
- * hold in its outbox, Kafka has acknowledged; only what lies in its outbox may still be on its way. So: the item shard is at the end of its log, and the outbox's records are behind its marks.
+ * hold in its outbox, Kafka has acknowledged; only what lies there may still be on its way. So: the item
+ * shard is at the end of its log, and the outbox's records are behind its marks.
  */
 import { itemRatingsCodec, packedRatings } from '@freshet/events';
 import type { ShardState } from '@freshet/store';
