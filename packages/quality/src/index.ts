@@ -7,3 +7,17 @@ export {
   lagCurve,
   parseLagCurve,
 } from './lag-curve.ts';
+export {
+  type ItemCatalogue,
+  type MeterOptions,
+  PrequentialMeter,
+  type Question,
+} from './prequential-meter.ts';
+export {
+  type GroupFigures,
+  type Method,
+  methods,
+  type PrequentialFigures,
+  type UserGroup,
+  userGroups,
+} from './prequential-window.ts';

@@ -28,6 +28,10 @@ describe('the lag curve', () => {
     expect(expectedLoss(curve, 1e9)).toEqual({ all: 0.04, cold: 0.1 });
   });
 
+  it('knows no loss of a lag that is not known', () => {
+    expect(expectedLoss(curve, Number.NaN)).toEqual({ all: Number.NaN, cold: Number.NaN });
+  });
+
   it('never promises a gain', () => {
     const noisy = {
       ...curve,
@@ -63,6 +67,7 @@ describe('the lag curve', () => {
 
   it('is refused when it is damaged, with what is wrong', () => {
     expect(() => parseLagCurve('{}')).toThrow('not a lag curve');
+    expect(() => parseLagCurve('null')).toThrow('not a lag curve');
     const points = [{ lag: 5, loss: 0, lossCold: 0 }];
     const text = (more: object) =>
       JSON.stringify({ format: 1, source: '', points: [...points, more] });

@@ -44,8 +44,8 @@ export function lagCurve(points: readonly DelayLoss[], source: string): LagCurve
 
 /** Throws with what is wrong: a curve comes from a file somebody may have edited. */
 export function parseLagCurve(text: string): LagCurve {
-  const curve = JSON.parse(text) as LagCurve;
-  if (curve.format !== 1 || !Array.isArray(curve.points) || curve.points.length === 0) {
+  const curve = JSON.parse(text) as LagCurve | null;
+  if (curve?.format !== 1 || !Array.isArray(curve.points) || curve.points.length === 0) {
     throw new Error(
       'not a lag curve: expected {"format": 1, "source", "points": [{"lag", "loss", "lossCold"}]}',
     );
@@ -65,9 +65,11 @@ const NO_LOSS = { lag: 0, loss: 0, lossCold: 0 };
 
 /**
  * Between two measured lags in proportion to log(1 + lag), the shape of the paper's figure. Beyond
- * the last the last one holds: at least that much is lost. Noise below 0 reads as 0.
+ * the last the last one holds: at least that much is lost. Noise below 0 reads as 0. Of a lag that
+ * nobody knows, not a number, nobody knows the loss either.
  */
 export function expectedLoss({ points }: LagCurve, lag: number): ExpectedLoss {
+  if (Number.isNaN(lag)) return { all: lag, cold: lag };
   const after = points.findIndex((point) => point.lag >= lag);
   const upper = points[after < 0 ? points.length - 1 : after] ?? NO_LOSS;
   const lower = points[Math.max(0, (after < 0 ? points.length : after) - 1)] ?? NO_LOSS;

@@ -4,6 +4,11 @@ export interface Lag {
   readonly ms: number;
 }
 
+export interface Lags {
+  readonly shards: ReadonlyMap<number, Lag>;
+  readonly all: Lag;
+}
+
 const LOOK_MS = 500;
 /** Looks remembered: older lags are told as at least this old. */
 const LOOKS = 240;
@@ -18,6 +23,8 @@ export class Freshness {
   readonly #now: () => number;
   /** Oldest first. */
   #looks: Look[] = [];
+  #begun = 0;
+  #ended = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(ends: () => Promise<ReadonlyMap<number, number>>, now = () => Date.now()) {
@@ -38,7 +45,11 @@ export class Freshness {
   }
 
   async look(): Promise<void> {
+    const nth = ++this.#begun;
     const ends = await this.#ends();
+    // One that was overtaken by a later look would tell the past.
+    if (nth < this.#ended) return;
+    this.#ended = nth;
     this.#looks.push({ at: this.#now(), ends });
     if (this.#looks.length > LOOKS) this.#looks.shift();
   }
@@ -52,6 +63,21 @@ export class Freshness {
     if (ratings === 0) return { ratings, ms: 0 };
     const since = this.#looks.find(({ ends }) => (ends.get(shard) ?? 0) > known);
     return { ratings, ms: this.#now() - (since?.at ?? last.at) };
+  }
+
+  /** Of every shard, and of all: the sum of the ratings and the age of the oldest. null before the first look. */
+  lagOver(positions: ReadonlyMap<number, number>): Lags | null {
+    const last = this.#looks.at(-1);
+    if (last === undefined) return null;
+    const shards = new Map<number, Lag>();
+    let [ratings, ms] = [0, 0];
+    for (const shard of last.ends.keys()) {
+      const lag = this.lagOf(shard, positions.get(shard) ?? null) ?? { ratings: 0, ms: 0 };
+      shards.set(shard, lag);
+      ratings += lag.ratings;
+      ms = Math.max(ms, lag.ms);
+    }
+    return { shards, all: { ratings, ms } };
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import { openKafka, TopicAdmin } from '@freshet/stream';
 import type { ServiceContext } from '@freshet/telemetry';
 
 /** Changes when keys or bytes in the store change their meaning. */
-const STORE_FORMAT = 1;
+export const STORE_FORMAT = 2;
 
 export interface Session {
   readonly kafka: Awaited<ReturnType<typeof openKafka>>;

@@ -83,6 +83,8 @@ export interface FactorStore {
   commit(shard: ShardId, commit: Commit): Promise<CommitVerdict>;
   /** The shard as its last commit left it, without taking it over. */
   inspect(shard: ShardId): Promise<ShardState>;
+  /** The facts alone, the position among them: small, however much the shard holds. */
+  facts(shard: ShardId): Promise<Readonly<Record<string, string>>>;
   /** Every vector of a shard; one that moves meanwhile may be seen before or after its move. */
   vectors(shard: ShardId): AsyncIterable<readonly [id: string, stored: StoredVector]>;
   rows(shard: ShardId, ids: readonly string[]): Promise<(Uint8Array | null)[]>;

@@ -69,6 +69,10 @@ export class MemoryStore implements FactorStore {
     return { position: positionOf(shard), facts, gram, outbox };
   }
 
+  async facts(id: ShardId): Promise<Readonly<Record<string, string>>> {
+    return this.#shard(id).facts;
+  }
+
   async *vectors(id: ShardId): AsyncIterable<readonly [string, StoredVector]> {
     for (const [key, stored] of this.#shard(id).vectors) yield [key, copyOf(stored)];
   }

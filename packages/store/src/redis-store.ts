@@ -150,6 +150,10 @@ export class RedisStore implements FactorStore {
     return shardState(reply as ShardReply);
   }
 
+  async facts(shard: ShardId): Promise<Readonly<Record<string, string>>> {
+    return this.#redis.hgetall(this.#keys(shard).meta);
+  }
+
   async *vectors(shard: ShardId): AsyncIterable<readonly [string, StoredVector]> {
     const key = this.#keys(shard).vectors;
     let cursor = '0';

@@ -179,6 +179,7 @@ function commitLaws(store: () => FactorStore): void {
   it('replaces gram, outbox and the facts it names, and keeps the facts it does not', async () => {
     await store().commit(shard, { ...second, facts: { sequence: '2' } });
     const { gram, outbox, facts, position } = await store().inspect(shard);
+    expect(await store().facts(shard)).toEqual(facts);
     expect([Array.from(gram ?? []), Array.from(outbox ?? []), position]).toEqual([[1], [9], 2]);
     expect(facts).toMatchObject({ ratings: '1', sequence: '2' });
   });

@@ -4,6 +4,7 @@
  * Two at once would be harmless, for parts are absolute and readers refuse what goes back.
  */
 import { gramPartCodec, gramsCodec, topicName } from '@freshet/events';
+import { priorWeight } from '@freshet/model';
 import type { LogRecord, PartitionOwner, Publisher, TopicAdmin } from '@freshet/stream';
 import { type Log, metrics } from '@freshet/telemetry';
 import { GramSum } from './gram-sum.ts';
@@ -12,6 +13,8 @@ export interface AggregationOptions {
   readonly model: string;
   readonly topic: string;
   readonly factorCount: number;
+  /** ρ, by which α follows from the counts. */
+  readonly rho: number;
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly admin: Pick<TopicAdmin, 'starts' | 'ends'>;
   readonly log: Log;
@@ -30,6 +33,8 @@ export class Aggregation implements PartitionOwner {
   #position = 0;
   /** When the oldest part came that is not yet in a published sum, ms. */
   #changedAt: number | undefined;
+  /** The same of what is on its way to Kafka: not published before it is acknowledged. */
+  #sendingSince: number | undefined;
   #publishedOnce = false;
   #publishing: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
@@ -85,20 +90,26 @@ export class Aggregation implements PartitionOwner {
   }
 
   #tick(): void {
-    const stale = this.#changedAt === undefined ? 0 : Date.now() - this.#changedAt;
+    const oldest = this.#sendingSince ?? this.#changedAt;
+    const stale = oldest === undefined ? 0 : Date.now() - oldest;
     metrics.gramStaleness.set(this.#active ? stale / 1000 : 0);
     if (!this.#active || this.#changedAt === undefined || this.#position < this.#goal) return;
+    if (this.#sendingSince !== undefined) return;
+    this.#sendingSince = this.#changedAt;
     this.#changedAt = undefined;
-    this.#publishing = this.#publishing.then(() => this.#publish());
+    this.#publishing = this.#publish().finally(() => {
+      this.#sendingSince = undefined;
+    });
     this.#publishing.catch(this.#options.fail);
   }
 
   async #publish(): Promise<void> {
-    const { model, publisher } = this.#options;
-    const { user, item, ratings } = this.#sum.total();
-    metrics.entities.set({ side: 'user' }, user.count);
-    metrics.entities.set({ side: 'item' }, item.count);
-    metrics.knownRatings.set(ratings);
+    const { model, publisher, rho } = this.#options;
+    const total = this.#sum.total();
+    metrics.entities.set({ side: 'user' }, total.user.count);
+    metrics.entities.set({ side: 'item' }, total.item.count);
+    metrics.knownRatings.set(total.ratings);
+    metrics.priorWeight.set(priorWeight(rho, total));
     const value = gramsCodec.encode(this.#sum.toEvent());
     await publisher.publish([
       { topic: topicName('grams', model), partition: 0, key: model, value },

@@ -1,4 +1,4 @@
-/** The aggregator: adds the partial grams of all shards and publishes the sum. One is active. */
+/** The aggregator: adds the partial grams of all shards, and watches how far the model is behind. */
 import { httpAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { openSession } from '@freshet/session';
@@ -6,6 +6,8 @@ import { PartitionReader, Publisher } from '@freshet/stream';
 import { AdminServer, metrics, runService } from '@freshet/telemetry';
 import { Aggregation } from './aggregation.ts';
 import { DriftWatch } from './drift-watch.ts';
+import { LagWatch } from './lag-watch.ts';
+import { readLagCurve } from './read-lag-curve.ts';
 
 /** Short, so that a standby takes over soon; Kafka brokers accept nothing below it by default. */
 const SESSION_MS = 6_000;
@@ -13,11 +15,15 @@ const SESSION_MS = 6_000;
 const settings = serviceSettings('aggregator');
 
 await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
+  const curve = readLagCurve(settings.LAG_CURVE);
+  let waitingFor: () => string | null = () => 'Kafka and Redis';
   let aggregation: Aggregation | undefined;
+  let lag: LagWatch | undefined;
   const health = {
     live: () => true,
-    waitingFor: () => (aggregation ? aggregation.waitingFor() : 'Kafka and Redis'),
+    waitingFor: () => waitingFor(),
     routes: { '/v1/grams': () => aggregation?.describe() ?? null },
+    measure: async () => lag?.measure(),
   };
   stack.own(await AdminServer.open(httpAddress(settings, 'AGGREGATOR_ADMIN_PORT'), health));
 
@@ -25,14 +31,18 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
   const publisher = stack.own(await Publisher.open(kafka));
   const topic = topicName('gramParts', model);
   const factorCount = settings.FACTOR_COUNT;
-  aggregation = stack.own(
-    new Aggregation({ model, topic, factorCount, publisher, admin, log, fail }),
+  const adding = stack.own(
+    new Aggregation({ model, topic, factorCount, rho: settings.RHO, publisher, admin, log, fail }),
   );
+  aggregation = adding;
   const sessionMs = Math.min(SESSION_MS, settings.KAFKA_SESSION_MS);
   const groupId = `${model}.aggregator`;
   const reading = { groupId, topic, log, fail, sessionMs };
-  const reader = stack.own(new PartitionReader(kafka, reading, aggregation));
-  stack.own(new DriftWatch({ store, factorCount, partitions: settings.PARTITIONS, log }));
+  const reader = stack.own(new PartitionReader(kafka, reading, adding));
+  waitingFor = () => (reader.settled ? adding.waitingFor() : 'a place in its group');
+  const partitions = settings.PARTITIONS;
+  stack.own(new DriftWatch({ store, factorCount, partitions, log }));
+  lag = stack.own(new LagWatch({ admin, store, model, partitions, curve, log }));
   metrics.aggregatorActive.set(0);
   await reader.start();
   log.info({ model }, 'aggregator started');

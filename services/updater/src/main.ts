@@ -2,12 +2,14 @@
 import { httpAddress, serviceSettings } from '@freshet/config';
 import { poisonReasons, ratingSchemas, type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
+import { PrequentialMeter } from '@freshet/quality';
 import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
 import { AdminServer, metrics, runService } from '@freshet/telemetry';
 import { GramPartPublisher } from './gram-part-publisher.ts';
 import { ItemApplier } from './item-applier.ts';
 import type { RecordReader } from './owned-shard.ts';
+import { showQuality } from './show-quality.ts';
 import { Stage } from './stage.ts';
 import { UserJudge } from './user-judge.ts';
 
@@ -22,13 +24,19 @@ const settings = serviceSettings('updater');
 await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
   for (const reason of poisonReasons) metrics.parked.inc({ reason }, 0);
   let waitingFor: () => string | null = () => 'Kafka and Redis';
-  const health = { live: () => true, waitingFor: () => waitingFor() };
+  const kernels = wasmKernels();
+  const { FACTOR_COUNT: factorCount, QUALITY_SAMPLE: sample } = settings;
+  const meter = new PrequentialMeter({ kernels, factorCount, sample });
+  const health = {
+    live: () => true,
+    waitingFor: () => waitingFor(),
+    measure: async () => showQuality(meter.figures()),
+  };
   stack.own(await AdminServer.open(httpAddress(settings, 'UPDATER_ADMIN_PORT'), health));
 
   const session = await openSession('updater', settings, { log, stack });
   const { kafka, admin, store, model, modelSettings } = session;
   const partitions = settings.PARTITIONS;
-  const kernels = wasmKernels();
   const publisher = stack.own(await Publisher.open(kafka));
   const grams = stack.own(await FollowedGrams.open({ ...session, log, fail, gatherMs: GATHER_MS }));
   waitingFor = () => 'the grams of the aggregator';
@@ -68,7 +76,7 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     schemas: ratingSchemas(settings.RATING_SCHEMAS),
   };
   if (settings.STAGES.includes('users')) {
-    const judge = new UserJudge({ model, partitions, limits, forgetSlice: FORGET_SLICE });
+    const judge = new UserJudge({ model, partitions, limits, forgetSlice: FORGET_SLICE, meter });
     await start('user', topicName('ratings', model), judge);
   }
   if (settings.STAGES.includes('items')) {

@@ -14,6 +14,7 @@ import {
   RowSampler,
   startVector,
 } from '@freshet/model';
+import type { PrequentialMeter } from '@freshet/quality';
 import type { Replica } from '@freshet/session';
 import { encodeRowEntry, type RowEntry, type ShardId, type StoredVector } from '@freshet/store';
 import { Row } from './row.ts';
@@ -66,6 +67,7 @@ export interface ShardChanges {
 }
 
 const NO_VECTOR = new Float32Array();
+const NO_ROW = new Row(0);
 
 /** A histogram takes a tenth as long as a half-step: some are timed, not all. */
 export const TIMED_EVERY = 8;
@@ -126,6 +128,15 @@ export class Shard {
     const neighbours = Array.from(slots, (slot) => others.idAt(slot)).sort();
     this.#sorted = { owner, neighbours };
     return neighbours;
+  }
+
+  /** Lets the meter see a first rating that is about to be set. */
+  ask(meter: PrequentialMeter, owner: string, neighbour: string, offset: number): void {
+    const { others, grams } = this.#options.surroundings;
+    const entity = this.#entities.get(owner);
+    const rated = entity?.row ?? NO_ROW;
+    const question = { offset, slot: this.#slotOf(neighbour), vector: entity?.vector, rated };
+    meter.ask(question, others, grams());
   }
 
   /** Records a rating (or, with null, takes it back) and moves the owner's vector. */

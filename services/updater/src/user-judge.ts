@@ -12,6 +12,7 @@ import {
   shardOf,
   topicName,
 } from '@freshet/events';
+import type { PrequentialMeter } from '@freshet/quality';
 import {
   deadLetter,
   type LogRecord,
@@ -28,6 +29,8 @@ export interface JudgeOptions {
   readonly limits: RatingLimits;
   /** How many ratings of a forgotten user go in one commit. */
   readonly forgetSlice: number;
+  /** Asked about some ratings before they are learnt. */
+  readonly meter?: PrequentialMeter;
 }
 
 /** Under this name a shard keeps how many ratings of a user half forgotten are gone. */
@@ -81,6 +84,10 @@ export class UserJudge {
     if (known !== undefined && known > time) return;
     const value = event.kind === 'rate' ? Math.fround(event.value) : null;
     const wasRated = known !== undefined && shard.isRated(user, item);
+    const { meter } = this.#options;
+    if (value !== null && !wasRated && meter?.isDue(record.offset)) {
+      shard.ask(meter, user, item, record.offset);
+    }
     shard.set(user, { neighbour: item, value, time }, record.offset);
     batch.ratings += Number(value !== null) - Number(wasRated);
     if (value !== null && wasRated) batch.reratings++;

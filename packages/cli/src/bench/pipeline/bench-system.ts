@@ -128,8 +128,8 @@ export class BenchSystem {
     const sums = { user: 0, item: 0 };
     for (const side of sides) {
       for (let shard = 0; shard < this.settings.PARTITIONS; shard++) {
-        const { facts } = await this.session.store.inspect({ side, shard });
-        sums[side] += Number(facts.applied?.split(':')[0] ?? 0);
+        const { applied } = await this.session.store.facts({ side, shard });
+        sums[side] += Number(applied?.split(':')[0] ?? 0);
       }
     }
     return sums;

@@ -1,0 +1,240 @@
+/**
+ * The lag that the aggregator shows against the truth: what was produced, by the producer's own count,
+ * less what the store has applied, read by a client that shares no code with the services.
+ */
+import { createConnection, type Socket } from 'node:net';
+import { shardOf } from '@freshet/events';
+import { openKafka, Publisher } from '@freshet/stream';
+import { openLog } from '@freshet/telemetry';
+import { eventually, System } from '@freshet/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const PARTITIONS = 4;
+const BACKLOG = 15_000;
+/** Of a batch, which is what the two sides of one count may be apart. */
+const BATCH = 500;
+const LIMIT_MS = 120_000;
+
+let system: System;
+let publisher: Publisher;
+let redis: PlainRedis;
+/** Ratings handed to Kafka, and those that it has acknowledged. */
+let produced = 0;
+let acknowledged = 0;
+
+beforeAll(async () => {
+  system = await System.start();
+  redis = new PlainRedis(system.redisUrl);
+  const plain = { tls: false, username: '', password: '', mechanism: 'plain' } as const;
+  const options = { clientId: 'lag-test', brokers: [system.brokers], ...plain };
+  publisher = await Publisher.open(await openKafka(options, openLog('lag-test', 'error')));
+});
+
+afterAll(async () => {
+  redis?.close();
+  await publisher?.close();
+  await system?.close();
+});
+
+/** Ratings of so many users and items, each on its user's partition. */
+async function produce(count: number, users = 60, items = 31): Promise<void> {
+  const records = Array.from({ length: count }, () => {
+    const n = produced++;
+    const rating = {
+      user: `u${(n * 7) % users}`,
+      item: `i${(n * 11) % items}`,
+      value: 1 + (n % 5),
+    };
+    const partition = shardOf(rating.user, PARTITIONS);
+    const value = Buffer.from(JSON.stringify(rating));
+    return { topic: 'ratings', partition, key: rating.user, value };
+  });
+  await publisher.publish(records);
+  acknowledged = produced;
+}
+
+async function noLag(): Promise<void> {
+  await eventually('everything to be applied', async () => (await scrape()).get(ITEM) === 0);
+}
+
+async function whileStopped(name: 'updater' | 'Redis', work: () => Promise<void>): Promise<void> {
+  system.child(name).signal('SIGSTOP');
+  try {
+    await work();
+  } finally {
+    system.child(name).signal('SIGCONT');
+  }
+}
+
+describe('the lag metric', { timeout: LIMIT_MS }, () => {
+  it('is the number of ratings not yet applied, within one batch, at every scrape', async () => {
+    // A backlog larger than any error could hide, worked off while more comes in.
+    await whileStopped('updater', () => produce(BACKLOG));
+    const seen: Comparison[] = [];
+    do {
+      seen.push(await compare());
+      await produce(20);
+    } while ((seen.at(-1)?.item.shown ?? 0) > BATCH || seen.length < 40);
+    expect(seen.filter(({ user }) => user.shown > BATCH).length).toBeGreaterThan(5);
+    for (const { user, item } of seen) {
+      expect(user.shown).toBeGreaterThanOrEqual(user.least);
+      expect(user.shown).toBeLessThanOrEqual(user.most);
+      expect(item.shown).toBeGreaterThanOrEqual(item.least - BATCH);
+      expect(item.shown).toBeLessThanOrEqual(item.most + BATCH);
+      expect(item.shown).toBeGreaterThanOrEqual(user.shown);
+    }
+    await noLag();
+    const none = await scrape();
+    for (const partition of Array(PARTITIONS).keys()) {
+      expect(none.get(of('user_applied', partition))).toBe(0);
+      expect(none.get(of('item_applied', partition))).toBe(0);
+    }
+  });
+
+  it('rises with the expected loss at every scrape while the updater stands still, and falls back', async () => {
+    const LOSS = 'freshet_expected_auc_loss_ratio{users="all"}';
+    const AGE = 'freshet_lag_seconds{point="user_applied"}';
+    const seen: Map<string, number>[] = [];
+    await noLag();
+    await whileStopped('updater', async () => {
+      seen.push(await scrape());
+      // 25 looks in 5 s: the lag stays in the part of the curve that rises.
+      for (let look = 0; look < 25; look++) {
+        await produce(20);
+        seen.push(await scrape());
+        await new Promise((resolve) => setTimeout(resolve, 180));
+      }
+    });
+    const of = (name: string) => seen.map((series) => series.get(name) ?? Number.NaN);
+    expect(of(USER)).toEqual(seen.map((_, look) => 20 * look));
+    expect(rises(of(LOSS))).toBe(true);
+    // The first look that sees something waiting does not know since when.
+    expect(rises(of(AGE).slice(1))).toBe(true);
+    expect(of(LOSS).at(-1)).toBeGreaterThan(0.05);
+
+    await eventually('the lag to fall back', async () => {
+      const series = await scrape();
+      return [USER, ITEM, LOSS, AGE].every((name) => series.get(name) === 0);
+    });
+  });
+
+  it('is not a number while the store is away, and the scrape is answered all the same', async () => {
+    await whileStopped('Redis', async () => {
+      const series = await scrape();
+      expect(series.get(USER)).toBeNaN();
+      expect(series.get('freshet_aggregator_active')).toBe(1);
+    });
+    await eventually('the lag to be known again', async () => (await scrape()).get(USER) === 0);
+  });
+});
+
+describe('the number of series', { timeout: LIMIT_MS }, () => {
+  it('is the same however many users and items there are', async () => {
+    const series = async (): Promise<string[]> => {
+      const ports = ['UPDATER', 'AGGREGATOR', 'SCORER'].map((name) => `${name}_ADMIN_PORT`);
+      const found = await Promise.all(ports.map((port) => scrape(system.environment[port])));
+      return found
+        .flatMap((each) => [...each.keys()])
+        .filter((name) => name.startsWith('freshet_'));
+    };
+    const before = await series();
+    await produce(20_000, 20_000, 20_000);
+    await eventually('all of them to be counted', async () => {
+      return (await system.metric('aggregator', 'freshet_entities')) >= 40_000;
+    });
+    expect(await series()).toEqual(before);
+  });
+});
+
+const USER = 'freshet_lag_ratings_all{point="user_applied"}';
+const ITEM = 'freshet_lag_ratings_all{point="item_applied"}';
+
+function of(point: string, partition: number): string {
+  return `freshet_lag_ratings{point="${point}",partition="${partition}"}`;
+}
+
+function rises(values: readonly number[]): boolean {
+  return values.every((value, at) => at === 0 || value > (values[at - 1] ?? Number.NaN));
+}
+
+/** Every series of a service, by name and labels as they are written. */
+async function scrape(
+  port = system.environment.AGGREGATOR_ADMIN_PORT,
+): Promise<Map<string, number>> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const cut = line.lastIndexOf(' ');
+      return [line.slice(0, cut), Number(line.slice(cut + 1))];
+    }),
+  );
+}
+
+/** What a scrape shows, and between which bounds the truth was while it was made. */
+interface Bounds {
+  readonly shown: number;
+  readonly least: number;
+  readonly most: number;
+}
+type Comparison = Readonly<Record<'user' | 'item', Bounds>>;
+
+async function compare(): Promise<Comparison> {
+  // While a scrape is made more is produced: the bounds must hold for any moment of it.
+  const producing = produce(20);
+  const [from, before] = [acknowledged, await redis.counts()];
+  const series = await scrape();
+  const [after, to] = [await redis.counts(), produced];
+  await producing;
+  const user = { least: from - after.applied, most: to - before.applied };
+  return {
+    user: { shown: series.get(USER) ?? Number.NaN, ...user },
+    item: {
+      shown: series.get(ITEM) ?? Number.NaN,
+      least: user.least + before.sent - after.received,
+      most: user.most + after.sent - before.received,
+    },
+  };
+}
+
+/** Reads hashes over a bare socket. */
+class PlainRedis {
+  readonly #socket: Socket;
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.#socket = createConnection(Number(port), hostname).setEncoding('utf8');
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  /** Ratings that user shards applied and sent on, and that item shards applied, over all shards. */
+  async counts(): Promise<Record<'applied' | 'sent' | 'received', number>> {
+    const counts = { applied: 0, sent: 0, received: 0 };
+    for (const side of ['u', 'i']) {
+      for (let shard = 0; shard < PARTITIONS; shard++) {
+        const facts = await this.#hash(`default:{${side}:${shard}}:meta`);
+        for (const [name, tally] of facts) {
+          const count = Number(tally.split(':')[0]);
+          if (name === 'applied') counts[side === 'u' ? 'applied' : 'received'] += count;
+          if (name.startsWith('sent:')) counts.sent += count;
+        }
+      }
+    }
+    return counts;
+  }
+
+  async #hash(key: string): Promise<[string, string][]> {
+    this.#socket.write(`HGETALL ${key}\r\n`);
+    let reply = '';
+    for (;;) {
+      reply += await new Promise<string>((resolve) => this.#socket.once('data', resolve));
+      const [, length] = /^\*(\d+)\r\n/.exec(reply) ?? [];
+      const found = [...reply.matchAll(/\$\d+\r\n([^\r]*)\r\n/g)].map(([, text = '']) => text);
+      if (length === undefined || found.length < Number(length)) continue;
+      return found.flatMap((name, at) => (at % 2 === 0 ? [[name, found[at + 1] ?? '']] : []));
+    }
+  }
+}

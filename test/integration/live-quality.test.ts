@@ -1,0 +1,60 @@
+/** The quality that a running system shows of itself, against the experiments' protocol on the same ratings. */
+import { shardOf } from '@freshet/events';
+import { generateRatings, loadTable, Runner } from '@freshet/experiments';
+import { defaultModel } from '@freshet/model';
+import { openKafka, Publisher } from '@freshet/stream';
+import { openLog } from '@freshet/telemetry';
+import { eventually, System } from '@freshet/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const PARTITIONS = 4;
+/** Fewer than the window holds, so that the figures are of all of them. */
+const ratings = [...generateRatings({ users: 120, items: 200, ratings: 4_000, seed: 9 })];
+/** Learnt before the next come: being behind would cost quality. */
+const BURST = 40;
+
+let system: System;
+let publisher: Publisher;
+
+beforeAll(async () => {
+  system = await System.start({ QUALITY_SAMPLE: '1' });
+  const plain = { tls: false, username: '', password: '', mechanism: 'plain' } as const;
+  const options = { clientId: 'quality-test', brokers: [system.brokers], ...plain };
+  publisher = await Publisher.open(await openKafka(options, openLog('quality-test', 'error')));
+});
+
+afterAll(async () => {
+  await publisher?.close();
+  await system?.close();
+});
+
+describe('the live figures of quality', { timeout: 240_000 }, () => {
+  it('are those of the dynamic protocol, but for what being a moment late costs', async () => {
+    for (let at = 0; at < ratings.length; at += BURST) {
+      const burst = ratings.slice(at, at + BURST).map((rating) => ({
+        topic: 'ratings',
+        partition: shardOf(rating.user, PARTITIONS),
+        key: rating.user,
+        value: Buffer.from(JSON.stringify(rating)),
+      }));
+      await publisher.publish(burst);
+      await eventually('the burst to be learnt', async () => {
+        return (await system.metric('aggregator', 'freshet_lag_ratings_all')) === 0;
+      });
+    }
+    const runner = new Runner(await loadTable([ratings]), { workers: 0 });
+    const blocks = { protocol: 'dynamic', seed: 1, train: 1, test: ratings.length - 1 } as const;
+    const method = { kind: 'model', settings: defaultModel, passes: 1, tolerance: 0 } as const;
+    const [exact] = await runner.run([{ ...blocks, delay: 0, method }]);
+    const live = (metric: string, labels = 'users="all",method="model"') =>
+      system.metric('updater', `freshet_prequential_${metric}`, [`{${labels}}`]);
+    // The protocol does not ask about the one rating that its first model is made of.
+    expect(await live('events', 'users="all"')).toBe((exact?.events ?? 0) + 1);
+    const auc = (await live('auc_ratio')) - (exact?.aucServed ?? Number.NaN);
+    expect(auc).toBeGreaterThan(-0.03);
+    expect(auc).toBeLessThan(0.01);
+    const hits = (await live('hit_ratio')) - (exact?.hitRate10 ?? Number.NaN);
+    expect(hits).toBeGreaterThan(-0.06);
+    expect(hits).toBeLessThan(0.02);
+  });
+});
