@@ -12,6 +12,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'run everything on this machine, with a demo stream (npm start)',
     run: async (args) => (await import('./up/command.ts')).up(args),
   },
+  demo: {
+    about: 'stream demo ratings to a system that is running',
+    run: async (args) => (await import('./demo.ts')).demo(args),
+  },
   evaluate: {
     about: 'learn from a ratings file how good, how fast and how late-sensitive a model is',
     run: async (args) => (await import('./evaluate/command.ts')).evaluate(args),

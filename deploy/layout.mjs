@@ -1,0 +1,74 @@
+// What does an image hold? Lays one service out in a folder: its build, the packages it stands on and
+// their production dependencies, nothing else. The Dockerfile runs this, and so does the test of the
+// images. Plain JavaScript without dependencies; `deploy/setup.mjs` must have run before.
+//
+//   node deploy/layout.mjs SERVICE FOLDER
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'freshet');
+
+/** What a package needs at run time; the rest of its folder is what that was made from. */
+const RUNTIME = ['package.json', 'dist', 'lua', 'schemas'];
+/** What pnpm needs to install exactly what the lockfile says. */
+const INSTALL = ['package.json', 'pnpm-workspace.yaml', 'pnpm-lock.yaml', '.npmrc'];
+
+const [service, target] = process.argv.slice(2);
+if (service === undefined || target === undefined) stop('usage: layout.mjs SERVICE FOLDER');
+if (existsSync(target)) stop(`${target} is there already: lay out in a new folder`);
+const main = folderOf(service);
+
+mkdirSync(target, { recursive: true });
+for (const name of INSTALL) cpSync(join(root, name), join(target, name));
+for (const folder of withDependencies(main)) copyPackage(folder);
+install();
+// One path to the service in every image, so that one command starts each.
+symlinkSync(main, join(target, 'service'));
+
+function folderOf(name) {
+  const found = [`services/${name}`, `packages/${name}`].find((path) =>
+    existsSync(join(root, path)),
+  );
+  return found ?? stop(`there is no service and no package "${name}"`);
+}
+
+/** The folders of a package and of all workspace packages it stands on, itself first. */
+function withDependencies(folder, seen = new Set()) {
+  if (seen.has(folder)) return seen;
+  seen.add(folder);
+  const { dependencies = {} } = JSON.parse(
+    readFileSync(join(root, folder, 'package.json'), 'utf8'),
+  );
+  for (const name of Object.keys(dependencies).filter((each) => each.startsWith('@freshet/'))) {
+    withDependencies(folderOf(name.slice('@freshet/'.length)), seen);
+  }
+  return seen;
+}
+
+function copyPackage(folder) {
+  if (!existsSync(join(root, folder, 'dist'))) stop(`${folder} is not built: run deploy/setup.mjs`);
+  for (const name of RUNTIME.filter((each) => existsSync(join(root, folder, each)))) {
+    const filter = (path) => !path.endsWith('.d.ts');
+    cpSync(join(root, folder, name), join(target, folder, name), { recursive: true, filter });
+  }
+}
+
+/** From the store that the set-up has filled: the network is not asked a second time. */
+function install() {
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const store = ['--store-dir', join(cache, 'pnpm-store'), '--offline', '--loglevel', 'error'];
+  const wanted = ['--prod', '--frozen-lockfile', '--filter', `@freshet/${service}...`];
+  const env = { ...process.env, CI: 'true', XDG_STATE_HOME: join(cache, 'state') };
+  const args = ['--yes', packageManager, 'install', ...wanted, ...store];
+  execFileSync('npx', args, { cwd: target, env, stdio: ['ignore', 'inherit', 'inherit'] });
+  for (const name of INSTALL) rmSync(join(target, name));
+}
+
+function stop(message) {
+  process.stderr.write(`freshet: ${message}\n`);
+  process.exit(1);
+}
