@@ -21,6 +21,7 @@ requireNode();
 await installDependencies();
 await step('build', 'first time about 5 s', 'npx', ['--no-install', 'tsc', '-b']);
 await step('kernels', 'first time about 5 s', process.execPath, ['packages/kernels/build.mjs']);
+await step('page', 'first time about 2 s', process.execPath, ['services/console/build.mjs']);
 
 function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);

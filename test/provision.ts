@@ -1,4 +1,4 @@
-/** Before any test that needs real servers: Kafka's jars, redis-server and kcat are put in place. */
+/** Before any test that needs real servers: Kafka's jars and the programs they use are put in place. */
 import { kafkaJars, program, stepsTo } from '@freshet/local';
 
 export async function setup(): Promise<void> {
@@ -6,4 +6,5 @@ export async function setup(): Promise<void> {
   await kafkaJars(steps);
   await program('redis-server', 'redis-server', '', steps);
   await program('kcat', 'kcat', '', steps);
+  await program('chromium', 'chromium', '', steps);
 }

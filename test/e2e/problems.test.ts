@@ -17,7 +17,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, kafkaJars, type ServiceName, serviceNames, stepsTo } from '@freshet/local';
+import { type AnyServiceName, allServiceNames, freePort, kafkaJars, stepsTo } from '@freshet/local';
 import { Command, System, type Variables } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -37,7 +37,7 @@ function run(args: readonly string[], variables: Variables = {}, folder = root):
 
 const up = (variables: Variables, ...args: string[]): Command =>
   run([MAIN, 'up', ...args], { XDG_CACHE_HOME: emptyFolder(), ...variables });
-const service = (name: ServiceName, variables: Variables): Command =>
+const service = (name: AnyServiceName, variables: Variables): Command =>
   run([join(root, 'services', name, 'dist', 'main.js')], variables);
 
 function emptyFolder(): string {
@@ -257,7 +257,7 @@ describe('a server that cannot be reached', () => {
   });
   afterAll(() => system?.close());
 
-  it.concurrent.each(serviceNames)('Kafka, by %s', async (name) => {
+  it.concurrent.each(allServiceNames)('Kafka, by %s', async (name) => {
     const command = service(name, { ...system.environment, KAFKA_BROKERS: '127.0.0.1:1' });
     await expectOneLine(
       command,
@@ -280,7 +280,7 @@ describe('a server that cannot be reached', () => {
     await expectOneLine(command, /^freshet: \w+ ended: cannot use Kafka at .*KAFKA_BROKERS/);
   });
 
-  it.concurrent.each(serviceNames)(
+  it.concurrent.each(allServiceNames)(
     'a port in use: %s names the setting to change',
     async (name) => {
       const setting = `${name.toUpperCase()}_ADMIN_PORT`;

@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kafkaJars, processIdentity, stepsTo } from '@freshet/local';
+import { STORE_FORMAT } from '@freshet/session';
 import { Command, eventually, type Recommended } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
 const cache = mkdtempSync(join(tmpdir(), 'freshet-start-'));
-const folder = join(cache, 'freshet', 'up');
+const folder = join(cache, 'freshet', `up-${STORE_FORMAT}`);
 const commands: Command[] = [];
 /** Have the ports that the settings ask for. */
 const squatters: Server[] = [];
@@ -54,11 +55,10 @@ async function applied(command: Command): Promise<number> {
   return Number(/^freshet_ratings_applied_total\{side="item"\} (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-/** True once every partition of the ratings topic has been measured and has no lag. */
+/** True once the lag has been measured and is none. */
 async function isSettled(command: Command): Promise<boolean> {
-  const text = await (await fetch(addressOf(command, 'updater'))).text();
-  const lags = [...text.matchAll(/^freshet_lag_ratings\{side="user",.*\} (\d+)$/gm)];
-  return lags.length === 4 && lags.every(([, lag]) => lag === '0');
+  const text = await (await fetch(addressOf(command, 'aggregator'))).text();
+  return text.includes('freshet_lag_ratings_all{point="user_applied"} 0\n');
 }
 
 const portOf = (server: Server): string => String((server.address() as AddressInfo).port);
@@ -105,6 +105,10 @@ describe('freshet up', () => {
       expect((await fetch(addressOf(first, name))).status, name).toBe(200);
     }
     expect(addressOf(first, 'logs, data')).toBe(folder);
+    const console = await fetch(addressOf(first, 'console'));
+    expect(await console.text()).toContain('<title>Freshet console</title>');
+    const names = [...first.out.matchAll(/^ {2}(\S.*?) +http\S+$/gm)].map(([, name]) => name);
+    expect(names[0]).toBe('console');
   });
 
   it('shows recommendations that change with what Ada likes', async () => {
@@ -128,7 +132,7 @@ describe('freshet up', () => {
     expect(Object.values(pids()).every(isRunning)).toBe(true);
   });
 
-  it.each(['scorer', 'updater'])(
+  it.each(['scorer', 'updater', 'console'])(
     'starts a killed %s again, and the stream goes on',
     async (name) => {
       const { [name]: victim, ...others } = pids();
@@ -139,13 +143,14 @@ describe('freshet up', () => {
       const before = await eventually('ratings to be applied', () => applied(first));
       await eventually('more of them', async () => (await applied(first)) > before);
       await eventually('Ada to have an answer', async () => (await adasList(first)).items.length);
+      await eventually('the page', async () => (await fetch(addressOf(first, 'console'))).ok);
       expect(pids()).toMatchObject(others);
     },
   );
 
   it('ends on Ctrl-C with everything it started, and nothing else', async () => {
     const started = Object.values(pids());
-    expect(started).toHaveLength(5);
+    expect(started).toHaveLength(6);
     first.signal('SIGINT');
     expect(await first.exited).toBe(0);
     expect(first.complaints).toEqual([]);

@@ -28,6 +28,26 @@ export const addresses: Reader<readonly string[]> = (given) => {
   return parts;
 };
 
+/** service=host:port pairs; a service with several processes is named for each. None at all is allowed. */
+export const watchedAddresses: Reader<readonly { service: string; address: string }[]> = (
+  given,
+) => {
+  if (given === '') return [];
+  return list(given).map((part) => {
+    const [, service, address] = /^([a-z]+)=(.+)$/.exec(part) ?? [];
+    if (service === undefined || address === undefined) {
+      throw new BadValue(`must be service=host:port[,service=host:port…], not "${part}"`);
+    }
+    return { service, address: addresses(address)[0] ?? address };
+  });
+};
+
+/** An http:// or https:// URL; empty is allowed. */
+export const httpUrl: Reader<string> = (given) => {
+  if (given === '' || (/^https?:\/\//.test(given) && URL.canParse(given))) return given;
+  throw new BadValue(`must be http://host:port or https://host:port, not "${given}"`);
+};
+
 /** One redis URL for a standalone server, several for the nodes of a cluster. */
 export const redisUrls: Reader<readonly string[]> = (given) => {
   const parts = list(given);

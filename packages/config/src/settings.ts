@@ -6,6 +6,7 @@ import {
   addresses,
   decimal,
   flag,
+  httpUrl,
   integer,
   integers,
   jsonFile,
@@ -15,6 +16,7 @@ import {
   redisUrls,
   someOf,
   text,
+  watchedAddresses,
 } from './readers.ts';
 
 interface Setting<T> {
@@ -236,13 +238,13 @@ export const settings = {
     about: 'the same as UPDATER_ADMIN_PORT, of the console',
   }),
   CONSOLE_TARGETS: setting({
-    read: text,
+    read: watchedAddresses,
     fallback: '',
     about:
       'admin addresses that the console watches, service=host:port, comma separated; empty: each service on loopback at its admin port',
   }),
   SCORER_URL: setting({
-    read: text,
+    read: httpUrl,
     fallback: '',
     about: 'where the console finds the recommendation API; empty: loopback at SCORER_PORT',
   }),
@@ -254,7 +256,7 @@ export const settings = {
   }),
   QUALITY_SAMPLE: setting({
     read: integer(0, 1_000_000),
-    fallback: '16',
+    fallback: '32',
     about:
       'one of so many ratings is scored before it is learnt, for the prequential figures; 0: none',
   }),

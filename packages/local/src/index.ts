@@ -3,8 +3,15 @@ export { Child, type ChildOptions, type Spawned } from './child.ts';
 export { type KafkaServerOptions, startKafka } from './kafka-server.ts';
 export { accepts, freePort } from './ports.ts';
 export { processIdentity } from './process-identity.ts';
-export { dataFolder, kafkaJars, onPath, program } from './provision.ts';
+export { dataFolder, kafkaJars, onPath, program, programPath } from './provision.ts';
 export { type RedisCluster, startRedisCluster } from './redis-cluster.ts';
 export { startRedis } from './redis-server.ts';
-export { isReady, type ServiceName, serviceNames, startService } from './service.ts';
+export {
+  type AnyServiceName,
+  allServiceNames,
+  isReady,
+  type ServiceName,
+  serviceNames,
+  startService,
+} from './service.ts';
 export { SetupProblem, type Steps, stepsTo } from './steps.ts';

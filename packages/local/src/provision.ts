@@ -113,7 +113,11 @@ async function install(debianPackage: string): Promise<void> {
 }
 
 export function onPath(name: string): boolean {
-  return searchPath()
-    .split(delimiter)
-    .some((folder) => existsSync(join(folder, name)));
+  return programPath(name) !== undefined;
+}
+
+/** Where a program lies, for those who must be told; undefined if it is not on this machine. */
+export function programPath(name: string): string | undefined {
+  const places = searchPath().split(delimiter);
+  return places.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }

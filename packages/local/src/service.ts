@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Child } from './child.ts';
 
+/** What it takes to learn and to answer. */
 export const serviceNames = ['aggregator', 'updater', 'scorer'] as const;
 export type ServiceName = (typeof serviceNames)[number];
+/** With the console, which only looks on. */
+export const allServiceNames = [...serviceNames, 'console'] as const;
+export type AnyServiceName = (typeof allServiceNames)[number];
 
 const SERVICES = fileURLToPath(new URL('../../../services', import.meta.url));
 
 export function startService(
-  name: ServiceName,
+  name: AnyServiceName,
   environment: Readonly<Record<string, string>>,
   folder: string,
 ): Child {

@@ -8,11 +8,12 @@ import { join } from 'node:path';
 import { readSettings } from '@freshet/config';
 import { type Side, topicName } from '@freshet/events';
 import {
+  type AnyServiceName,
+  allServiceNames,
   type Child,
   freePort,
   isReady,
   kafkaJars,
-  type ServiceName,
   type Spawned,
   serviceNames,
   startKafka,
@@ -73,12 +74,13 @@ export class System {
       KAFKA_BROKERS: brokers,
       REDIS_URL: redisUrl,
       SCORER_PORT: String(await freePort()),
+      CONSOLE_PORT: String(await freePort()),
     };
-    for (const name of serviceNames) environment[adminSetting(name)] = String(await freePort());
+    for (const name of allServiceNames) environment[adminSetting(name)] = String(await freePort());
     return new System(folder, brokers, redisUrl, { ...environment, ...settings }, servers);
   }
 
-  /** The same with every service ready. */
+  /** The same with every service ready but the console: a test that wants it launches it. */
   static async start(
     settings: Readonly<Record<string, string>> = {},
     redis: RedisKind = 'standalone',
@@ -94,24 +96,24 @@ export class System {
     return system;
   }
 
-  launch(name: ServiceName, settings: Readonly<Record<string, string>> = {}): Child {
+  launch(name: AnyServiceName, settings: Readonly<Record<string, string>> = {}): Child {
     const child = startService(name, { ...this.environment, ...settings }, this.folder);
     this.#children.set(name, child);
     return child;
   }
 
   /** One more process of a service, beside the first; stopped with the system. */
-  launchAnother(name: ServiceName, settings: Readonly<Record<string, string>>): Child {
+  launchAnother(name: AnyServiceName, settings: Readonly<Record<string, string>>): Child {
     const child = startService(name, { ...this.environment, ...settings }, this.folder);
     this.#children.set(`${name} ${child.pid}`, child);
     return child;
   }
 
-  async ready(name: ServiceName): Promise<void> {
+  async ready(name: AnyServiceName): Promise<void> {
     await this.child(name).until(() => isReady(this.#adminPort(name)), 60_000);
   }
 
-  child(name: ServiceName | 'Kafka' | 'Redis' | `Redis ${number}`): Child {
+  child(name: AnyServiceName | 'Kafka' | 'Redis' | `Redis ${number}`): Child {
     const child = this.#children.get(name);
     if (child === undefined) throw new Error(`${name} was never started`);
     return child;
@@ -119,6 +121,10 @@ export class System {
 
   get scorerUrl(): string {
     return `http://127.0.0.1:${this.environment.SCORER_PORT}`;
+  }
+
+  get consoleUrl(): string {
+    return `http://127.0.0.1:${this.environment.CONSOLE_PORT}`;
   }
 
   async recommendations(user: string, n = 10): Promise<Recommended> {
@@ -129,7 +135,11 @@ export class System {
   }
 
   /** The value of a metric, summed over the series that have all the given labels. */
-  async metric(name: ServiceName, metric: string, labels: readonly string[] = []): Promise<number> {
+  async metric(
+    name: AnyServiceName,
+    metric: string,
+    labels: readonly string[] = [],
+  ): Promise<number> {
     return this.metricAt(this.#adminPort(name), metric, labels);
   }
 
@@ -184,12 +194,12 @@ export class System {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #adminPort(name: ServiceName): number {
+  #adminPort(name: AnyServiceName): number {
     return Number(this.environment[adminSetting(name)]);
   }
 }
 
-function adminSetting(name: ServiceName): string {
+function adminSetting(name: AnyServiceName): string {
   return `${name.toUpperCase()}_ADMIN_PORT`;
 }
 

@@ -1,2 +1,87 @@
-/** The console: a page that shows the system live. */
-export {};
+/** The console: a page that shows the system live, and what it needs of the others. */
+import { fileURLToPath } from 'node:url';
+import { httpAddress, serviceSettings } from '@freshet/config';
+import { topicName } from '@freshet/events';
+import { openTopics } from '@freshet/session';
+import { Tail } from '@freshet/stream';
+import { AdminServer, listening, metrics, runService } from '@freshet/telemetry';
+import { Broadcast } from './broadcast.ts';
+import { consoleServer } from './console-server.ts';
+import { LetterBox } from './letter-box.ts';
+import { LETTERS } from './live/frame.ts';
+import { pageFiles } from './page-files.ts';
+import { Sampler } from './sampler.ts';
+import { Target } from './target.ts';
+import { scorerUrlOf, targetsOf } from './targets.ts';
+
+/** Built by build.mjs, beside what the compiler makes of this file. */
+const PAGE = fileURLToPath(new URL('../dist/page', import.meta.url));
+/** A dead letter may be this old before it is shown, for the sake of fewer requests. */
+const LETTER_MS = 1_000;
+
+const settings = serviceSettings('console');
+
+await runService('console', settings.LOG_LEVEL, async (context) => {
+  const { log, stack, fail } = context;
+  let waitingFor: string | null = 'Kafka';
+  const health = { live: () => true, waitingFor: () => waitingFor };
+  stack.own(await AdminServer.open(httpAddress(settings, 'CONSOLE_ADMIN_PORT'), health));
+
+  // Kafka alone: a console that needed the store would be gone just when the store is.
+  const { kafka, admin } = await openTopics('console', settings, context);
+  const model = settings.MODEL;
+  const box = new LetterBox(model);
+  const letters = topicName('ratingsDeadLetter', model);
+  const ends = await admin.ends(letters);
+  const starts = await admin.starts(letters);
+  stack.own(
+    await Tail.open(kafka, admin, {
+      topic: letters,
+      model,
+      log,
+      fail,
+      gatherMs: LETTER_MS,
+      startAt: async (partition) =>
+        Math.max(starts.get(partition) ?? 0, (ends.get(partition) ?? 0) - LETTERS),
+      receive: (_, records) => box.receive(records),
+    }),
+  );
+
+  const ratings = topicName('ratings', model);
+  const produced = async () => {
+    const known = await admin.ends(ratings);
+    return [...known.values()].reduce((sum, end) => sum + end, 0);
+  };
+  const broadcast: Broadcast = stack.own(
+    new Broadcast((viewers) => {
+      metrics.consoleViewers.set(viewers);
+      sampler.hurry();
+    }),
+  );
+  const sampler = stack.own(
+    new Sampler({
+      targets: targetsOf(settings).map((address) => new Target(address)),
+      produced,
+      letters: box,
+      viewers: () => broadcast.viewers,
+      deliver: (frame) => broadcast.deliver(frame),
+      fail,
+    }),
+  );
+  waitingFor = 'its own HTTP port';
+  const token = settings.HTTP_TOKEN;
+  const server = stack.own(
+    consoleServer({
+      files: pageFiles(PAGE),
+      token,
+      scorer: { url: scorerUrlOf(settings), token },
+      broadcast,
+      history: () => sampler.history(),
+      log,
+    }),
+  );
+  const url = await listening(httpAddress(settings, 'CONSOLE_PORT'), (at) => server.listen(at));
+  sampler.start();
+  waitingFor = null;
+  log.info({ model, url }, 'console started');
+});

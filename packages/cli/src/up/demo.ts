@@ -53,13 +53,26 @@ export class Demo {
   }
 
   start(fail: (error: unknown) => void): void {
-    this.#running = Promise.all([this.#crowd(), this.#ada()]).catch(fail);
+    this.#running = Promise.all([this.#titles(), this.#crowd(), this.#ada()]).catch(fail);
   }
 
   async close(): Promise<void> {
     this.#stopped = true;
     // If Kafka is gone, a publish goes on trying for half a minute: nobody waits for that.
     await Promise.race([this.#running, pause(CLOSE_LIMIT_MS)]);
+  }
+
+  /** What the items are called; said at every start, for the topic keeps the last word only. */
+  async #titles(): Promise<void> {
+    const { publisher, model } = this.#options;
+    const topic = topicName('items', model);
+    const records = this.#items.map(({ slug, title, categories }) => ({
+      topic,
+      partition: 0,
+      key: slug,
+      value: Buffer.from(JSON.stringify({ title, categories })),
+    }));
+    await publisher.publish(records);
   }
 
   /** Goes on where the topic ends: the generator is seeded, so what was sent is skipped. */

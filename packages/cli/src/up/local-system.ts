@@ -1,7 +1,7 @@
 /** Everything that `freshet up` runs, started in order; whatever it opens, the stack closes. */
 import { isGiven, type Settings, settingsOrExit } from '@freshet/config';
-import { type Child, dataFolder, SetupProblem, serviceNames, stepsTo } from '@freshet/local';
-import { openSession } from '@freshet/session';
+import { allServiceNames, type Child, dataFolder, SetupProblem, stepsTo } from '@freshet/local';
+import { openSession, STORE_FORMAT } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
 import { type ClosingStack, openLog } from '@freshet/telemetry';
 import { Demo } from './demo.ts';
@@ -28,7 +28,8 @@ export async function startLocalSystem(options: LocalSystemOptions): Promise<voi
   const { settings, stack, rate, signal, fail, say } = options;
   const tell = (line: string): void => say(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
   const began = performance.now();
-  const folder = dataFolder('up');
+  // What another version has written is left alone: this one could not read it.
+  const folder = dataFolder(`up-${STORE_FORMAT}`);
   const lock = await Lock.take(folder);
   stack.own({ close: async () => lock.release() });
   say('Freshet\n');
@@ -53,7 +54,8 @@ export async function startLocalSystem(options: LocalSystemOptions): Promise<voi
     spawned: (child) => lock.note(child.name, child.pid),
   });
   stack.own({ close: () => supervisor.stop(serverLost ? LOST_LIMIT_MS : undefined) });
-  await steps.run(serviceNames.join(', '), 'about 5 s', () => supervisor.start(serviceNames));
+  const names = allServiceNames.join(', ');
+  await steps.run(names, 'about 5 s', () => supervisor.start(allServiceNames));
   signal.throwIfAborted();
   say(addresses(folder, environment, ports));
   if (rate > 0) await startDemo(options, environment, ports, tell);
@@ -121,10 +123,11 @@ function addresses(
 ): string {
   const local = 'http://127.0.0.1';
   const rows = {
+    console: `${local}:${ports.console}`,
     recommendations: `${local}:${ports.scorer}/v1/recommendations/ada`,
-    ...Object.fromEntries(
-      Object.entries(ports.admin).map(([name, port]) => [name, `${local}:${port}/metrics`]),
-    ),
+    updater: `${local}:${ports.admin.updater}/metrics`,
+    aggregator: `${local}:${ports.admin.aggregator}/metrics`,
+    scorer: `${local}:${ports.admin.scorer}/metrics`,
     Kafka: environment.KAFKA_BROKERS ?? 'yours (KAFKA_BROKERS)',
     Redis: environment.REDIS_URL ?? 'yours (REDIS_URL)',
     'logs, data': folder,

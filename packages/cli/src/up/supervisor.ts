@@ -1,10 +1,16 @@
 /** Keeps the services running: one that dies is started again, the others never notice. */
-import { type Child, isReady, type ServiceName, type Spawned, startService } from '@freshet/local';
+import {
+  type AnyServiceName,
+  type Child,
+  isReady,
+  type Spawned,
+  startService,
+} from '@freshet/local';
 
 export interface SupervisorOptions {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  readonly adminPorts: Readonly<Record<ServiceName, number>>;
+  readonly adminPorts: Readonly<Record<AnyServiceName, number>>;
   readonly tell: (line: string) => void;
   readonly spawned: Spawned;
   /** Once aborted, nothing is started again. */
@@ -16,14 +22,14 @@ const READY_LIMIT_MS = 60_000;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #children = new Map<ServiceName, Child>();
+  readonly #children = new Map<AnyServiceName, Child>();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
   }
 
   /** Starts the services at once and waits until each is ready; from then on they are kept running. */
-  async start(names: readonly ServiceName[]): Promise<void> {
+  async start(names: readonly AnyServiceName[]): Promise<void> {
     for (const name of names) this.#launch(name);
     const ready = [...this.#children].map(([name, child]) =>
       child.until(() => isReady(this.#options.adminPorts[name]), READY_LIMIT_MS),
@@ -36,14 +42,14 @@ export class Supervisor {
     await Promise.all([...this.#children.values()].map((child) => child.stop(limitMs)));
   }
 
-  #launch(name: ServiceName): void {
+  #launch(name: AnyServiceName): void {
     const { environment, folder, spawned } = this.#options;
     const child = startService(name, environment, folder);
     this.#children.set(name, child);
     spawned(child);
   }
 
-  #keep(name: ServiceName): void {
+  #keep(name: AnyServiceName): void {
     const child = this.#children.get(name);
     void child?.exited.then(async (code) => {
       if (this.#options.signal.aborted) return;

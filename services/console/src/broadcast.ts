@@ -1,0 +1,72 @@
+/** Tells every open page the same, over server-sent events. A page that does not read is let go. */
+import type { ServerResponse } from 'node:http';
+import type { Frame, History } from './live/frame.ts';
+
+/** Beyond it, and beyond anything an operator's team opens, a newcomer is refused. */
+const VIEWER_LIMIT = 200;
+/** A history and minutes of frames: who has not read that is not there any more. */
+const UNREAD_LIMIT_BYTES = 2 << 20;
+/** Tells proxies and pages that the line is alive even while no frame comes. */
+const HEARTBEAT_MS = 5_000;
+
+export class Broadcast {
+  readonly #pages = new Set<ServerResponse>();
+  readonly #changed: (viewers: number) => void;
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(changed: (viewers: number) => void) {
+    this.#changed = changed;
+  }
+
+  get viewers(): number {
+    return this.#pages.size;
+  }
+
+  get isFull(): boolean {
+    return this.#pages.size >= VIEWER_LIMIT;
+  }
+
+  /** From here on the response belongs to the broadcast. */
+  admit(response: ServerResponse, history: History): void {
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    response.on('close', () => this.#drop(response));
+    response.on('error', () => this.#drop(response));
+    this.#pages.add(response);
+    this.#heartbeat ??= setInterval(() => this.#send(':\n\n'), HEARTBEAT_MS);
+    response.write(eventText('history', history));
+    this.#changed(this.viewers);
+  }
+
+  deliver(frame: Frame): void {
+    if (this.#pages.size > 0) this.#send(eventText('frame', frame));
+  }
+
+  async close(): Promise<void> {
+    for (const page of this.#pages) page.end();
+    clearInterval(this.#heartbeat);
+  }
+
+  #send(text: string): void {
+    for (const page of this.#pages) {
+      if (page.writableLength > UNREAD_LIMIT_BYTES) page.destroy();
+      else page.write(text);
+    }
+  }
+
+  #drop(response: ServerResponse): void {
+    if (!this.#pages.delete(response)) return;
+    if (this.#pages.size === 0) {
+      clearInterval(this.#heartbeat);
+      this.#heartbeat = undefined;
+    }
+    this.#changed(this.viewers);
+  }
+}
+
+function eventText(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,88 @@
+/** What does a /metrics page say? The text format of Prometheus, read into series by name and labels. */
+export type LabelSet = Readonly<Record<string, string>>;
+
+interface Series {
+  readonly labels: LabelSet;
+  readonly value: number;
+}
+
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?\d+)?$/;
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)",?/g;
+const escapes: Readonly<Record<string, string>> = { n: '\n', '"': '"', '\\': '\\' };
+const infinities: Readonly<Record<string, number>> = {
+  '+Inf': Number.POSITIVE_INFINITY,
+  '-Inf': Number.NEGATIVE_INFINITY,
+};
+
+export class Exposition {
+  readonly #series = new Map<string, Series[]>();
+
+  /** Lines that are not understood are left out: one odd metric must not hide the others. */
+  static parse(text: string): Exposition {
+    const exposition = new Exposition();
+    for (const line of text.split('\n')) {
+      const [, name, labels, value] = LINE.exec(line) ?? [];
+      if (name === undefined || value === undefined) continue;
+      exposition.#add(name, { labels: labelsOf(labels ?? ''), value: numberOf(value) });
+    }
+    return exposition;
+  }
+
+  static of(name: string, value: number): Exposition {
+    const exposition = new Exposition();
+    exposition.#add(name, { labels: {}, value });
+    return exposition;
+  }
+
+  /** The values of all series that have these labels; those not yet measured (NaN) are left out. */
+  values(name: string, labels: LabelSet = {}): number[] {
+    return this.#matching(name, labels)
+      .map(({ value }) => value)
+      .filter((value) => !Number.isNaN(value));
+  }
+
+  /** NaN where there is nothing to add. */
+  sum(name: string, labels: LabelSet = {}): number {
+    const values = this.values(name, labels);
+    return values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0);
+  }
+
+  label(name: string, label: string): string | undefined {
+    return this.#series.get(name)?.[0]?.labels[label];
+  }
+
+  /** Cumulative counts of a histogram by upper bound, added over all series that have these labels. */
+  buckets(name: string, labels: LabelSet = {}): Map<number, number> {
+    const found = new Map<number, number>();
+    for (const { labels: own, value } of this.#matching(`${name}_bucket`, labels)) {
+      const bound = numberOf(own.le ?? '');
+      if (!Number.isNaN(bound)) found.set(bound, (found.get(bound) ?? 0) + value);
+    }
+    return found;
+  }
+
+  #matching(name: string, labels: LabelSet): Series[] {
+    const wanted = Object.entries(labels);
+    return (this.#series.get(name) ?? []).filter(({ labels: own }) =>
+      wanted.every(([label, value]) => own[label] === value),
+    );
+  }
+
+  #add(name: string, series: Series): void {
+    const known = this.#series.get(name);
+    if (known === undefined) this.#series.set(name, [series]);
+    else known.push(series);
+  }
+}
+
+function labelsOf(text: string): LabelSet {
+  const pairs = [...text.matchAll(LABEL)].map(([, name = '', value = '']) => [
+    name,
+    value.replaceAll(/\\(.)/g, (whole, escaped: string) => escapes[escaped] ?? whole),
+  ]);
+  return Object.fromEntries(pairs);
+}
+
+function numberOf(text: string): number {
+  return infinities[text] ?? (text === '' ? Number.NaN : Number(text));
+}

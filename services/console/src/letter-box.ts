@@ -1,0 +1,51 @@
+/** The last dead letters of this model, as a page may show them: where from, why, a glimpse of the bytes. */
+import { type LogRecord, printable } from '@freshet/stream';
+import { type DeadLetter, LETTERS } from './live/frame.ts';
+
+const PREVIEW_BYTES = 80;
+const WORD_BYTES = 60;
+
+export class LetterBox {
+  readonly #model: string;
+  /** Oldest first. */
+  #letters: DeadLetter[] = [];
+  #fresh: DeadLetter[] = [];
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  receive(records: readonly LogRecord[]): void {
+    const known = this.#letters.at(-1)?.offset ?? -1;
+    const ours = records
+      .filter(({ headers, offset }) => headers['freshet-model'] === this.#model && offset > known)
+      .map(letterOf);
+    this.#letters = [...this.#letters, ...ours].slice(-LETTERS);
+    this.#fresh = [...this.#fresh, ...ours].slice(-LETTERS);
+  }
+
+  all(): readonly DeadLetter[] {
+    return this.#letters;
+  }
+
+  /** Those that came since it was last asked. */
+  fresh(): readonly DeadLetter[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    return fresh;
+  }
+}
+
+/** Anybody may write to the topic, and say anything in a header or a value. */
+function letterOf({ offset, timestamp, headers, value }: LogRecord): DeadLetter {
+  const word = (name: string) => printable(Buffer.from(headers[name] ?? '?'), WORD_BYTES);
+  const place = `${word('freshet-topic')}/${word('freshet-partition')}@${word('freshet-offset')}`;
+  return {
+    offset,
+    at: timestamp,
+    reason: word('freshet-reason'),
+    source: place,
+    bytes: value?.length ?? 0,
+    preview: value === null ? '(no value)' : printable(value, PREVIEW_BYTES),
+  };
+}

@@ -1,0 +1,89 @@
+/** What does the console tell its pages? The one contract between the server and the page. */
+
+/** Figures that are kept over time. Rates are per second, durations in seconds, shares from 0 to 1. */
+export const seriesNames = [
+  'producedRate',
+  'userRate',
+  'itemRate',
+  'movedRate',
+  'gramRate',
+  'requestRate',
+  'parkedRate',
+  'storedP50',
+  'storedP99',
+  'servableP50',
+  'servableP99',
+  'lagUser',
+  'lagItem',
+  'lagServed',
+  'lagSeconds',
+  'lossAll',
+  'lossCold',
+  'aucAll',
+  'aucCold',
+  'aucNew',
+  'aucAllPopularity',
+  'aucColdPopularity',
+  'aucNewPopularity',
+  'hitAll',
+  'hitCold',
+  'hitNew',
+  'hitAllPopularity',
+  'hitColdPopularity',
+  'hitNewPopularity',
+  'users',
+  'items',
+  'ratings',
+] as const;
+
+export type SeriesName = (typeof seriesNames)[number];
+
+/** One value for each name of `seriesNames`, in that order; null where nothing was measured. */
+export type Values = readonly (number | null)[];
+
+export interface ServiceState {
+  readonly service: string;
+  readonly address: string;
+  /** null while it answers; else since when it does not, in ms since 1970. */
+  readonly downSince: number | null;
+  /** What readiness waits for; null when ready, or when it does not answer. */
+  readonly waitingFor: string | null;
+  /** When it was started, in ms since 1970. */
+  readonly startedAt: number | null;
+  readonly memoryBytes: number | null;
+  readonly loopDelaySeconds: number | null;
+  readonly version: string | null;
+}
+
+export interface DeadLetter {
+  /** Offset on the dead-letter topic: how an operator names it. */
+  readonly offset: number;
+  readonly at: number;
+  readonly reason: string;
+  readonly source: string;
+  readonly bytes: number;
+  readonly preview: string;
+}
+
+export interface Frame {
+  /** ms since 1970. */
+  readonly at: number;
+  readonly values: Values;
+  readonly services: readonly ServiceState[];
+  /** Those that came since the last frame. */
+  readonly letters: readonly DeadLetter[];
+}
+
+/** What a page is told first: everything that it would know had it been open all along. */
+export interface History {
+  /** `seriesNames` of the server: a page that was loaded before an update may have others. */
+  readonly names: readonly string[];
+  readonly samples: readonly { readonly at: number; readonly values: Values }[];
+  readonly services: readonly ServiceState[];
+  readonly letters: readonly DeadLetter[];
+}
+
+/** A quarter of an hour at one frame a second. */
+export const HISTORY_FRAMES = 900;
+/** As many dead letters as fit on a page; `freshet dead-letters` has them all. */
+export const LETTERS = 50;

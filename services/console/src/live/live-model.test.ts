@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { type DeadLetter, type Frame, HISTORY_FRAMES, LETTERS, seriesNames } from './frame.ts';
+import { LiveModel } from './live-model.ts';
+
+const nthOf = (name: (typeof seriesNames)[number]): number => seriesNames.indexOf(name);
+
+function letter(offset: number): DeadLetter {
+  return { offset, at: offset, reason: 'not-json', source: 'ratings/0@1', bytes: 3, preview: 'x' };
+}
+
+function frame(nth: number, letters: readonly DeadLetter[] = []): Frame {
+  const values = seriesNames.map(() => nth);
+  return { at: 1_700_000_000_000 + nth * 1000, values, services: [], letters };
+}
+
+describe('what an open page knows', () => {
+  it('after a day is as large as after a quarter of an hour', () => {
+    const model = new LiveModel();
+    const before = model.series.bytes;
+    for (let nth = 0; nth < 86_400; nth++)
+      model.add(frame(nth, nth % 10 === 0 ? [letter(nth)] : []));
+    expect(model.series.bytes).toBe(before);
+    expect(before).toBeLessThan(1 << 20);
+    expect(model.series.length).toBe(HISTORY_FRAMES);
+    expect(model.letters).toHaveLength(LETTERS);
+    expect(model.letters[0]?.offset).toBe(86_390);
+  });
+
+  it('is at every moment the last frames in their order, in one piece', () => {
+    const model = new LiveModel();
+    for (let nth = 0; nth < 3 * HISTORY_FRAMES; nth++) {
+      model.add(frame(nth));
+      const times = model.series.times;
+      const lag = model.series.series('lagUser');
+      const length = Math.min(nth + 1, HISTORY_FRAMES);
+      expect([times.length, lag.length]).toEqual([length, length]);
+      expect([lag[0], lag.at(-1)]).toEqual([nth + 1 - length, nth]);
+      expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeCloseTo(length - 1, 6);
+    }
+  });
+
+  it('starts over with the history that comes after a reconnection', () => {
+    const model = new LiveModel();
+    for (let nth = 0; nth < 5; nth++) model.add(frame(nth, [letter(nth)]));
+    const samples = [7, 8].map((nth) => ({ at: nth * 1000, values: seriesNames.map(() => nth) }));
+    model.restart({ names: seriesNames, samples, services: [], letters: [letter(3), letter(4)] });
+    expect([...model.series.times]).toEqual([7, 8]);
+    expect(model.letters.map(({ offset }) => offset)).toEqual([4, 3]);
+  });
+
+  it('has a gap where nothing was measured, also after a history has told it', () => {
+    const model = new LiveModel();
+    const values = seriesNames.map((_, nth) => (nth === nthOf('aucAll') ? null : 1));
+    model.add({ at: 1000, values, services: [], letters: [] });
+    expect(model.series.latest('aucAll')).toBeNaN();
+    const told = new LiveModel();
+    const samples = model.series.samples();
+    told.restart({ names: seriesNames, samples, services: [], letters: [] });
+    expect(told.series.latest('aucAll')).toBeNaN();
+    expect(told.series.latest('aucCold')).toBe(1);
+  });
+
+  it('is not mixed with the figures of a server of another version', () => {
+    const history = { names: ['else'], samples: [], services: [], letters: [] };
+    expect(() => new LiveModel().restart(history)).toThrow('load this page again');
+  });
+
+  it('tells when the dead letters changed, and only then', () => {
+    const model = new LiveModel();
+    model.add(frame(0, [letter(1)]));
+    const version = model.lettersVersion;
+    model.add(frame(1));
+    expect(model.lettersVersion).toBe(version);
+    model.add(frame(2, [letter(2)]));
+    expect(model.lettersVersion).toBeGreaterThan(version);
+  });
+});

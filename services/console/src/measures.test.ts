@@ -1,0 +1,95 @@
+import { exposeMetrics, metricTable, registry } from '@freshet/telemetry';
+import { describe, expect, it } from 'vitest';
+import { Exposition } from './exposition.ts';
+import { type SeriesName, seriesNames } from './live/frame.ts';
+import { LOG, LOG_END, measures } from './measures.ts';
+import { ScrapeWindow } from './scrape-window.ts';
+
+const services = ['updater', 'aggregator', 'scorer'] as const;
+
+/** Labels whose values come with a deployment, as the services set them. */
+const open: Readonly<Record<string, readonly string[]>> = {
+  point: ['user_applied', 'item_applied', 'served'],
+  reason: ['not-json'],
+  partition: ['0'],
+};
+
+interface Settable {
+  inc?(labels: object, value: number): void;
+  set?(labels: object, value: number): void;
+  observe?(labels: object, value: number): void;
+}
+
+/** Moves every metric of the table, whatever its labels; so many observations in each histogram. */
+function moveEverything(observations: number): void {
+  for (const { metric, kind, labels } of metricTable.rows) {
+    const names = Object.entries(labels).map(([name, values]) => ({
+      name,
+      values: values.length > 0 ? values : (open[name] ?? ['x']),
+    }));
+    const all = names.reduce<Record<string, string>[]>(
+      (found, { name, values }) =>
+        found.flatMap((each) => values.map((v) => ({ ...each, [name]: v }))),
+      [{}],
+    );
+    const settable: Settable = metric;
+    for (const each of all) {
+      if (kind === 'counter') settable.inc?.(each, 6);
+      if (kind === 'gauge') settable.set?.(each, 0.5);
+      for (let nth = 0; nth < observations; nth++) settable.observe?.(each, 0.01);
+    }
+  }
+}
+
+/** What the services show on their real pages, scraped twice, three seconds apart. */
+async function watchedPages() {
+  const windows = new Map<string, ScrapeWindow>([[LOG, new ScrapeWindow()]]);
+  for (const at of [0, 3_000]) {
+    windows.get(LOG)?.add(at, Exposition.of(LOG_END, at));
+    for (const service of services) {
+      const window = windows.get(service) ?? new ScrapeWindow();
+      // Sets every metric back to "not measured": it is moved anew for each page.
+      exposeMetrics(service);
+      moveEverything(at === 0 ? 1 : 2);
+      window.add(at, Exposition.parse(await registry.metrics()));
+      windows.set(service, window);
+    }
+  }
+  return { of: (service: string) => [windows.get(service)].filter((each) => each !== undefined) };
+}
+
+describe('the figures of a frame', () => {
+  it('are all there once the services have measured: every name and label is one of the table', async () => {
+    const watched = await watchedPages();
+    const unknown = seriesNames.filter((name) => Number.isNaN(measures[name](watched)));
+    expect(unknown).toEqual([]);
+  });
+
+  it('are unknown, not zero, of services that do not answer', () => {
+    const nobody = { of: () => [] };
+    const known = seriesNames.filter((name) => !Number.isNaN(measures[name](nobody)));
+    expect(known).toEqual([]);
+  });
+
+  function two(first: string, second: string, name: SeriesName): number {
+    const windows = [first, second].map((page) => {
+      const window = new ScrapeWindow();
+      window.add(0, Exposition.parse(page));
+      return window;
+    });
+    return measures[name]({ of: () => windows });
+  }
+
+  it('of two updaters are weighed by the events that each has seen', () => {
+    const page = (auc: number, events: number) =>
+      `freshet_prequential_auc_ratio{users="all",method="model"} ${auc}\nfreshet_prequential_events{users="all"} ${events}`;
+    expect(two(page(0.9, 300), page(0.5, 100), 'aucAll')).toBeCloseTo(0.8, 12);
+    expect(two(page(0.9, 300), page(Number.NaN, 0), 'aucAll')).toBeCloseTo(0.9, 12);
+  });
+
+  it('tell the larger lag of two that measure it, one of which may know nothing', () => {
+    const page = (lag: number) => `freshet_lag_ratings_all{point="user_applied"} ${lag}`;
+    expect(two(page(3), page(40), 'lagUser')).toBe(40);
+    expect(two(page(3), page(Number.NaN), 'lagUser')).toBe(3);
+  });
+});

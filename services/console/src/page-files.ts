@@ -1,0 +1,47 @@
+/** The page as it was built, held in memory: a handful of files, none of which changes while this runs. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+
+export interface PageFile {
+  readonly bytes: Buffer;
+  readonly type: string;
+  /** Its name holds a digest of its content, so that a browser may keep it for ever. */
+  readonly immutable: boolean;
+}
+
+/** The page was never built: only the operator can help. */
+export class PageMissing extends Error {
+  override readonly name = 'PageMissing';
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** By the path that a browser asks for. */
+export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  for (const path of filesIn(folder)) {
+    const type = contentTypes[extname(path)];
+    if (type === undefined) continue;
+    const bytes = readFileSync(join(folder, path));
+    files.set(`/${path}`, { bytes, type, immutable: path.startsWith('assets/') });
+  }
+  const index = files.get('/index.html');
+  if (index === undefined) {
+    throw new PageMissing('the page is not built: run node services/console/build.mjs');
+  }
+  return files.set('/', index);
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

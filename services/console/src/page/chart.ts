@@ -1,0 +1,111 @@
+/** One chart over time. Colours come from the style sheet, so that light and dark are decided in one place. */
+import uPlot from 'uplot';
+import type { SeriesName } from '../live/frame.ts';
+import type { SeriesRing } from '../live/series-ring.ts';
+import { type AxisOptions, axisOf, scaleOf } from './chart-axis.ts';
+
+export interface Line {
+  readonly label: string;
+  readonly series: SeriesName;
+  /** Custom property of the style sheet. */
+  readonly colour: string;
+  readonly dashed?: true;
+  /** Measured by the axis on the right. */
+  readonly right?: true;
+}
+
+export interface ChartOptions {
+  readonly place: HTMLElement;
+  readonly label: string;
+  readonly lines: readonly Line[];
+  readonly left: AxisOptions;
+  readonly right?: AxisOptions;
+  /** Values as they are drawn; the series are in base units. */
+  readonly scale?: number;
+}
+
+const HEIGHT = 170;
+const LEAST_WIDTH = 200;
+
+export class Chart {
+  readonly #options: ChartOptions;
+  readonly #plot: uPlot;
+  #lines: readonly Line[];
+
+  constructor(options: ChartOptions) {
+    this.#options = options;
+    this.#lines = options.lines;
+    const { place, lines, left, right } = options;
+    const look = { stroke: () => colour('--muted'), grid: gridOf(), ticks: gridOf() };
+    const bare = { ...look, grid: { show: false } };
+    const time = { ...look, space: 70, values: (_: uPlot, at: number[]) => at.map(clock) };
+    const beside = right ? [{ ...axisOf(right, bare), scale: 'right', side: 1 as const }] : [];
+    this.#plot = new uPlot(
+      {
+        width: Math.max(place.clientWidth, LEAST_WIDTH),
+        height: HEIGHT,
+        cursor: { drag: { x: false, y: false }, points: { show: false } },
+        legend: { markers: { fill: (_, nth) => fillOf(lines[nth - 1]) } },
+        scales: { y: scaleOf(left), ...(right ? { right: scaleOf(right) } : {}) },
+        axes: [time, axisOf(left, look), ...beside],
+        series: [
+          { label: 'time', value: (_, seconds) => (seconds === null ? '' : clock(seconds)) },
+          ...lines.map((line) => seriesOf(line, line.right && right ? right : left)),
+        ],
+      },
+      [[], ...lines.map(() => [])],
+      place,
+    );
+    const canvas = place.querySelector('canvas');
+    canvas?.setAttribute('role', 'img');
+    canvas?.setAttribute('aria-label', options.label);
+    new ResizeObserver(() => {
+      this.#plot.setSize({ width: Math.max(place.clientWidth, LEAST_WIDTH), height: HEIGHT });
+    }).observe(place);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      this.#plot.redraw(false, true);
+    });
+  }
+
+  /** The same lines of other series: the order and the looks stay. */
+  follow(series: readonly SeriesName[]): void {
+    this.#lines = this.#lines.map((line, nth) => ({ ...line, series: series[nth] ?? line.series }));
+  }
+
+  show(ring: SeriesRing): void {
+    const { scale = 1 } = this.#options;
+    const columns = this.#lines.map(({ series }) =>
+      Array.from(ring.series(series), (value) => (Number.isFinite(value) ? value * scale : null)),
+    );
+    this.#plot.setData([ring.times.slice(), ...columns]);
+  }
+}
+
+function seriesOf({ label, colour: name, dashed, right }: Line, { format }: AxisOptions) {
+  return {
+    label,
+    scale: right ? 'right' : 'y',
+    stroke: () => colour(name),
+    width: 1.5,
+    points: { show: false },
+    value: (_: uPlot, value: number | null) => (value === null ? '' : format(value)),
+    ...(dashed ? { dash: [5, 4] } : {}),
+  };
+}
+
+/** In the legend a dashed line is an empty box. */
+function fillOf(line: Line | undefined): string {
+  return line === undefined || line.dashed ? 'transparent' : colour(line.colour);
+}
+
+function gridOf(): uPlot.Axis.Grid {
+  return { stroke: () => colour('--line'), width: 1 };
+}
+
+function colour(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function clock(seconds: number): string {
+  return new Date(seconds * 1000).toTimeString().slice(0, 8);
+}

@@ -1,0 +1,82 @@
+/** A list of items that can be rated: what moved since the last time, and five stars for each. */
+import type { Listed, Moved } from '../live/list-moves.ts';
+import { decimal } from '../live/wording.ts';
+import { made } from './element.ts';
+
+export interface ItemListActions {
+  rate(item: Listed, value: number): void;
+  explain(item: Listed): void;
+  /** What the user has given it, if anything. */
+  valueOf(item: string): number | undefined;
+}
+
+const STARS = [1, 2, 3, 4, 5];
+
+export function showItems(
+  list: HTMLOListElement,
+  items: readonly (Listed | Moved)[],
+  actions: ItemListActions,
+): void {
+  // Who rates with the keyboard goes on from the same place.
+  const at = [...list.children].findIndex((row) => row.matches(':focus-within'));
+  list.replaceChildren(...items.map((item) => rowOf(item, actions)));
+  const stop = list.children[at]?.querySelector<HTMLElement>('.stars [tabindex="0"]');
+  stop?.focus({ preventScroll: true });
+}
+
+function rowOf(item: Listed | Moved, actions: ItemListActions): HTMLLIElement {
+  const name = made('button', { type: 'button', class: 'name' }, nameOf(item));
+  name.addEventListener('click', () => actions.explain(item));
+  const kind = made('span', { class: 'kind' }, item.categories?.join(', ') ?? '');
+  const score = made('span', { class: 'score' }, decimal(item.score, 2));
+  const given = Math.round(actions.valueOf(item.item) ?? 0);
+  const parts = [made('span', { class: 'what' }, name, kind), score, starsOf(item, given, actions)];
+  const mark = 'gained' in item ? markOf(item.gained) : undefined;
+  const row = made('li', { 'data-item': item.item, class: mark?.kind }, ...parts);
+  if (mark) row.prepend(made('span', { class: 'mark', title: mark.words }, mark.sign));
+  return row;
+}
+
+export function nameOf({ item, title }: Pick<Listed, 'item' | 'title'>): string {
+  return title ?? item;
+}
+
+function markOf(gained: number | null): { kind: string; sign: string; words: string } {
+  if (gained === null) return { kind: 'new', sign: 'new', words: 'was not on the list' };
+  if (gained === 0) return { kind: 'same', sign: '', words: 'where it was' };
+  const places = Math.abs(gained);
+  if (gained > 0) return { kind: 'up', sign: `▲${places}`, words: `${places} up` };
+  return { kind: 'down', sign: `▼${places}`, words: `${places} down` };
+}
+
+/** One stop for the Tab key; the arrow keys go from star to star. */
+function starsOf(item: Listed, given: number, { rate }: ItemListActions): HTMLElement {
+  const first = given > 0 ? given : 1;
+  const stars = STARS.map((value) => {
+    const label = `${value} of 5 for ${nameOf(item)}`;
+    const tabindex = value === first ? '0' : '-1';
+    const kind = value <= given ? 'given' : undefined;
+    const star = made(
+      'button',
+      { type: 'button', 'aria-label': label, tabindex, class: kind },
+      '★',
+    );
+    star.addEventListener('click', () => rate(item, value));
+    return star;
+  });
+  const group = made('span', {
+    class: 'stars',
+    role: 'group',
+    'aria-label': `Rate ${nameOf(item)}`,
+  });
+  group.append(...stars);
+  group.addEventListener('keydown', (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const at = stars.findIndex((star) => star.matches(':focus'));
+    const next = step === undefined ? undefined : stars[at + step];
+    if (next === undefined) return;
+    next.focus();
+    event.preventDefault();
+  });
+  return group;
+}

@@ -1,0 +1,76 @@
+/** The page: a model that is fed by the server, and the parts that show it. */
+import { isServing } from '../live/health.ts';
+import { LiveModel } from '../live/live-model.ts';
+import { count } from '../live/wording.ts';
+import { Charts } from './charts.ts';
+import { found, say } from './element.ts';
+import { follow } from './feed.ts';
+import { FlowPicture } from './flow-picture.ts';
+import { RatePanel } from './rate-panel.ts';
+import { LettersTable, ServicesTable } from './tables.ts';
+import { askForToken } from './token-dialog.ts';
+
+const model = new LiveModel();
+const connection = found('connection', HTMLElement);
+const flow = new FlowPicture(found('flow', HTMLElement));
+const charts = new Charts(() => show());
+const services = new ServicesTable();
+const letters = new LettersTable();
+const panel = new RatePanel();
+
+function paint(): void {
+  const { series } = model;
+  const [users, items, ratings] = [
+    series.latest('users'),
+    series.latest('items'),
+    series.latest('ratings'),
+  ].map(count);
+  say(found('size', HTMLElement), `${users} users · ${items} items · ${ratings} ratings`);
+  flow.show(model);
+  charts.show(model);
+  services.show(model);
+  letters.show(model);
+}
+
+/** However many frames come at once they are painted once; a tab that nobody sees is not painted at all. */
+let isDue = false;
+function show(): void {
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    paint();
+  });
+}
+
+/** The lists are asked for once when the scorer becomes ready, and then only when the user does something. */
+let scorerWasReady = false;
+function openPanel(): void {
+  const isReady = isServing('scorer', model.services);
+  if (isReady && !scorerWasReady && !panel.isOpen) void panel.open();
+  scorerWasReady = isReady;
+}
+
+matchMedia('(min-width: 760px)').addEventListener('change', show);
+
+void follow({
+  restart: (history) => {
+    model.restart(history);
+    show();
+    openPanel();
+  },
+  add: (frame) => {
+    model.add(frame);
+    show();
+    openPanel();
+  },
+  connected: () => {
+    connection.classList.remove('lost');
+    say(connection, 'live');
+  },
+  lost: (words) => {
+    connection.classList.add('lost');
+    say(connection, words);
+  },
+  tokenNeeded: askForToken,
+});

@@ -1,0 +1,160 @@
+/** Rate something as a user and watch the list change: click, Kafka, both half-steps, the new list. */
+import { type Listed, moves, movesInWords } from '../live/list-moves.ts';
+import { found, made, say } from './element.ts';
+import { itemDetails } from './item-details.ts';
+import { type ItemListActions, nameOf, showItems } from './item-list.ts';
+import { askJson, Refused, tell } from './server.ts';
+
+interface List {
+  readonly items: readonly Listed[];
+  readonly fallback: string | null;
+}
+
+interface Rating {
+  readonly item: string;
+  readonly value: number;
+}
+
+const USER = 'freshet-user';
+const LENGTH = 10;
+/** Each waits about a second: an updater that has stopped for longer is told of, not waited for. */
+const TRIES = 15;
+/** Titles seen in lists, for reasons that name items by id alone. */
+const TITLES = 2_000;
+
+const fallbacks: Readonly<Record<string, string>> = {
+  mean: 'nothing is known of this user yet: the list of the average user',
+  trend: 'the model is empty: what is popular',
+};
+
+export class RatePanel {
+  readonly #form = found('user-form', HTMLFormElement);
+  readonly #input = found('user', HTMLInputElement);
+  readonly #status = found('rate-status', HTMLElement);
+  readonly #heading = found('recommended-heading', HTMLElement);
+  readonly #list = found('recommended', HTMLOListElement);
+  readonly #popular = found('popular', HTMLOListElement);
+  readonly #details = found('details', HTMLElement);
+  readonly #titles = new Map<string, string>();
+  readonly #ratings = new Map<string, number>();
+  #shown: readonly Listed[] = [];
+  #popularItems: readonly Listed[] = [];
+  /** Whatever is answered after the next question is of no interest any more. */
+  #question = 0;
+
+  constructor() {
+    this.#input.value = sessionStorage.getItem(USER) ?? 'you';
+    found('known-users', HTMLDataListElement).append(
+      ...['you', 'ada'].map((value) => made('option', { value })),
+    );
+    this.#form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.open();
+    });
+  }
+
+  get #user(): string {
+    return this.#input.value.trim();
+  }
+
+  get isOpen(): boolean {
+    return this.#shown.length > 0;
+  }
+
+  /** Shows the lists of the user that is typed in. */
+  async open(): Promise<void> {
+    const user = this.#user;
+    if (user === '') return;
+    sessionStorage.setItem(USER, user);
+    await this.#attempt(async (isCurrent) => {
+      const id = encodeURIComponent(user);
+      const [list, popular, known] = await Promise.all([
+        askJson<List>(`/v1/recommendations/${id}?n=${LENGTH}`),
+        askJson<List>(`/v1/items/popular?n=${LENGTH}`),
+        askJson<{ ratings: readonly Rating[] }>(`/v1/users/${id}`),
+      ]);
+      if (!isCurrent()) return;
+      this.#ratings.clear();
+      for (const { item, value } of known.ratings) this.#ratings.set(item, value);
+      this.#popularItems = popular.items;
+      say(this.#heading, `Recommended for ${user}`);
+      this.#show(list, list.items);
+      const own = `${known.ratings.length} ratings known`;
+      say(this.#status, list.fallback === null ? own : (fallbacks[list.fallback] ?? own));
+    });
+  }
+
+  async #rate(item: Listed, value: number): Promise<void> {
+    const user = this.#user;
+    const clicked = performance.now();
+    say(this.#status, `rating ${nameOf(item)} …`);
+    await this.#attempt(async (isCurrent) => {
+      const { ratings } = await tell<{ ratings: { partition: number; offset: number }[] }>(
+        '/v1/ratings',
+        { user, item: item.item, value },
+      );
+      const place = ratings[0];
+      if (place === undefined) throw new Refused(502, 'the rating was not accepted');
+      const list = await this.#listAfter(user, `${place.partition}:${place.offset}`, isCurrent);
+      const milliseconds = Math.round(performance.now() - clicked);
+      if (list === undefined || !isCurrent()) return;
+      this.#ratings.set(item.item, value);
+      const moved = moves(this.#shown, list.items);
+      this.#show(list, moved);
+      const done = `${milliseconds} ms from the click to the new list`;
+      say(this.#status, `${nameOf(item)} rated ${value}: ${movesInWords(moved)}; ${done}`);
+      this.#status.dataset.milliseconds = String(milliseconds);
+    });
+  }
+
+  /** Each question waits at the scorer until the rating is in the answer, or is told that it is not yet. */
+  async #listAfter(
+    user: string,
+    place: string,
+    isCurrent: () => boolean,
+  ): Promise<List | undefined> {
+    const path = `/v1/recommendations/${encodeURIComponent(user)}?n=${LENGTH}&after=${place}`;
+    for (let tries = 1; isCurrent(); tries++) {
+      try {
+        return await askJson<List>(path);
+      } catch (error) {
+        if (!(error instanceof Refused && error.status === 409) || tries === TRIES) throw error;
+        say(this.#status, `accepted, not applied yet: ${error.message}`);
+      }
+    }
+    return undefined;
+  }
+
+  #show({ items }: List, rows: readonly Listed[]): void {
+    for (const { item, title } of [...items, ...this.#popularItems]) {
+      if (title !== undefined && this.#titles.size < TITLES) this.#titles.set(item, title);
+    }
+    this.#shown = items;
+    const actions: ItemListActions = {
+      rate: (item, value) => void this.#rate(item, value),
+      explain: (item) => void this.#explain(item),
+      valueOf: (item) => this.#ratings.get(item),
+    };
+    showItems(this.#list, rows, actions);
+    showItems(this.#popular, this.#popularItems, actions);
+  }
+
+  async #explain(item: Listed): Promise<void> {
+    await this.#attempt(async (isCurrent) => {
+      const titleOf = (id: string) => this.#titles.get(id) ?? id;
+      const parts = await itemDetails(this.#user, item, titleOf);
+      if (isCurrent()) this.#details.replaceChildren(...parts);
+    });
+  }
+
+  /** Tells what went wrong instead of leaving the user to guess. */
+  async #attempt(work: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
+    const question = ++this.#question;
+    const isCurrent = () => question === this.#question;
+    try {
+      await work(isCurrent);
+    } catch (error) {
+      if (isCurrent()) say(this.#status, `that did not work: ${(error as Error).message}`);
+    }
+  }
+}

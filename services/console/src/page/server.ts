@@ -1,0 +1,51 @@
+/** Everything the page asks of its server: the token goes with it, and a refusal becomes an error. */
+const TOKEN = 'freshet-token';
+
+/** The server asks for a token, or for another one. */
+export class TokenNeeded extends Error {
+  override readonly name = 'TokenNeeded';
+}
+
+/** The server, or the scorer behind it, has said no: the message is meant for the user. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  constructor(
+    readonly status: number,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+export function keepToken(token: string): void {
+  sessionStorage.setItem(TOKEN, token);
+}
+
+export async function ask(path: string, options: RequestInit = {}): Promise<Response> {
+  const token = sessionStorage.getItem(TOKEN);
+  const headers = new Headers(options.headers);
+  if (token !== null) headers.set('authorization', `Bearer ${token}`);
+  const response = await fetch(path, { ...options, headers });
+  if (response.status === 401) throw new TokenNeeded('a token is needed');
+  if (!response.ok) throw new Refused(response.status, await detailOf(response));
+  return response;
+}
+
+export async function askJson<T>(path: string): Promise<T> {
+  return (await (await ask(path)).json()) as T;
+}
+
+export async function tell<T>(path: string, body: object): Promise<T> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  return (await response.json()) as T;
+}
+
+async function detailOf(response: Response): Promise<string> {
+  const text = await response.text();
+  try {
+    return String((JSON.parse(text) as { detail?: unknown }).detail ?? text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,126 @@
+/** Looks at every service again and again, keeps what it saw, and hands each frame on. */
+import { Exposition } from './exposition.ts';
+import {
+  type DeadLetter,
+  type Frame,
+  HISTORY_FRAMES,
+  type History,
+  seriesNames,
+} from './live/frame.ts';
+import { SeriesRing } from './live/series-ring.ts';
+import { LOG, LOG_END, measures } from './measures.ts';
+import { ScrapeWindow } from './scrape-window.ts';
+import type { Target } from './target.ts';
+
+export interface SamplerOptions {
+  readonly targets: readonly Target[];
+  /** Ratings ever produced. */
+  readonly produced: () => Promise<number>;
+  readonly letters: { all(): readonly DeadLetter[]; fresh(): readonly DeadLetter[] };
+  /** Pages that are open. */
+  readonly viewers: () => number;
+  readonly deliver: (frame: Frame) => void;
+  /** Called when looking cannot go on. */
+  readonly fail: (error: unknown) => void;
+  readonly now?: () => number;
+}
+
+const WATCHED_MS = 1_000;
+/** With nobody looking, as often as a history needs that is there when somebody does. */
+const UNWATCHED_MS = 5_000;
+const PRODUCED_LIMIT_MS = 800;
+/** Enough digits for any chart, and a history of them fits into a few hundred KB. */
+const DIGITS = 5;
+
+export class Sampler {
+  readonly #options: SamplerOptions;
+  readonly #now: () => number;
+  readonly #log = new ScrapeWindow();
+  readonly #series = new SeriesRing(HISTORY_FRAMES);
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #lastLook = 0;
+  #asking: Promise<number | undefined> | undefined;
+  #closed = false;
+
+  constructor(options: SamplerOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => Date.now());
+  }
+
+  start(): void {
+    this.#looking = this.look().catch(this.#options.fail);
+    void this.#looking.then(() => this.#schedule());
+  }
+
+  /** A page was opened: it should not wait for the slow rhythm to come round. */
+  hurry(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#schedule();
+  }
+
+  /** One look at everything, and one frame. */
+  async look(): Promise<void> {
+    const { targets, letters, deliver } = this.#options;
+    this.#lastLook = this.#now();
+    await Promise.all([...targets.map((target) => target.look(this.#now())), this.#lookAtLog()]);
+    const windows = new Map<string, ScrapeWindow[]>([[LOG, [this.#log]]]);
+    for (const { service, window } of targets) {
+      windows.set(service, [...(windows.get(service) ?? []), window]);
+    }
+    const watched = { of: (service: string) => windows.get(service) ?? [] };
+    const frame: Frame = {
+      at: this.#now(),
+      values: seriesNames.map((name) => rounded(measures[name](watched))),
+      services: targets.map((target) => target.state()),
+      letters: letters.fresh(),
+    };
+    this.#series.push(frame.at, frame.values);
+    deliver(frame);
+  }
+
+  history(): History {
+    const { targets, letters } = this.#options;
+    const services = targets.map((target) => target.state());
+    const samples = this.#series.samples();
+    return { names: seriesNames, samples, services, letters: letters.all() };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#looking;
+  }
+
+  #schedule(): void {
+    if (this.#closed) return;
+    const period = this.#options.viewers() > 0 ? WATCHED_MS : UNWATCHED_MS;
+    const wait = Math.max(0, this.#lastLook + period - this.#now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.start();
+    }, wait);
+  }
+
+  /** Kafka away is no reason to stop telling of the rest: it is waited for shortly, and asked once at a time. */
+  async #lookAtLog(): Promise<void> {
+    this.#asking ??= this.#options
+      .produced()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#asking = undefined;
+      });
+    const limit = new Promise<undefined>((resolve) => {
+      setTimeout(() => resolve(undefined), PRODUCED_LIMIT_MS).unref();
+    });
+    const produced = await Promise.race([this.#asking, limit]);
+    if (produced === undefined) this.#log.silence();
+    else this.#log.add(this.#now(), Exposition.of(LOG_END, produced));
+  }
+}
+
+function rounded(value: number): number | null {
+  return Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : null;
+}

@@ -1,0 +1,55 @@
+/** What the page asks of the recommendation API, passed on with the token that the browser need not know. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+export interface ScorerAddress {
+  readonly url: string;
+  /** Empty: none is needed. */
+  readonly token: string;
+}
+
+/** Nothing else of the API is reachable through the console. */
+const questions = [
+  '/v1/recommendations/:user',
+  '/v1/users/:user',
+  '/v1/users/:user/because/:item',
+  '/v1/items/popular',
+  '/v1/items/:item/similar',
+] as const;
+
+/** Longer than the scorer waits for a rating with after=. */
+const ANSWER_LIMIT_MS = 5_000;
+
+export function proxyScorer(api: FastifyInstance, scorer: ScorerAddress): void {
+  for (const path of questions) {
+    api.get(path, (request, reply) => passOn(scorer, request, reply));
+  }
+  api.post('/v1/ratings', (request, reply) => passOn(scorer, request, reply));
+}
+
+async function passOn(
+  { url, token }: ScorerAddress,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (token !== '') headers.authorization = `Bearer ${token}`;
+  const body = request.method === 'POST' ? JSON.stringify(request.body) : undefined;
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+  const { method, raw } = request;
+  try {
+    const asked = { method, headers, signal, ...(body === undefined ? {} : { body }) };
+    const answer = await fetch(`${url}${raw.url}`, asked);
+    const text = await answer.text();
+    return reply
+      .code(answer.status)
+      .type(answer.headers.get('content-type') ?? 'text/plain')
+      .send(text);
+  } catch {
+    // Away, or too slow: the table of services tells which, and the scorer's own log why.
+    return reply
+      .code(502)
+      .type('application/problem+json')
+      .send({ title: 'Bad Gateway', status: 502, detail: 'the scorer does not answer' });
+  }
+}

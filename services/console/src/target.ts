@@ -1,0 +1,66 @@
+/** One process that the console watches: asked for its metrics and its readiness, never waited for long. */
+import { Exposition } from './exposition.ts';
+import type { ServiceState } from './live/frame.ts';
+import { ScrapeWindow } from './scrape-window.ts';
+
+export interface TargetAddress {
+  readonly service: string;
+  /** host:port of its admin server. */
+  readonly address: string;
+}
+
+/** Below the time between two frames: a process that hangs must not delay what the others say. */
+const ANSWER_LIMIT_MS = 800;
+
+export class Target {
+  readonly window = new ScrapeWindow();
+  readonly service: string;
+  readonly #address: string;
+  #downSince: number | null = null;
+  #waitingFor: string | null = null;
+
+  constructor({ service, address }: TargetAddress) {
+    this.service = service;
+    this.#address = address;
+  }
+
+  async look(now: number): Promise<void> {
+    const [page, readiness] = await Promise.all([this.#get('/metrics'), this.#get('/readyz')]);
+    if (page?.ok) this.window.add(now, Exposition.parse(page.text));
+    else this.window.silence();
+    // Metrics alone may be missing: some measure the servers behind them, and those may be away.
+    const isUp = page !== undefined || readiness !== undefined;
+    this.#downSince = isUp ? null : (this.#downSince ?? now);
+    this.#waitingFor = readiness === undefined || readiness.ok ? null : readiness.text.trim();
+  }
+
+  state(): ServiceState {
+    const known = this.window.latest;
+    const startedSeconds = known?.sum('process_start_time_seconds');
+    return {
+      service: this.service,
+      address: this.#address,
+      downSince: this.#downSince,
+      waitingFor: this.#waitingFor,
+      startedAt: finite(startedSeconds === undefined ? undefined : startedSeconds * 1000),
+      memoryBytes: finite(known?.sum('process_resident_memory_bytes')),
+      loopDelaySeconds: finite(known?.sum('nodejs_eventloop_lag_p99_seconds')),
+      version: known?.label('freshet_build_info', 'version') ?? null,
+    };
+  }
+
+  /** Undefined if it does not answer, for whatever reason: its own log has the rest. */
+  async #get(path: string): Promise<{ ok: boolean; text: string } | undefined> {
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    try {
+      const response = await fetch(`http://${this.#address}${path}`, { signal });
+      return { ok: response.ok, text: await response.text() };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}
