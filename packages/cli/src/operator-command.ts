@@ -7,14 +7,9 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadSettings, childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { type RatingLimits, ratingSchemas, type Topic, topicName } from '@freshet/events';
+import { type Brokers, openBrokers as open } from '@freshet/session';
 import { type FactorStore, ManifestMismatch, RedisStore, RedisUnreachable } from '@freshet/store';
-import {
-  KafkaUnreachable,
-  missingTopics,
-  openKafka,
-  PartitionMismatch,
-  TopicAdmin,
-} from '@freshet/stream';
+import { KafkaUnreachable, missingTopics, PartitionMismatch } from '@freshet/stream';
 import { ClosingStack, type Log, openLog } from '@freshet/telemetry';
 
 export type Options = NonNullable<ParseArgsConfig['options']>;
@@ -38,11 +33,6 @@ export interface Place {
   readonly model: string;
   readonly log: Log;
   readonly stack: ClosingStack;
-}
-
-export interface Brokers {
-  readonly kafka: Awaited<ReturnType<typeof openKafka>>;
-  readonly admin: TopicAdmin;
 }
 
 /** The command cannot do its work and the operator can help: the message says how. */
@@ -92,19 +82,8 @@ export function ratingLimits(settings: Settings): RatingLimits {
 }
 
 /** Kafka with the settings of the services; creates nothing. */
-export async function openBrokers({ settings, log, stack }: Place): Promise<Brokers> {
-  const kafka = await openKafka(
-    {
-      clientId: 'freshet-cli',
-      brokers: settings.KAFKA_BROKERS,
-      tls: settings.KAFKA_TLS,
-      username: settings.KAFKA_USERNAME,
-      password: settings.KAFKA_PASSWORD,
-      mechanism: settings.KAFKA_SASL,
-    },
-    log,
-  );
-  return { kafka, admin: stack.own(await TopicAdmin.open(kafka)) };
+export function openBrokers({ settings, ...context }: Place): Promise<Brokers> {
+  return open('cli', settings, context);
 }
 
 /** For commands that only look: looking must not create anything, nor wait for what is not there. */

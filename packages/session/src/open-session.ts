@@ -2,15 +2,13 @@
 import type { Settings } from '@freshet/config';
 import { defaultModel, type ModelSettings } from '@freshet/model';
 import { type FactorStore, RedisStore } from '@freshet/store';
-import { openKafka, TopicAdmin } from '@freshet/stream';
 import type { ServiceContext } from '@freshet/telemetry';
+import { type Brokers, openTopics } from './open-brokers.ts';
 
 /** Changes when keys or bytes in the store change their meaning. */
 export const STORE_FORMAT = 2;
 
-export interface Session {
-  readonly kafka: Awaited<ReturnType<typeof openKafka>>;
-  readonly admin: TopicAdmin;
+export interface Session extends Brokers {
   readonly store: FactorStore;
   readonly model: string;
   readonly modelSettings: ModelSettings;
@@ -22,24 +20,7 @@ export async function openSession(
   { log, stack }: Pick<ServiceContext, 'log' | 'stack'>,
 ): Promise<Session> {
   const model = settings.MODEL;
-  const kafka = await openKafka(
-    {
-      clientId: `freshet-${service}`,
-      brokers: settings.KAFKA_BROKERS,
-      tls: settings.KAFKA_TLS,
-      username: settings.KAFKA_USERNAME,
-      password: settings.KAFKA_PASSWORD,
-      mechanism: settings.KAFKA_SASL,
-    },
-    log,
-  );
-  const admin = stack.own(await TopicAdmin.open(kafka));
-  const created = await admin.ensure({
-    model,
-    partitions: settings.PARTITIONS,
-    replication: settings.KAFKA_REPLICATION,
-  });
-  if (created.length > 0) log.info({ topics: created }, 'topics created');
+  const { kafka, admin } = await openTopics(service, settings, { log, stack });
   const store = stack.own(
     await RedisStore.open(settings.REDIS_URL, model, (error) => {
       log.debug({ err: error }, 'redis connection');

@@ -10,6 +10,7 @@ export {
   PartitionReader,
   type ReaderOptions,
 } from './partition-reader.ts';
+export { printable } from './printable.ts';
 export { type OutRecord, Publisher } from './publisher.ts';
 export { readTopic, type TopicReading } from './read-topic.ts';
 export { STRAY_HEADER, strayHeader, straySource } from './stray.ts';

@@ -3,6 +3,7 @@
  * a system that goes on working the checks hold for what both sides cover; the verdict is then `not
  * settled`, for the rest was not seen.
  */
+
 import {
   decodeRating,
   type GramsEvent,
@@ -14,10 +15,10 @@ import {
   topicName,
   topics,
 } from '@freshet/events';
+import type { Brokers } from '@freshet/session';
 import type { FactorStore } from '@freshet/store';
 import { readTopic } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
-import type { Brokers } from '../operator-command.ts';
 import { type Check, Findings } from './check.ts';
 import { apart, checkTotal } from './check-total.ts';
 import { compareSides } from './compare-sides.ts';

@@ -1,8 +1,8 @@
 /** `freshet dead-letters list|replay`: what could not be applied, and another try at it. */
 import { poisonReasons, topicName } from '@freshet/events';
+import type { Brokers } from '@freshet/session';
 import { Publisher, readTopic } from '@freshet/stream';
 import {
-  type Brokers,
   CannotWork,
   openBrokers,
   operate,

@@ -1,13 +1,7 @@
 import { shardOf } from '@freshet/events';
-import type { LogRecord } from '@freshet/stream';
+import { type LogRecord, printable } from '@freshet/stream';
 import { describe, expect, it } from 'vitest';
-import {
-  type DeadLetter,
-  deadLetterOf,
-  printable,
-  REPLAYED_HEADER,
-  replayOf,
-} from './dead-letter.ts';
+import { type DeadLetter, deadLetterOf, REPLAYED_HEADER, replayOf } from './dead-letter.ts';
 
 const parked = {
   'freshet-model': 'default',

@@ -1,6 +1,6 @@
 /** What was parked, why, and from where; and what it becomes when it is sent again. */
 import { decodeRating, PoisonRecord, type RatingLimits, shardOf } from '@freshet/events';
-import type { LogRecord, OutRecord } from '@freshet/stream';
+import { type LogRecord, type OutRecord, printable } from '@freshet/stream';
 
 export interface DeadLetter {
   /** Offset on the dead-letter topic: how an operator names it. */
@@ -39,16 +39,6 @@ export function deadLetterOf(record: LogRecord, model: string): DeadLetter | und
     preview: value === null ? '(no value)' : printable(value, PREVIEW_BYTES),
     record,
   };
-}
-
-/** Safe on any terminal: printable ASCII as it is, every other byte as \xNN, cut. */
-export function printable(bytes: Buffer, limit: number): string {
-  const shown = [...bytes.subarray(0, limit)].map((byte) =>
-    byte >= 0x20 && byte < 0x7f && byte !== 0x5c
-      ? String.fromCharCode(byte)
-      : `\\x${byte.toString(16).padStart(2, '0')}`,
-  );
-  return shown.join('') + (bytes.length > limit ? '…' : '');
 }
 
 export interface Replay {

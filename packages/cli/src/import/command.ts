@@ -1,14 +1,8 @@
 /** `freshet import FILE`: ratings from a file to the ratings topic, once. */
+import type { Brokers } from '@freshet/session';
 import { untilNoLag } from '../audit/lag.ts';
 import { ProgressLine } from '../evaluate/progress-line.ts';
-import {
-  type Brokers,
-  CannotWork,
-  openBrokers,
-  openStore,
-  operate,
-  type Place,
-} from '../operator-command.ts';
+import { CannotWork, openBrokers, openStore, operate, type Place } from '../operator-command.ts';
 import { importFile } from './import-file.ts';
 import { importHelp, importOptions } from './options.ts';
 

@@ -2,8 +2,9 @@
 import { cacheFolder } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { UnreadableRatings } from '@freshet/experiments';
+import type { Brokers } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
-import { type Brokers, CannotWork, type Place, ratingLimits } from '../operator-command.ts';
+import { CannotWork, type Place, ratingLimits } from '../operator-command.ts';
 import { fileRatings } from './file-ratings.ts';
 import { type ImportOutcome, importRatings } from './import-ratings.ts';
 import { type ImportState, ImportStateFile, isRecreated } from './import-state.ts';

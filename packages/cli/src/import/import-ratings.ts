@@ -3,10 +3,11 @@
  * says is acknowledged is skipped, and of the one chunk that may have been on its way, the partitions
  * that hold it already.
  */
+
 import type { FileRating } from '@freshet/experiments';
+import type { Brokers } from '@freshet/session';
 import { type Publisher, readTopic } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
-import type { Brokers } from '../operator-command.ts';
 import type { ImportState } from './import-state.ts';
 import { type Chunk, type ChunkOptions, IMPORT_HEADER, ratingChunks } from './rating-chunks.ts';
 

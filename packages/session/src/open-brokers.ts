@@ -1,0 +1,44 @@
+/** Kafka with the settings of the services; creates nothing. */
+import type { Settings } from '@freshet/config';
+import { openKafka, TopicAdmin } from '@freshet/stream';
+import type { ServiceContext } from '@freshet/telemetry';
+
+export interface Brokers {
+  readonly kafka: Awaited<ReturnType<typeof openKafka>>;
+  readonly admin: TopicAdmin;
+}
+
+export async function openBrokers(
+  client: string,
+  settings: Settings,
+  { log, stack }: Pick<ServiceContext, 'log' | 'stack'>,
+): Promise<Brokers> {
+  const kafka = await openKafka(
+    {
+      clientId: `freshet-${client}`,
+      brokers: settings.KAFKA_BROKERS,
+      tls: settings.KAFKA_TLS,
+      username: settings.KAFKA_USERNAME,
+      password: settings.KAFKA_PASSWORD,
+      mechanism: settings.KAFKA_SASL,
+    },
+    log,
+  );
+  return { kafka, admin: stack.own(await TopicAdmin.open(kafka)) };
+}
+
+/** The same with every topic of the model there. */
+export async function openTopics(
+  client: string,
+  settings: Settings,
+  context: Pick<ServiceContext, 'log' | 'stack'>,
+): Promise<Brokers> {
+  const brokers = await openBrokers(client, settings, context);
+  const created = await brokers.admin.ensure({
+    model: settings.MODEL,
+    partitions: settings.PARTITIONS,
+    replication: settings.KAFKA_REPLICATION,
+  });
+  if (created.length > 0) context.log.info({ topics: created }, 'topics created');
+  return brokers;
+}
