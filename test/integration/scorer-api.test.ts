@@ -8,6 +8,8 @@ let producer: Producer;
 let kafka: Kafka;
 const pushed = new Set<string>();
 const answered: string[] = [];
+/** What the ratings topic holds, by partition:offset. */
+const produced = new Map<string, string>();
 
 /** Even people like even films, odd people odd ones; nobody has rated everything. */
 const FILMS = 12;
@@ -27,7 +29,11 @@ function checkerboard(): { user: string; item: string; value: number }[] {
 interface Listed {
   items: { item: string; score: number; title?: string; categories?: string[] }[];
   fallback: string | null;
-  model: { position: number | null; lag: { ratings: number; ms: number } | null };
+  model: {
+    position: number | null;
+    sequence: number | null;
+    lag: { ratings: number; ms: number } | null;
+  };
 }
 
 async function ask<T = Listed>(path: string, init: RequestInit = {}, status = 200): Promise<T> {
@@ -61,9 +67,10 @@ describe('the scorer', () => {
     await producer.connect();
     const consumer = kafka.consumer({ groupId: 'listener', maxWaitTimeInMs: 100 });
     await consumer.connect();
-    await consumer.subscribe({ topics: ['recommendations'], fromBeginning: true });
+    await consumer.subscribe({ topics: ['recommendations', 'ratings'], fromBeginning: true });
     await consumer.run({
-      eachMessage: async ({ message: { headers, value } }) => {
+      eachMessage: async ({ topic, partition, message: { headers, value, offset } }) => {
+        if (topic === 'ratings') return void produced.set(`${partition}:${offset}`, String(value));
         const { user } = JSON.parse(String(value));
         if (headers?.['freshet-push'] === undefined) answered.push(user);
         else pushed.add(user);
@@ -117,6 +124,33 @@ describe('the scorer', () => {
     );
     expect(refused.position).toBeGreaterThan(offset ?? 0);
     await ask(`/v1/recommendations/hasty?after=${((partition ?? 0) + 1) % 4}:0`, {}, 400);
+  });
+
+  it('tells of many ratings in one request where each of them lies', async () => {
+    const sent = Array.from({ length: 60 }, (_, n) => ({
+      user: `many-${n % 7}`,
+      item: `film-${n % FILMS}`,
+    }));
+    const { ratings } = await post<{ ratings: Place[] }>('/v1/ratings', sent, 202);
+    const places = ratings.map(({ partition, offset }) => `${partition}:${offset}`);
+    await eventually('all of them on the topic', async () =>
+      places.every((at) => produced.has(at)),
+    );
+    expect(places.map((at) => JSON.parse(produced.get(at) ?? ''))).toEqual(sent);
+  });
+
+  it('counts the commits that an answer knows of', async () => {
+    const sequences: number[] = [];
+    for (let nth = 0; nth < 3; nth++) {
+      const after = await rate('counted', `film-${nth}`);
+      await system.settled();
+      await eventually('the batch to arrive', async () => {
+        const { model } = await ask(`/v1/recommendations/counted?after=${after}`);
+        if ((model.sequence ?? 0) <= (sequences.at(-1) ?? 0)) return false;
+        return sequences.push(model.sequence ?? 0) > nth;
+      });
+    }
+    expect(sequences).toHaveLength(3);
   });
 
   it('pages, excludes and includes what is rated', async () => {
@@ -237,5 +271,45 @@ describe('the scorer', () => {
     await producer.send({ topic: 'recommendation-requests', messages });
     await eventually('the answer', async () => answered.includes('in time'));
     expect(answered).not.toContain('too late');
+  });
+
+  it('shows on /metrics what was asked, pushed and read, and how soon ratings could be served', async () => {
+    const count = (name: string, ...labels: string[]) => system.metric('scorer', name, labels);
+    for (const side of ['user', 'item']) {
+      const servable = await count('freshet_rating_servable_seconds_count', `side="${side}"`);
+      expect(servable, side).toBeGreaterThan(0);
+    }
+    for (const kind of ['recommend', 'insight', 'rate']) {
+      const labels = ['transport="http"', `kind="${kind}"`, 'outcome="ok"'];
+      expect(
+        await count('freshet_request_duration_seconds_count', ...labels),
+        kind,
+      ).toBeGreaterThan(0);
+    }
+    for (const outcome of ['hit', 'miss']) {
+      expect(await count('freshet_user_reads_total', `outcome="${outcome}"`)).toBeGreaterThan(0);
+    }
+    expect(await count('freshet_answer_bytes_count', 'transport="kafka"')).toBeGreaterThan(0);
+    expect(await count('freshet_recommendations_pushed_total')).toBeGreaterThanOrEqual(PEOPLE);
+  });
+
+  it('knows at every scrape how many ratings it has not been told of', async () => {
+    const lag = () => system.metric('scorer', 'freshet_lag_ratings_all', ['point="served"']);
+    await system.settled();
+    await eventually('no lag', async () => (await lag()) === 0);
+    system.child('updater').signal('SIGSTOP');
+    try {
+      for (const sent of [7, 18]) {
+        const ratings = Array.from({ length: sent }, (_, n) => ({
+          user: `late-${n}`,
+          item: 'film-2',
+        }));
+        await post('/v1/ratings', ratings, 202);
+        expect(await lag()).toBe(sent === 7 ? 7 : 25);
+      }
+    } finally {
+      system.child('updater').signal('SIGCONT');
+    }
+    await eventually('no lag again', async () => (await lag()) === 0);
   });
 });

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import avro from 'avsc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AvroType } from './avro.ts';
 import { PoisonRecord } from './poison-record.ts';
 import { decodeRecommendationRequest, encodeRecommendation } from './recommendation.ts';
 
+const readSchema = (file: string) =>
+  readFileSync(new URL(`../schemas/${file}`, import.meta.url), 'utf8');
 const decode = (text: string) => decodeRecommendationRequest(Buffer.from(text));
 
 function reasonOf(text: string | null): string {
@@ -61,11 +65,31 @@ describe('a recommendation', () => {
     const answer = {
       user: '🎬',
       items: [{ item: 'a', score: 0.5 }],
-      model: { name: 'default', position: null },
+      model: { name: 'default', position: 7, sequence: 3, lag: { ratings: 2, ms: 1.5 } },
       fallback: 'mean',
     } as const;
     expect(JSON.parse(encodeRecommendation(answer, 'json').toString())).toEqual(answer);
     const avro = new AvroType('recommendation.avsc').decode(encodeRecommendation(answer, 'avro'));
     expect(JSON.parse(JSON.stringify(avro))).toEqual(answer);
+  });
+
+  it('may leave out in Avro what is not known: it is null', () => {
+    const model = { name: 'default', position: null };
+    const bytes = encodeRecommendation({ user: 'u', items: [], model, fallback: 'mean' }, 'avro');
+    expect(new AvroType('recommendation.avsc').decode(bytes)).toMatchObject({
+      model: { ...model, sequence: null, lag: null },
+    });
+  });
+
+  it('in Avro is read by who knows the schema without sequence and lag, and the other way round', () => {
+    const before = JSON.parse(readSchema('recommendation.avsc'));
+    const model = before.fields.find(({ name }: { name: string }) => name === 'model').type;
+    model.fields = model.fields.slice(0, 2);
+    const { decodeBody } = new AvroType('recommendation.avsc').writtenWith(before);
+    const old = avro.Type.forSchema(before);
+    const event = { user: 'u', items: [], model: { name: 'm', position: 5 }, fallback: null };
+    expect(decodeBody(old.toBuffer(event))).toMatchObject({ model: { sequence: null, lag: null } });
+    const now = avro.Type.forSchema(JSON.parse(readSchema('recommendation.avsc')));
+    expect(old.fromBuffer(now.toBuffer(event), old.createResolver(now))).toEqual(event);
   });
 });

@@ -28,7 +28,9 @@ export interface ModelState {
   readonly name: string;
   /** Offset after the last rating of the user's shard that the answer knows of. */
   readonly position: number | null;
-  /** What had been produced to that shard and was not yet applied; in JSON only. */
+  /** The last commit of that shard that the scorer had been told of: the answer knows of it. */
+  readonly sequence?: number | null;
+  /** What had been produced to that shard and was not yet applied. */
   readonly lag?: { readonly ratings: number; readonly ms: number } | null;
 }
 

@@ -13,6 +13,9 @@ export interface OutRecord {
   readonly headers?: Record<string, string>;
 }
 
+/** A record whose partition is chosen. */
+type PlacedRecord = OutRecord & { readonly partition: number };
+
 /** Kafka refuses a request's records of one partition beyond its message limit of 4 MB. */
 const REQUEST_BYTES_LIMIT = 1 << 20;
 /** As many as a process has shards by default: none waits for another's acknowledgement. */
@@ -63,6 +66,19 @@ export class Publisher {
     const [acknowledged] = await this.#send([record]);
     if (acknowledged?.baseOffset === undefined) throw new Error(`no offset for ${record.topic}`);
     return Number(acknowledged.baseOffset);
+  }
+
+  /** Publishes records of one topic in one request and tells the offset of each, in their order. */
+  async appendAll(records: readonly PlacedRecord[]): Promise<number[]> {
+    if (records.length === 0) return [];
+    const acknowledged = await this.#send(records);
+    const next = new Map(acknowledged.map((at) => [at.partition, Number(at.baseOffset)]));
+    return records.map(({ topic, partition }) => {
+      const offset = next.get(partition) ?? Number.NaN;
+      if (Number.isNaN(offset)) throw new Error(`no offset for ${topic}`);
+      next.set(partition, offset + 1);
+      return offset;
+    });
   }
 
   async close(): Promise<void> {

@@ -22,6 +22,7 @@ export const modelSchema = {
   properties: {
     name: { type: 'string' },
     position: { type: ['integer', 'null'] },
+    sequence: { type: ['integer', 'null'] },
     lag: {
       type: ['object', 'null'],
       properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
@@ -75,10 +76,10 @@ export interface WishFields {
 }
 
 export function wishesOf({ offset, exclude, include_rated, category, after }: WishFields): Wishes {
+  const wishes = { offset, exclude, includeRated: include_rated };
+  if (category === undefined && after === undefined) return wishes;
   return {
-    offset,
-    exclude,
-    includeRated: include_rated,
+    ...wishes,
     ...(category === undefined ? undefined : { category }),
     ...(after === undefined ? undefined : { after: placeOf(after) }),
   };

@@ -65,7 +65,7 @@ describe(`the catalogue (seed ${SEED})`, () => {
       const asked = state;
       const query = { vector: Float32Array.of(1, 0), count: 20, excluded: [] };
       answers.push(
-        queue.search(query).then((found) => {
+        queue.search(query, (found) => {
           const scores = new Set(found.map(({ score }) => score));
           expect(scores.size).toBe(1);
           expect([...scores][0]).toBeGreaterThanOrEqual(asked);
@@ -101,9 +101,20 @@ describe('searches that come together', () => {
       },
     });
     const query = { vector: new Float32Array(1), count: 1, excluded: [] };
-    await queue.search(query);
-    await Promise.all(Array.from({ length: 40 }, () => queue.search(query)));
+    await queue.search(query, String);
+    await Promise.all(Array.from({ length: 40 }, () => queue.search(query, String)));
     expect(passes).toEqual([1, 16, 16, 8]);
+  });
+
+  it('do not fail each other when one of them cannot make an answer', async () => {
+    const queue = new SearchQueue({ search: (queries) => queries.map(() => []) });
+    const query = { vector: new Float32Array(1), count: 1, excluded: [] };
+    const unfit = queue.search(query, () => {
+      throw new Error('unfit');
+    });
+    const fine = queue.search(query, () => 'fine');
+    await expect(unfit).rejects.toThrow('unfit');
+    expect(await fine).toBe('fine');
   });
 
   it('fail together when the search fails, and the next ones do not', async () => {
@@ -115,8 +126,8 @@ describe('searches that come together', () => {
       },
     });
     const query = { vector: new Float32Array(1), count: 1, excluded: [] };
-    await expect(queue.search(query)).rejects.toThrow('broken');
+    await expect(queue.search(query, String)).rejects.toThrow('broken');
     broken = false;
-    expect(await queue.search(query)).toEqual([]);
+    expect(await queue.search(query, ({ length }) => length)).toBe(0);
   });
 });

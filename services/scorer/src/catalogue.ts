@@ -2,9 +2,9 @@
  * What can be recommended: every item vector in a table that is searched exactly, and what the items topic
  * says of each. Equal scores are ordered by id, so that pages of a list fit together.
  */
-import type { ItemMetadata, ScoredItem } from '@freshet/events';
+import type { FactorBatch, ItemMetadata, ScoredItem } from '@freshet/events';
 import type { Best, Kernels, RankedTable, Search } from '@freshet/kernels';
-import { Replica } from '@freshet/session';
+import { Replica, type ReplicaOptions } from '@freshet/session';
 
 export interface Query {
   readonly vector: Float32Array;
@@ -19,6 +19,27 @@ const SLICE = 20_000;
 const USUAL_SIZE = 100;
 const SEARCHES_KEPT = 16;
 
+class ToldReplica extends Replica {
+  readonly #moved: (batch: FactorBatch) => void;
+
+  constructor(
+    kernels: Kernels,
+    factorCount: number,
+    partitions: number,
+    options: ReplicaOptions,
+    moved: (batch: FactorBatch) => void,
+  ) {
+    super(kernels, factorCount, partitions, options);
+    this.#moved = moved;
+  }
+
+  override receive(batch: FactorBatch) {
+    const reception = super.receive(batch);
+    if (reception === 'applied') this.#moved(batch);
+    return reception;
+  }
+}
+
 export class Catalogue {
   readonly items: Replica;
   readonly #kernels: Kernels;
@@ -27,13 +48,17 @@ export class Catalogue {
   readonly #metadata = new Map<string, ItemMetadata>();
   readonly #categories = new Map<string, Set<string>>();
 
-  constructor(kernels: Kernels, factorCount: number, partitions: number) {
+  /** `moved` is told of each batch of vectors that has become part of the catalogue. */
+  constructor(
+    kernels: Kernels,
+    factorCount: number,
+    partitions: number,
+    moved: (batch: FactorBatch) => void = () => {},
+  ) {
     this.#kernels = kernels;
     this.#table = kernels.rankedTable(factorCount);
-    this.items = new Replica(kernels, factorCount, partitions, {
-      table: this.#table,
-      present: (slot) => this.#show(slot),
-    });
+    const options = { table: this.#table, present: (slot: number) => this.#show(slot) };
+    this.items = new ToldReplica(kernels, factorCount, partitions, options, moved);
   }
 
   /** The exact best of each query, as the catalogue is at this moment. */
@@ -166,10 +191,14 @@ export class Catalogue {
   /** Where the end of the list is tied, all that tie are looked at, and the lowest ids are in it. */
   #ordered({ query, excluded, best, tied }: Search): ScoredItem[] {
     const found: ScoredItem[] = [];
+    let isLevel = false;
     for (let at = 0; at < best.length; at++) {
-      found.push({ item: this.items.idAt(best.slots[at] ?? 0), score: best.scores[at] ?? 0 });
+      const score = best.scores[at] ?? 0;
+      isLevel ||= score === best.scores[at - 1];
+      found.push({ item: this.items.idAt(best.slots[at] ?? 0), score });
     }
-    if (!tied) return found.sort(byScoreThenId);
+    // Found best first: only ids can be out of order.
+    if (!tied) return isLevel ? found.sort(byScoreThenId) : found;
     const last = best.scores[best.length - 1] ?? 0;
     const left = new Set(excluded);
     const level = this.#kernels

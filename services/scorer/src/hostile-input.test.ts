@@ -12,6 +12,11 @@ import { ratingRoutes } from './rating-routes.ts';
 import { batchRoutes, guestRoutes } from './recommendation-routes.ts';
 
 const model = { name: 'm', position: 1 };
+const log = {
+  error: (told: object, message: string) => {
+    throw new Error(`${message}: ${JSON.stringify(told)}`);
+  },
+};
 const limits = {
   bodyBytes: 256 << 10,
   requestMs: 300,
@@ -55,11 +60,9 @@ beforeAll(async () => {
     }),
     user: async (user) => ({ user, ratings: [], model, fallback: null }),
   };
-  const append = async ({ value }: { value: Buffer | null }) => {
-    appended.push(value?.toString());
-    return appended.length;
-  };
-  const log = new RatingLog({ append }, 'm', 4, { valueMax: 10, schemaIds: [] });
+  const appendAll = async (records: readonly { value: Buffer | null }[]) =>
+    records.map(({ value }) => appended.push(value?.toString()));
+  const ratings = new RatingLog({ appendAll }, 'm', 4, { valueMax: 10, schemaIds: [] });
   const guest = {
     recommender,
     guests: { fold: () => null },
@@ -70,9 +73,9 @@ beforeAll(async () => {
     batchRoutes(recommender),
     guestRoutes(guest),
     insightRoutes(insights as Insights),
-    ratingRoutes(log),
+    ratingRoutes(ratings),
   ];
-  api = httpApi({ recommender, token: '', waitingFor: () => null, limits, routes });
+  api = httpApi({ recommender, token: '', waitingFor: () => null, log, limits, routes });
   url = await api.listen({ port: 0, host: '127.0.0.1' });
 });
 
@@ -271,7 +274,7 @@ describe('/openapi.json', () => {
 });
 
 it('a rating that the updater would park is refused for the same reason', async () => {
-  const log = new RatingLog({ append: async () => 0 }, 'm', 4, { valueMax: 10, schemaIds: [] });
+  const log = new RatingLog({ appendAll: async () => [] }, 'm', 4, { valueMax: 10, schemaIds: [] });
   const future = { user: 'u', item: 'i', value: 1, time: 8e15 };
   await expect(log.rate([future])).rejects.toThrow(PoisonRecord);
 });

@@ -1,6 +1,8 @@
 import type { Recommendation } from '@freshet/events';
+import { exposeMetrics, registry } from '@freshet/telemetry';
 import { afterEach, describe, expect, it } from 'vitest';
 import { httpApi } from './http-api.ts';
+import { kindOf } from './measured-requests.ts';
 
 type Options = Parameters<typeof httpApi>[0];
 let api: ReturnType<typeof httpApi> | undefined;
@@ -12,11 +14,25 @@ const answering: Options['recommender'] = {
   },
 };
 const model = { name: 'm', position: 7 };
+const lines: string[] = [];
+const log = {
+  error: (told: object, message: string) => {
+    lines.push(JSON.stringify({ ...told, message }));
+  },
+};
 
-async function get(path: string, options: Partial<Options> & { authorization?: string } = {}) {
-  const { authorization, ...rest } = options;
-  api = httpApi({ recommender: answering, token: '', waitingFor: () => null, ...rest });
-  const headers = authorization === undefined ? {} : { authorization };
+interface Asking extends Partial<Options> {
+  authorization?: string;
+  requestId?: string;
+}
+
+async function get(path: string, options: Asking = {}) {
+  const { authorization, requestId, ...rest } = options;
+  api = httpApi({ recommender: answering, token: '', waitingFor: () => null, log, ...rest });
+  const headers = {
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+  };
   return api.inject({ method: 'GET', url: path, headers });
 }
 
@@ -131,5 +147,88 @@ describe('the token', () => {
 
   it('is asked for before anything about the service is told', async () => {
     expectProblem(await get(`${PATH}/ada`, { token, waitingFor: () => 'x' }), 401);
+  });
+});
+
+describe('the id of a request', () => {
+  it('is the one its sender gave it, and is returned', async () => {
+    for (const requestId of ['7', '4bf92f35-77b3-4da6', 'edge.1:span_2', 'x'.repeat(64)]) {
+      const response = await get(`${PATH}/ada`, { requestId });
+      expect(response.headers['x-request-id']).toBe(requestId);
+    }
+  });
+
+  it('is our own where that is not fit to be written', async () => {
+    for (const requestId of ['', 'a b', 'x'.repeat(65), '{"user":1}', 'é']) {
+      const response = await get(`${PATH}/trouble`, { requestId });
+      expect(response.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-\w+$/);
+      expect(response.headers['x-request-id']).not.toBe(requestId);
+    }
+  });
+
+  it('leads from a failed answer to its line in the log', async () => {
+    lines.length = 0;
+    const { headers } = await get(`${PATH}/trouble?exclude=secret-item`);
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      requestId: headers['x-request-id'],
+      route: 'GET /v1/recommendations/:user',
+      message: 'request failed',
+    });
+  });
+});
+
+describe('the log', () => {
+  it('has no line for what was answered or refused', async () => {
+    lines.length = 0;
+    await get(`${PATH}/ada`);
+    await get(`${PATH}/ada?n=0`);
+    await get('/nowhere');
+    await get(`${PATH}/ada`, { token: 's3cret', authorization: 'Bearer wrong' });
+    expect(lines).toEqual([]);
+  });
+
+  it('names neither user nor item nor token, nor what a client hung on its error', async () => {
+    lines.length = 0;
+    const failing = async () => {
+      throw Object.assign(new Error('the store is away'), { command: { args: ['row:eve'] } });
+    };
+    const authorization = 'Bearer s3cret';
+    const options = { recommender: { recommend: failing }, token: 's3cret', authorization };
+    expectProblem(await get(`${PATH}/eve?exclude=item-of-eve`, options), 500);
+    expect(lines.join()).toContain('the store is away');
+    expect(lines.join()).not.toMatch(/eve|s3cret/);
+  });
+});
+
+describe('requests', () => {
+  it('are counted by kind and outcome, with the length of the answer', async () => {
+    exposeMetrics('scorer');
+    const { body } = await get(`${PATH}/ada`);
+    await get(`${PATH}/ada?n=0`);
+    await get(`${PATH}/trouble`);
+    await get('/v1/nowhere');
+    const text = await registry.metrics();
+    const count = (kind: string, outcome: string) => {
+      const labels = `transport="http",kind="${kind}",outcome="${outcome}"`;
+      return Number(text.split(`duration_seconds_count{${labels}} `)[1]?.split('\n')[0]);
+    };
+    expect([count('recommend', 'ok'), count('recommend', 'refused')]).toEqual([1, 1]);
+    expect([count('recommend', 'failed'), count('other', 'refused')]).toEqual([1, 1]);
+    expect(count('insight', 'refused')).toBe(0);
+    expect(text).toContain('freshet_answer_bytes_count{transport="http"} 4');
+    expect(text).toContain(`freshet_answer_bytes_bucket{le="256",transport="http"} 4`);
+    expect(body.length).toBeLessThan(256);
+  });
+
+  it('are of the kind that their path begins with', () => {
+    expect(kindOf('GET', '/v1/recommendations/u')).toBe('recommend');
+    expect(kindOf('POST', '/v1/recommendations/batch')).toBe('recommend');
+    expect(kindOf('GET', '/v1/items/popular')).toBe('insight');
+    expect(kindOf('GET', '/v1/users/u')).toBe('insight');
+    expect(kindOf('DELETE', '/v1/users/u')).toBe('rate');
+    expect(kindOf('DELETE', '/v1/ratings/u/i')).toBe('rate');
+    expect(kindOf('POST', '/v1/ratings')).toBe('rate');
+    expect(kindOf('GET', '/openapi.json')).toBe('other');
   });
 });

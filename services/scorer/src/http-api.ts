@@ -1,13 +1,15 @@
 /** The API over HTTP: who may ask, when, within which limits, and how errors are told. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { recommendationCountLimit } from '@freshet/events';
-import { metrics } from '@freshet/telemetry';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
+import { measureRequests } from './measured-requests.ts';
 import { OPENAPI_PATH, serveOpenapi } from './openapi.ts';
+import { plainError } from './plain-error.ts';
 import { PROBLEM_TYPE, problem, problemText, refusal } from './problem.ts';
 import { recommendationRoutes } from './recommendation-routes.ts';
 import type { Recommender } from './recommender.ts';
+import { idMaker, saneId } from './request-id.ts';
 
 export type Routes = (api: FastifyInstance, limits: HttpLimits) => void;
 
@@ -17,6 +19,8 @@ export interface HttpApiOptions {
   readonly token: string;
   /** What readiness waits for, or null when ready. */
   readonly waitingFor: () => string | null;
+  /** Told of requests that failed; of no other. */
+  readonly log: { error(told: object, message: string): void };
   readonly limits?: HttpLimits;
   /** Beside the recommendations of a user. */
   readonly routes?: readonly Routes[];
@@ -31,11 +35,14 @@ const usual: HttpLimits = {
   ids: 1_000,
   users: 100,
 };
+const REQUEST_ID = 'x-request-id';
 const PATH_BYTES_LIMIT = 16 << 10; // Node's own limit on the head of a request
 
 export function httpApi(options: HttpApiOptions): FastifyInstance {
-  const { recommender, limits = usual, routes = [] } = options;
+  const { recommender, log, limits = usual, routes = [] } = options;
+  const newId = idMaker();
   const api = fastify({
+    genReqId: ({ headers }) => saneId(headers[REQUEST_ID]) ?? newId(),
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestMs,
     http: { headersTimeout: limits.requestMs, connectionsCheckingInterval: limits.requestMs },
@@ -53,12 +60,19 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
     ajv: { customOptions: { removeAdditional: false, coerceTypes: 'array', useDefaults: true } },
   });
   api.removeContentTypeParser('text/plain');
+  // Faster here than code made from the schemas, which are for the reader: scores are long numbers.
+  api.setSerializerCompiler(() => JSON.stringify);
+  measureRequests(api);
   guard(api, options);
   api.setNotFoundHandler((_, reply) => problem(reply, 404, 'no such resource'));
   api.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const refused = refusal(error);
     if (refused) return problem(reply, refused.status, refused.detail, refused.more);
-    request.log.error({ err: error }, 'request failed');
+    const { id: requestId, method, routeOptions } = request;
+    // The route, not the URL: that names users.
+    const route = `${method} ${routeOptions.url}`;
+    log.error({ requestId, route, error: plainError(error) }, 'request failed');
+    reply.header(REQUEST_ID, requestId);
     return problem(reply, error.statusCode ?? 500, 'the request could not be answered');
   });
   serveOpenapi(api);
@@ -70,6 +84,7 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
 function guard(api: FastifyInstance, { token, waitingFor }: HttpApiOptions): void {
   const expected = digest(token);
   api.addHook('onRequest', (request, reply, next) => {
+    if (request.headers[REQUEST_ID] === request.id) reply.header(REQUEST_ID, request.id);
     if (token !== '' && !timingSafeEqual(digest(bearer(request.headers.authorization)), expected)) {
       reply.header('www-authenticate', 'Bearer');
       return void problem(reply, 401, 'a valid bearer token is needed');
@@ -78,14 +93,6 @@ function guard(api: FastifyInstance, { token, waitingFor }: HttpApiOptions): voi
     if (reason === null || request.routeOptions.url === OPENAPI_PATH) return next();
     reply.header('retry-after', '1');
     return void problem(reply, 503, `not ready: waiting for ${reason}`);
-  });
-  api.addHook('onResponse', (_, reply, next) => {
-    const outcome = reply.statusCode < 400 ? 'ok' : reply.statusCode < 500 ? 'refused' : 'failed';
-    metrics.requestDuration.observe(
-      { transport: 'http', kind: 'recommend', outcome },
-      reply.elapsedTime / 1000,
-    );
-    next();
   });
 }
 

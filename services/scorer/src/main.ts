@@ -1,6 +1,6 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
 import { httpAddress, type Settings, serviceSettings } from '@freshet/config';
-import { factorBatchCodec, topicName } from '@freshet/events';
+import { type FactorBatch, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import type { Grams } from '@freshet/model';
 import {
@@ -10,7 +10,7 @@ import {
   openSession,
   type Session,
 } from '@freshet/session';
-import { PartitionReader, Publisher, Tail } from '@freshet/stream';
+import { PartitionReader, Publisher } from '@freshet/stream';
 import {
   AdminServer,
   listening,
@@ -20,6 +20,7 @@ import {
 } from '@freshet/telemetry';
 import { Catalogue } from './catalogue.ts';
 import { followMetadata } from './followed-metadata.ts';
+import { followUsers } from './followed-users.ts';
 import { GuestFolder } from './guest.ts';
 import { httpApi, type Routes } from './http-api.ts';
 import { insightRoutes } from './insight-routes.ts';
@@ -30,6 +31,7 @@ import { ratingRoutes } from './rating-routes.ts';
 import { batchRoutes, guestRoutes } from './recommendation-routes.ts';
 import { Recommender } from './recommender.ts';
 import { RequestAnswerer } from './request-answerer.ts';
+import { ServedLag } from './served-lag.ts';
 import { UserReader } from './user-reader.ts';
 
 const settings = serviceSettings('scorer');
@@ -37,17 +39,17 @@ const settings = serviceSettings('scorer');
 await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const { log, stack, fail } = context;
   let waitingFor: () => string | null = () => 'Kafka and Redis';
-  const health = { live: () => true, waitingFor: () => waitingFor() };
+  let measure = async (): Promise<void> => {};
+  const health = { live: () => true, waitingFor: () => waitingFor(), measure: () => measure() };
   stack.own(await AdminServer.open(httpAddress(settings, 'SCORER_ADMIN_PORT'), health));
 
   const session = await openSession('scorer', settings, { log, stack });
   const { kafka, store, model } = session;
   const partitions = settings.PARTITIONS;
   const kernels = wasmKernels();
-  const catalogue = new Catalogue(kernels, settings.FACTOR_COUNT, partitions);
+  const catalogue = new Catalogue(kernels, settings.FACTOR_COUNT, partitions, tellServable);
   const metadata = stack.own(await followMetadata(catalogue, { ...session, log, fail }));
-  const moved = () => metrics.catalogueItems.set(catalogue.items.size);
-  const followed = { ...session, side: 'item', partitions, log, fail, moved } as const;
+  const followed = { ...session, side: 'item', partitions, log, fail } as const;
   const replica = stack.own(await FollowedReplica.open(catalogue.items, followed));
   const users = new UserReader({
     store,
@@ -56,7 +58,9 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
     limit: settings.USER_CACHE,
     waitMs: settings.AFTER_MS,
   });
-  const userTail = stack.own(await followUsers(users, session, context));
+  const userTail = stack.own(
+    await followUsers(users, { ...session, log, fail, moved: tellServable }),
+  );
   const grams = stack.own(await FollowedGrams.open({ ...session, log, fail }));
   let serving = false;
   const catchingUp = () => {
@@ -71,6 +75,12 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const latest = () => grams.latest ?? first;
   const freshness = stack.own(new Freshness(() => session.admin.ends(topicName('ratings', model))));
   freshness.start((error) => log.debug({ err: error }, 'ends of the ratings not known'));
+  const lag = new ServedLag(freshness, () => users.positions);
+  measure = () => {
+    metrics.catalogueItems.set(catalogue.items.size);
+    users.tell(metrics.userReads);
+    return lag.measure();
+  };
   const recommender = new Recommender({
     model,
     partitions,
@@ -87,6 +97,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
       recommender,
       token: settings.HTTP_TOKEN,
       waitingFor: catchingUp,
+      log,
       limits: limitsOf(settings),
       routes: routesFor({
         session,
@@ -105,6 +116,12 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   if (settings.PUSH) await push(recommender, publisher, session, context);
   log.info({ model, url }, 'scorer started');
 });
+
+/** Of the ratings sampled in a batch: how long from each until the vector it moved is known here. */
+function tellServable({ side, produced }: FactorBatch): void {
+  const now = Date.now();
+  for (const at of produced) metrics.servable.observe({ side }, Math.max(0, now - at) / 1_000);
+}
 
 interface Collaborators {
   readonly session: Session;
@@ -141,29 +158,6 @@ function limitsOf(given: Settings) {
     ids: given.REQUEST_IDS,
     users: given.REQUEST_USERS,
   };
-}
-
-async function followUsers(
-  users: UserReader,
-  { kafka, admin, model }: Session,
-  { log, fail }: ServiceContext,
-): Promise<Tail> {
-  const topic = topicName('userFactors', model);
-  const ends = await admin.ends(topic);
-  const positions = new Map(ends);
-  return Tail.open(kafka, admin, {
-    topic,
-    model,
-    log,
-    fail,
-    startAt: async (partition) => positions.get(partition) ?? 0,
-    receive: (partition, records) => {
-      for (const { value, offset } of records) {
-        positions.set(partition, offset + 1);
-        if (value !== null) users.moved(factorBatchCodec.decode(value));
-      }
-    },
-  });
 }
 
 async function answerRequests(

@@ -50,8 +50,11 @@ describe('pushes', () => {
 });
 
 describe('requests on the topic', () => {
-  async function answersTo(headers: Record<string, string>) {
+  const warned: { correlationId?: string; reason?: string }[] = [];
+
+  async function answersTo(headers: Record<string, string>, asked = '{"user":"u"}') {
     const sent: string[] = [];
+    warned.length = 0;
     const answerer = new RequestAnswerer({
       model: 'm',
       partitions: 4,
@@ -59,13 +62,16 @@ describe('requests on the topic', () => {
       recommender: { recommend },
       publisher: {
         publish: async (records) => {
-          for (const { key } of records) sent.push(String(key));
+          for (const { key, topic } of records) {
+            if (topic === 'nowhere') throw new Error('no such topic');
+            sent.push(String(key));
+          }
         },
       },
       admin: { committed: async () => new Map(), starts: async () => new Map() },
-      log: { warn: () => {} },
+      log: { warn: (told: object) => void warned.push(told) },
     });
-    const value = Buffer.from('{"user":"u"}');
+    const value = Buffer.from(asked);
     await answerer.apply(0, [{ offset: 0, timestamp: 0, key: null, value, headers }]);
     return sent;
   }
@@ -75,6 +81,16 @@ describe('requests on the topic', () => {
     expect(await answersTo({ deadline: String(Date.now() + 60_000) })).toEqual(['u']);
     expect(await answersTo({ deadline: String(Date.now() - 1) })).toEqual([]);
     expect(await answersTo({ deadline: 'soon' })).toEqual([]);
+    expect(warned).toEqual([]);
+  });
+
+  it('are found in the log by their correlation id when they are not answered', async () => {
+    expect(await answersTo({ 'correlation-id': 'ask-1' }, '{"user":7}')).toEqual([]);
+    expect(warned).toEqual([{ correlationId: 'ask-1', reason: 'bad-id', offset: 0 }]);
+    await answersTo({ 'correlation-id': 'ask-2', 'reply-topic': 'nowhere' });
+    expect(warned).toMatchObject([{ correlationId: 'ask-2', topic: 'nowhere' }]);
+    await answersTo({ 'correlation-id': 'two\nlines' }, '{');
+    expect(warned[0]?.correlationId).toBeUndefined();
   });
 });
 

@@ -11,6 +11,7 @@ import {
   topicName,
 } from '@freshet/events';
 import type { LogRecord, PartitionOwner, Publisher, TopicAdmin } from '@freshet/stream';
+import { metrics } from '@freshet/telemetry';
 
 export interface PusherOptions {
   readonly model: string;
@@ -84,6 +85,7 @@ export class Pusher implements PartitionOwner {
       headers,
     }));
     await publisher.publish(await Promise.all(records));
+    metrics.pushed.inc(users.length);
   }
 
   async close(): Promise<void> {

@@ -16,13 +16,13 @@ export interface Place {
 }
 
 export class RatingLog {
-  readonly #publisher: Pick<Publisher, 'append'>;
+  readonly #publisher: Pick<Publisher, 'appendAll'>;
   readonly #topic: string;
   readonly #partitions: number;
   readonly #limits: RatingLimits;
 
   constructor(
-    publisher: Pick<Publisher, 'append'>,
+    publisher: Pick<Publisher, 'appendAll'>,
     model: string,
     partitions: number,
     limits: RatingLimits,
@@ -33,26 +33,27 @@ export class RatingLog {
     this.#limits = limits;
   }
 
-  /** In order; nothing is sent if one of them could never be applied. */
+  /** In order and in one request; nothing is sent if one of them could never be applied. */
   async rate(ratings: readonly RatingFields[]): Promise<Place[]> {
     const records = ratings.map(({ user, item, value, time }) => {
-      const text = JSON.stringify({ user, item, value, time });
-      const bytes = Buffer.from(text);
+      const bytes = Buffer.from(JSON.stringify({ user, item, value, time }));
       // As the updater will read it: what it would park is refused here.
       decodeRating({ key: null, value: bytes, timestamp: Date.now() }, this.#limits);
-      return { user, bytes };
+      return this.#recordOf(user, bytes);
     });
-    return Promise.all(records.map(({ user, bytes }) => this.#append(user, bytes)));
+    const offsets = await this.#publisher.appendAll(records);
+    return records.map(({ partition }, nth) => ({ partition, offset: offsets[nth] ?? Number.NaN }));
   }
 
   /** Every rating of the user goes, and every trace of them. */
-  forget(user: string): Promise<Place> {
-    return this.#append(user, null);
+  async forget(user: string): Promise<Place> {
+    const record = this.#recordOf(user, null);
+    const [offset = Number.NaN] = await this.#publisher.appendAll([record]);
+    return { partition: record.partition, offset };
   }
 
-  async #append(user: string, value: Buffer | null): Promise<Place> {
+  #recordOf(user: string, value: Buffer | null) {
     const partition = shardOf(user, this.#partitions);
-    const record = { topic: this.#topic, partition, key: user, value };
-    return { partition, offset: await this.#publisher.append(record) };
+    return { topic: this.#topic, partition, key: user, value };
   }
 }

@@ -29,7 +29,7 @@ export function recommendationRoutes(recommender: Pick<Recommender, 'recommend'>
     api.get<{ Params: { user: string }; Querystring: WishFields }>(
       '/v1/recommendations/:user',
       { schema },
-      async ({ params, query }) =>
+      ({ params, query }) =>
         recommender.recommend(idOf('user', params.user), query.n, wishesOf(query)),
     );
   };

@@ -73,7 +73,8 @@ describe('a recommendation', () => {
       ['drama', 1],
       ['half comedy', 1],
     ]);
-    expect(rest).toEqual({ user: 'ada', model: { name: 'm', position: 12 }, fallback: null });
+    const model = { name: 'm', position: 12, sequence: null, lag: null };
+    expect(rest).toEqual({ user: 'ada', model, fallback: null });
   });
 
   it('leaves out what the user has rated, and offers again what was taken back', async () => {

@@ -3,7 +3,13 @@
  * catalogue. Somebody without ratings is answered by the mean of all users, or while there is none by
  * what is popular: never with an error.
  */
-import { type Fallback, type ModelState, type Recommendation, shardOf } from '@freshet/events';
+import {
+  type Fallback,
+  type ModelState,
+  type Recommendation,
+  type ScoredItem,
+  shardOf,
+} from '@freshet/events';
 import { type Grams, meanVector } from '@freshet/model';
 import type { Lag } from '@freshet/session';
 import type { Catalogue } from './catalogue.ts';
@@ -15,10 +21,12 @@ export interface RecommenderOptions {
   readonly partitions: number;
   readonly factorCount: number;
   readonly catalogue: Catalogue;
-  readonly users: Pick<UserReader, 'read' | 'kept'>;
+  readonly users: Pick<UserReader, 'read' | 'kept' | 'received'>;
   readonly grams: () => Grams;
   readonly lag?: (shard: number, position: number | null) => Lag | null;
 }
+
+type Listed = Pick<Recommendation, 'items' | 'fallback'>;
 
 /** What a request may ask for beyond how many. */
 export interface Wishes {
@@ -45,29 +53,28 @@ export class Recommender {
     this.#queue = new SearchQueue(options.catalogue);
   }
 
-  async recommend(user: string, n: number, wishes: Wishes = {}): Promise<Recommendation> {
+  recommend(user: string, n: number, wishes: Wishes = {}): Promise<Recommendation> {
     const { partitions, users } = this.#options;
     const shard = shardOf(user, partitions);
     if (wishes.after !== undefined && wishes.after.partition !== shard) {
-      throw new WrongPartition(
-        `ratings of this user are on partition ${shard}, not ${wishes.after.partition}`,
-      );
+      const { partition } = wishes.after;
+      const message = `ratings of this user are on partition ${shard}, not ${partition}`;
+      return Promise.reject(new WrongPartition(message));
     }
     const after = wishes.after?.offset;
-    const known = users.kept(user, after) ?? (await users.read(user, after));
-    const { items, fallback } = await this.#list(known, n, wishes);
-    return { user, items, model: this.modelOf(shard, known.position), fallback };
+    const answer = (known: KnownUser) =>
+      this.#list(known, n, wishes, ({ items, fallback }) => {
+        return { user, items, model: this.modelOf(shard, known.position), fallback };
+      });
+    const kept = users.kept(user, after);
+    return kept === undefined ? users.read(user, after).then(answer) : answer(kept);
   }
 
   /** For somebody who is not stored: a vector, and the items it comes from. */
-  async recommendTo(
-    vector: Float32Array | null,
-    rated: readonly number[],
-    n: number,
-    wishes: Wishes,
-  ) {
-    const known = { vector, rated, position: null };
-    return { ...(await this.#list(known, n, wishes)), model: this.modelOf(null, null) };
+  recommendTo(vector: Float32Array | null, rated: readonly number[], n: number, wishes: Wishes) {
+    const model = this.modelOf(null, null);
+    const guest = { vector, rated, position: null };
+    return this.#list(guest, n, wishes, ({ items, fallback }) => ({ items, model, fallback }));
   }
 
   /** The vector that answers for a user, and why if it is not the user's own. */
@@ -84,28 +91,35 @@ export class Recommender {
 
   /** Without a shard the lag is that of nobody's ratings in particular: not told. */
   modelOf(shard: number | null, position: number | null): ModelState {
-    const { model, lag } = this.#options;
-    if (lag === undefined) return { name: model, position };
-    return { name: model, position, lag: shard === null ? null : lag(shard, position) };
+    const { model: name, lag, users } = this.#options;
+    if (shard === null) return { name, position, sequence: null, lag: null };
+    const sequence = users.received(shard)?.sequence ?? null;
+    return { name, position, sequence, lag: lag?.(shard, position) ?? null };
   }
 
-  async #list({ vector: own, rated }: KnownUser, n: number, wishes: Wishes) {
+  #list<T>(
+    { vector: own, rated }: KnownUser,
+    n: number,
+    wishes: Wishes,
+    answer: (list: Listed) => T,
+  ): Promise<T> {
     const { offset = 0, exclude = [], includeRated = false, category } = wishes;
     const { catalogue } = this.#options;
     const { vector, fallback } = this.queryOf(own);
     const named = exclude.length === 0 ? [] : catalogue.knownSlots(exclude);
     const excluded = includeRated ? named : named.length === 0 ? rated : [...named, ...rated];
     const query = { vector, count: offset + n, excluded };
-    const page = (items: Recommendation['items'], why: Fallback) => ({
-      items: catalogue.described(items.slice(offset)),
-      fallback: why,
-    });
-    if (category !== undefined) return page(catalogue.searchCategory(category, query), fallback);
-    if (fallback !== null && vector.every((factor) => factor === 0)) {
-      // The mean says nothing at all: what is popular says more.
-      const popular = await catalogue.popular(offset + n, new Set(excluded));
-      if (popular.length > 0) return page(popular, 'trend');
+    const page = (items: readonly ScoredItem[], why: Fallback): T => {
+      const wanted = offset === 0 ? items : items.slice(offset);
+      return answer({ items: catalogue.described(wanted), fallback: why });
+    };
+    const best = () => this.#queue.search(query, (items) => page(items, fallback));
+    if (category !== undefined) {
+      return Promise.resolve(page(catalogue.searchCategory(category, query), fallback));
     }
-    return page(await this.#queue.search(query), fallback);
+    if (fallback === null || vector.some((factor) => factor !== 0)) return best();
+    // The mean says nothing at all: what is popular says more.
+    const popular = catalogue.popular(query.count, new Set(excluded));
+    return popular.then((items) => (items.length > 0 ? page(items, 'trend') : best()));
   }
 }

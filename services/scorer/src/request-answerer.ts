@@ -7,8 +7,11 @@ import {
   topicName,
 } from '@freshet/events';
 import type { LogRecord, OutRecord, PartitionOwner, Publisher, TopicAdmin } from '@freshet/stream';
-import { type Log, metrics } from '@freshet/telemetry';
+import type { Log } from '@freshet/telemetry';
+import { plainError } from './plain-error.ts';
 import type { Recommender } from './recommender.ts';
+import { saneId } from './request-id.ts';
+import { RequestMetrics } from './request-metrics.ts';
 
 export interface AnswererOptions {
   readonly model: string;
@@ -20,8 +23,11 @@ export interface AnswererOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
+const CORRELATION = 'correlation-id';
+
 export class RequestAnswerer implements PartitionOwner {
   readonly #options: AnswererOptions;
+  readonly #measures = new RequestMetrics('kafka');
 
   constructor(options: AnswererOptions) {
     this.#options = options;
@@ -45,7 +51,10 @@ export class RequestAnswerer implements PartitionOwner {
     for (const answer of answers.filter(({ topic }) => topic !== ours)) {
       // The asker chose this topic: if it is not there, that is the asker's loss alone.
       await publisher.publish([answer]).catch((error: unknown) => {
-        log.warn({ err: error, topic: answer.topic }, 'reply topic not writable: answer dropped');
+        const { topic, headers } = answer;
+        const correlationId = saneId(headers?.[CORRELATION]);
+        const told = { correlationId, topic, error: plainError(error) };
+        log.warn(told, 'reply topic not writable: answer dropped');
       });
     }
     return true;
@@ -54,39 +63,45 @@ export class RequestAnswerer implements PartitionOwner {
   release(): void {}
 
   async #answer(record: LogRecord): Promise<OutRecord | undefined> {
-    const { model, partitions, recommender, log } = this.#options;
-    const timer = metrics.requestDuration.startTimer({ transport: 'kafka', kind: 'recommend' });
+    const began = performance.now();
     try {
       const request = decodeRecommendationRequest(record.value);
+      const { model, recommender } = this.#options;
       if (request.model !== undefined && request.model !== model) return undefined;
       const deadline = Number(record.headers.deadline ?? Number.POSITIVE_INFINITY);
       if (!(Date.now() <= deadline)) {
         // Nobody waits for it any more; a deadline that is no number has passed too.
-        timer({ outcome: 'refused' });
+        this.#measures.observe('recommend', 'refused', began);
         return undefined;
       }
       const answer = await recommender.recommend(request.user, request.n);
-      const replyTopic = record.headers['reply-topic'];
-      const destination =
-        replyTopic === undefined
-          ? {
-              topic: topicName('recommendations', model),
-              partition: shardOf(request.user, partitions),
-            }
-          : { topic: replyTopic };
-      const correlation = record.headers['correlation-id'];
-      timer({ outcome: 'ok' });
-      return {
-        ...destination,
-        key: request.user,
-        value: encodeRecommendation(answer, request.format),
-        ...(correlation === undefined ? {} : { headers: { 'correlation-id': correlation } }),
-      };
+      const value = encodeRecommendation(answer, request.format);
+      this.#measures.observe('recommend', 'ok', began, value.length);
+      return this.#addressed(request.user, value, record.headers);
     } catch (error) {
-      if (!(error instanceof PoisonRecord)) throw error;
-      timer({ outcome: 'refused' });
-      log.warn({ reason: error.reason, offset: record.offset }, 'request refused');
+      const isRefused = error instanceof PoisonRecord;
+      this.#measures.observe('recommend', isRefused ? 'refused' : 'failed', began);
+      if (!isRefused) throw error;
+      const correlationId = saneId(record.headers[CORRELATION]);
+      const told = { correlationId, reason: error.reason, offset: record.offset };
+      this.#options.log.warn(told, 'request refused');
       return undefined;
     }
+  }
+
+  #addressed(key: string, value: Buffer, headers: LogRecord['headers']): OutRecord {
+    const { model, partitions } = this.#options;
+    const ours = {
+      topic: topicName('recommendations', model),
+      partition: shardOf(key, partitions),
+    };
+    const replyTopic = headers['reply-topic'];
+    const correlation = headers[CORRELATION];
+    return {
+      ...(replyTopic === undefined ? ours : { topic: replyTopic }),
+      key,
+      value,
+      ...(correlation === undefined ? {} : { headers: { [CORRELATION]: correlation } }),
+    };
   }
 }

@@ -7,7 +7,7 @@ import type { Catalogue, Query } from './catalogue.ts';
 
 interface Waiting {
   readonly query: Query;
-  readonly resolve: (found: ScoredItem[]) => void;
+  readonly found: (items: ScoredItem[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -22,9 +22,17 @@ export class SearchQueue {
     this.#catalogue = catalogue;
   }
 
-  search(query: Query): Promise<ScoredItem[]> {
+  /** What `answer` makes of the items found; in the same turn, for each `then` would be felt. */
+  search<T>(query: Query, answer: (items: ScoredItem[]) => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ query, resolve, reject });
+      const found = (items: ScoredItem[]) => {
+        try {
+          resolve(answer(items));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#waiting.push({ query, found, reject });
       if (this.#waiting.length === 1) setImmediate(() => this.#run());
     });
   }
@@ -34,9 +42,9 @@ export class SearchQueue {
     this.#waiting = this.#waiting.slice(SEARCHES_PER_TURN);
     if (this.#waiting.length > 0) setImmediate(() => this.#run());
     try {
-      const found = this.#catalogue.search(turn.map(({ query }) => query));
-      turn.forEach(({ resolve }, nth) => {
-        resolve(found[nth] ?? []);
+      const lists = this.#catalogue.search(turn.map(({ query }) => query));
+      turn.forEach(({ found }, nth) => {
+        found(lists[nth] ?? []);
       });
     } catch (error) {
       for (const { reject } of turn) reject(error);

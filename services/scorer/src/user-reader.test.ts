@@ -1,6 +1,6 @@
 import { type FactorBatch, shardOf } from '@freshet/events';
 import { encodeRowEntry, type StoredEntity } from '@freshet/store';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NotThereYet, UserReader } from './user-reader.ts';
 
 const PARTITIONS = 1;
@@ -111,8 +111,50 @@ describe('a rating that must be in the answer', () => {
     expect(position).toBe(6);
   });
 
+  it('is there as soon as a batch says so, without asking the store in between', async () => {
+    vi.useFakeTimers();
+    try {
+      const reading = users.read('ada', 5);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(reads).toBe(1);
+      users.moved(batch(4, 5, ['bob']));
+      store(6, 2);
+      users.moved(batch(5, 6, ['ada']));
+      expect((await reading).position).toBe(6);
+      expect(reads).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('and does not come: the wait ends with how far the shard is', async () => {
     await expect(users.read('ada', 99)).rejects.toThrow(NotThereYet);
     await expect(users.read('ada', 99)).rejects.toMatchObject({ position: 5 });
+  });
+});
+
+describe('what has been received', () => {
+  it('is the last batch of each shard, from what the store held at the start', () => {
+    expect(users.received(0)).toBeUndefined();
+    users.begin(0, { epoch: 1, sequence: 3, next: 5 });
+    users.moved(batch(4, 5, ['ada']));
+    expect(users.received(0)).toEqual({ epoch: 1, sequence: 3, next: 5 });
+    users.moved(batch(5, 8, ['ada']));
+    expect(users.received(0)).toEqual({ epoch: 1, sequence: 8, next: 8 });
+    expect(users.positions).toEqual(new Map([[0, 8]]));
+  });
+
+  it('is counted by whether the store had to be asked', async () => {
+    for (let n = 0; n < 3; n++) await users.read('ada');
+    const told: Record<string, number> = { hit: 0, miss: 0 };
+    const counter = {
+      inc: ({ outcome }: { outcome: string }, by: number) => {
+        told[outcome] = (told[outcome] ?? 0) + by;
+      },
+    };
+    users.tell(counter);
+    expect(told).toEqual({ hit: 2, miss: 1 });
+    users.tell(counter);
+    expect(told).toEqual({ hit: 2, miss: 1 });
   });
 });

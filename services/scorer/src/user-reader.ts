@@ -4,6 +4,7 @@
  * who needs a later position waits for the store to reach it.
  */
 import { type FactorBatch, shardOf } from '@freshet/events';
+import type { ShardVersion } from '@freshet/session';
 import { decodeRow, type FactorStore, type RowEntry } from '@freshet/store';
 
 export interface KnownUser {
@@ -35,13 +36,25 @@ export class NotThereYet extends Error {
   }
 }
 
-const LOOK_AGAIN_MS = 3;
+/** The store is asked again after so long, and then ever more seldom: a batch wakes who waits. */
+const LOOK_AGAIN_MS = 2;
+const LOOK_AGAIN_GROWTH = 1.5;
+const LOOK_AGAIN_LIMIT_MS = 8;
+
+interface Waiter {
+  readonly shard: number;
+  readonly after: number;
+  readonly wake: () => void;
+}
 
 export class UserReader {
   readonly #options: UserReaderOptions;
-  readonly #kept = new Map<string, KnownUser>();
-  /** By shard: where the batches received so far end. */
-  readonly #received = new Map<number, { epoch: number; next: number }>();
+  readonly #kept = new Map<string, KnownUser & { readonly shard: number }>();
+  /** By shard: the last batch received, or what the store held at the start. */
+  readonly #received = new Map<number, ShardVersion>();
+  readonly #waiters = new Set<Waiter>();
+  #hits = 0;
+  #misses = 0;
 
   constructor(options: UserReaderOptions) {
     this.#options = options;
@@ -57,9 +70,10 @@ export class UserReader {
       this.#kept.set(user, kept);
     }
     // No batch since has named this user, so what is kept is as of the last one.
-    const next = this.#received.get(shardOf(user, this.#options.partitions))?.next ?? 0;
+    const next = this.#received.get(kept.shard)?.next ?? 0;
     const position = Math.max(kept.position ?? 0, next);
     if (!isPast(position, after)) return undefined;
+    this.#hits++;
     return { vector: kept.vector, rated: kept.rated, position };
   }
 
@@ -67,12 +81,15 @@ export class UserReader {
   async read(user: string, after?: number): Promise<KnownUser> {
     const kept = this.kept(user, after);
     if (kept !== undefined) return kept;
+    this.#misses++;
     const deadline = performance.now() + this.#options.waitMs;
-    for (;;) {
+    for (let pauseMs = LOOK_AGAIN_MS; ; pauseMs *= LOOK_AGAIN_GROWTH) {
       const found = await this.#load(user);
-      if (isPast(found.position, after)) return found;
-      if (performance.now() >= deadline) throw new NotThereYet(found.position, after ?? 0);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      if (after === undefined || isPast(found.position, after)) return found;
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) throw new NotThereYet(found.position, after);
+      const { shard } = this.#shardOf(user);
+      await this.#news(shard, after, Math.min(pauseMs, LOOK_AGAIN_LIMIT_MS, leftMs));
     }
   }
 
@@ -83,18 +100,55 @@ export class UserReader {
     return { ratings: entries.filter(({ value }) => value !== null), position };
   }
 
+  /** What the scorer has been told of a shard; undefined of one that nobody has written yet. */
+  received(shard: number): ShardVersion | undefined {
+    return this.#received.get(shard);
+  }
+
+  /** Offset after the last rating that answers know of, by shard. */
+  get positions(): ReadonlyMap<number, number> {
+    return new Map(Array.from(this.#received, ([shard, { next }]) => [shard, next]));
+  }
+
+  /** Adds to a counter what was read since it was last told: counting there and then would be felt. */
+  tell(counter: { inc(labels: { outcome: 'hit' | 'miss' }, by: number): void }): void {
+    counter.inc({ outcome: 'hit' }, this.#hits);
+    counter.inc({ outcome: 'miss' }, this.#misses);
+    this.#hits = 0;
+    this.#misses = 0;
+  }
+
+  /** Where the batches that follow start from. */
+  begin(shard: number, version: ShardVersion): void {
+    this.#received.set(shard, version);
+  }
+
   /** Drops whom the batch names, or the whole shard where batches are missing. */
-  moved({ shard, epoch, from, next, ids, deletes }: FactorBatch): void {
+  moved({ shard, epoch, sequence, from, next, ids, deletes }: FactorBatch): void {
     const known = this.#received.get(shard);
     if (known !== undefined && epoch <= known.epoch && next <= known.next) return;
-    this.#received.set(shard, { epoch, next });
+    this.#received.set(shard, { epoch, sequence, next });
     if (known !== undefined && from !== known.next) {
-      const { partitions } = this.#options;
-      for (const user of this.#kept.keys()) {
-        if (shardOf(user, partitions) === shard) this.#kept.delete(user);
-      }
+      for (const [user, kept] of this.#kept) if (kept.shard === shard) this.#kept.delete(user);
     }
     for (const user of [...ids, ...deletes]) this.#kept.delete(user);
+    for (const waiter of this.#waiters) {
+      if (waiter.shard === shard && next > waiter.after) waiter.wake();
+    }
+  }
+
+  /** Until a batch says that the store is past `after`, or so long. */
+  #news(shard: number, after: number, limitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+        resolve();
+      };
+      const timer = setTimeout(wake, limitMs);
+      const waiter = { shard, after, wake };
+      this.#waiters.add(waiter);
+    });
   }
 
   async #load(user: string): Promise<KnownUser> {
@@ -108,7 +162,7 @@ export class UserReader {
     // Batches may have passed while the store was asked: then this may be old already.
     const isCurrent = (position ?? 0) >= (this.#received.get(shard.shard)?.next ?? 0);
     if (isCurrent && isKnown && limit > 0) {
-      this.#kept.set(user, found);
+      this.#kept.set(user, { ...found, shard: shard.shard });
       if (this.#kept.size > limit) {
         for (const oldest of this.#kept.keys()) {
           this.#kept.delete(oldest);

@@ -14,6 +14,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   latency: () => import('./latency.ts'),
   score: () => import('./score.ts'),
   http: () => import('./http.ts'),
+  hostile: () => import('./http-hostile.ts'),
+  after: () => import('./after.ts'),
   quality: () => import('./quality.ts'),
 };
 

@@ -12,8 +12,8 @@ const MODEL = 'cold';
 const LIMIT_MS = 120_000;
 const SEED = 3;
 
-export async function coldStart(figure: Figure, system: BenchSystem, folder: string) {
-  const { settings } = system;
+export async function coldStart(figure: Figure, system: BenchSystem): Promise<void> {
+  const { settings, folder } = system;
   const partitions = settings.PARTITIONS;
   const store = await system.openStore(MODEL);
   await store.agree({

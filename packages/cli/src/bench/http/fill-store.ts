@@ -10,7 +10,7 @@ export interface Entity {
 
 const ENTITIES_PER_COMMIT = 1_000;
 /** Below every epoch that a claim gives. */
-const EPOCH = 0;
+export const EPOCH = 0;
 
 export async function fillSide(
   store: FactorStore,

@@ -1,10 +1,14 @@
 /**
- * Asks a server as fast as it answers, over connections that stay open. Bare sockets: a client that costs
- * more than the server would measure itself.
+ * Asks a server as fast as it answers, over connections that stay open, one request at a time on each. Bare
+ * sockets and no promises: a client that costs more than the server would measure itself.
  */
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 
-const CONNECTIONS = 16;
+/** Enough that the server is never without a request while the client reads answers. */
+const BUSY_CONNECTIONS = 64;
+const HEAD_END = Buffer.from('\r\n\r\n');
+const LENGTH = Buffer.from('content-length: ');
+const OK = Buffer.from('HTTP/1.1 200');
 
 export interface Load {
   readonly ratePerSecond: number;
@@ -12,51 +16,75 @@ export interface Load {
   readonly latencies: number[];
 }
 
+export interface Pace {
+  readonly connections: number;
+  /** Between an answer and the next request of the same connection. */
+  readonly pauseMs: number;
+}
+
 export async function httpLoad(
   port: number,
   pathOf: (nth: number) => string,
   durationMs: number,
+  { connections, pauseMs }: Pace = { connections: BUSY_CONNECTIONS, pauseMs: 0 },
 ): Promise<Load> {
   const latencies: number[] = [];
   const began = performance.now();
   const until = began + durationMs;
   let asked = 0;
-  const clients = Array.from({ length: CONNECTIONS }, async () => {
-    const socket = connect(port, '127.0.0.1').setNoDelay(true);
-    try {
-      while (performance.now() < until) {
-        const sent = performance.now();
-        await exchange(socket, pathOf(asked++));
-        latencies.push(performance.now() - sent);
-      }
-    } finally {
-      socket.destroy();
-    }
-  });
+  const next = () => (performance.now() < until ? pathOf(asked++) : undefined);
+  const clients = Array.from({ length: connections }, () =>
+    converse(port, next, pauseMs, latencies),
+  );
   await Promise.all(clients);
   return { ratePerSecond: (latencies.length / (performance.now() - began)) * 1_000, latencies };
 }
 
-/** One request, one answer of status 200. */
-function exchange(socket: Socket, path: string): Promise<void> {
+/** One connection: asks for what `next` says until it says nothing, and notes how long each took. */
+function converse(
+  port: number,
+  next: () => string | undefined,
+  pauseMs: number,
+  latencies: number[],
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    let text = '';
-    const finish = (error?: Error) => {
-      socket.off('data', read).off('error', finish).off('close', closed);
-      if (error) reject(error);
-      else resolve();
+    const socket = connect(port, '127.0.0.1').setNoDelay(true);
+    let sentAt = 0;
+    let pending: Buffer | undefined;
+    const end = (error?: Error) => {
+      socket.removeAllListeners('close').destroy();
+      if (error === undefined) resolve();
+      else reject(error);
     };
-    const closed = () => finish(new Error('the server closed the connection'));
-    const read = (bytes: Buffer) => {
-      text += bytes.toString('latin1');
-      const head = text.indexOf('\r\n\r\n');
-      if (head < 0) return;
-      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
-      if (text.length < head + 4 + length) return;
-      if (text.startsWith('HTTP/1.1 200')) finish();
-      else finish(new Error(text.slice(0, 200)));
+    const ask = () => {
+      const path = next();
+      if (path === undefined) return end();
+      sentAt = performance.now();
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`, 'latin1');
     };
-    socket.on('data', read).on('error', finish).on('close', closed);
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`);
+    socket.on('data', (bytes: Buffer) => {
+      const all = pending === undefined ? bytes : Buffer.concat([pending, bytes]);
+      const length = answerLength(all);
+      pending = all.length < length ? all : undefined;
+      if (pending !== undefined) return;
+      if (!all.subarray(0, OK.length).equals(OK)) return end(new Error(all.toString('latin1')));
+      latencies.push(performance.now() - sentAt);
+      if (pauseMs === 0) ask();
+      else setTimeout(ask, pauseMs);
+    });
+    socket.once('connect', ask).once('error', end);
+    socket.once('close', () => end(new Error('the server closed the connection')));
   });
+}
+
+/** Head and body together; more than is there while the head is not whole. */
+function answerLength(bytes: Buffer): number {
+  const headEnd = bytes.indexOf(HEAD_END);
+  const at = bytes.indexOf(LENGTH);
+  if (headEnd < 0 || at < 0) return Number.POSITIVE_INFINITY;
+  return (
+    headEnd +
+    HEAD_END.length +
+    Number.parseInt(bytes.toString('latin1', at + LENGTH.length, headEnd), 10)
+  );
 }

@@ -1,0 +1,46 @@
+/**
+ * What do hostile clients cost the others? A scorer is asked at a steady pace, in turns alone and beside slow
+ * clients, bodies of 10 MB, 10,000 excludes and requests that make no sense.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Figure } from './command.ts';
+import { httpLoad } from './http/http-load.ts';
+import { pathOf, serveModel } from './http/served-model.ts';
+import { BenchSystem } from './pipeline/bench-system.ts';
+import { quantile } from './pipeline/quantile.ts';
+
+const TURNS = 3;
+const TURN_MS = 3_000;
+/** About 500 requests a second: far from what it can do, so that waiting is somebody else's doing. */
+const PACE = { connections: 8, pauseMs: 15 };
+
+export async function bench(figure: Figure, _args: readonly string[]): Promise<void> {
+  await BenchSystem.use(async (system) => {
+    const port = await serveModel(system);
+    await httpLoad(port, pathOf, TURN_MS);
+    const latencies = { alone: [] as number[], beside: [] as number[] };
+    for (let turn = 0; turn < TURNS; turn++) {
+      latencies.alone.push(...(await httpLoad(port, pathOf, TURN_MS, PACE)).latencies);
+      const hostile = new Worker(new URL('./http/hostile-worker.js', import.meta.url), {
+        workerData: { port },
+      });
+      latencies.beside.push(...(await httpLoad(port, pathOf, TURN_MS, PACE)).latencies);
+      await hostile.terminate();
+    }
+    for (const [name, all] of Object.entries(latencies)) {
+      figure(`hostile_${name}_p50_ms`, quantile(all, 0.5), `ms of ${all.length} answers`);
+      figure(`hostile_${name}_p99_ms`, quantile(all, 0.99), 'ms');
+    }
+    figure('hostile_refused', await refused(system), 'of their requests, those that were HTTP');
+    const ratio = quantile(latencies.beside, 0.99) / quantile(latencies.alone, 0.99);
+    figure('hostile_p99_ratio', ratio, 'of the p99 without them');
+  });
+}
+
+async function refused({ settings }: BenchSystem): Promise<number> {
+  const url = `http://127.0.0.1:${settings.SCORER_ADMIN_PORT}/metrics`;
+  const counts = (await (await fetch(url)).text()).matchAll(
+    /^freshet_request_duration_seconds_count\{.*outcome="refused".*\} (\d+)$/gm,
+  );
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}

@@ -1,0 +1,113 @@
+/**
+ * Moves vectors while something else is measured, as updaters would: each batch is committed to the store,
+ * then told on its topic. A catalogue that stands still would flatter whatever remembers answers.
+ */
+import { type FactorBatch, factorBatchCodec, type Side, sides, topicName } from '@freshet/events';
+import { Random } from '@freshet/model';
+import { Publisher } from '@freshet/stream';
+import type { BenchSystem } from '../pipeline/bench-system.ts';
+import { type Entity, EPOCH } from './fill-store.ts';
+
+/** Of each side; a stream of so many ratings per second moves as many. */
+export const MOVES_PER_SECOND = 100;
+const BATCH = 5;
+const SEED = 8;
+
+export class MovingModel {
+  readonly #system: BenchSystem;
+  readonly #publisher: Publisher;
+  readonly #entities: Readonly<Record<Side, readonly (readonly Entity[])[]>>;
+  readonly #random = new Random(SEED);
+  #stopped = false;
+  #running: Promise<void> = Promise.resolve();
+
+  private constructor(
+    system: BenchSystem,
+    publisher: Publisher,
+    entities: Readonly<Record<Side, readonly (readonly Entity[])[]>>,
+  ) {
+    this.#system = system;
+    this.#publisher = publisher;
+    this.#entities = entities;
+  }
+
+  /** `entities` of each side by shard, as the store was filled with them. */
+  static async start(
+    system: BenchSystem,
+    entities: Readonly<Record<Side, readonly (readonly Entity[])[]>>,
+  ): Promise<MovingModel> {
+    const model = new MovingModel(system, await Publisher.open(system.session.kafka), entities);
+    model.#running = model.#run();
+    return model;
+  }
+
+  async close(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+    await this.#publisher.close();
+  }
+
+  async #run(): Promise<void> {
+    const pauseMs = (1_000 * BATCH) / MOVES_PER_SECOND;
+    for (let turn = 0; !this.#stopped; turn++) {
+      for (const side of sides) await this.#move(side, turn % this.#system.settings.PARTITIONS);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+
+  async #move(side: Side, shard: number): Promise<void> {
+    const { store, model } = this.#system.session;
+    const { facts } = await store.inspect({ side, shard });
+    const from = Number(facts.position ?? 0);
+    const sequence = Number(facts.sequence ?? 0) + 1;
+    const batch = this.#batch(side, shard, from, sequence);
+    const k = batch.factorCount;
+    const vectors = new Map(
+      batch.ids.map((id, nth) => {
+        return [id, { vector: batch.vectors.slice(nth * k, (nth + 1) * k), trend: 0 }];
+      }),
+    );
+    await store.commit(
+      { side, shard },
+      {
+        epoch: EPOCH,
+        id: `move ${from}`,
+        from,
+        next: from + 1,
+        vectors,
+        removed: [],
+        rowAppends: new Map(),
+        gram: new Uint8Array(),
+        outbox: new Uint8Array(),
+        facts: { epoch: String(EPOCH), sequence: String(sequence) },
+      },
+    );
+    const topic = topicName(`${side}Factors`, model);
+    const value = factorBatchCodec.encode(batch);
+    await this.#publisher.publish([{ topic, partition: shard, key: String(shard), value }]);
+  }
+
+  /** A few of the shard, each moved by up to a hundredth. */
+  #batch(side: Side, shard: number, from: number, sequence: number): FactorBatch {
+    const all = this.#entities[side][shard] ?? [];
+    const moved = Array.from({ length: BATCH }, () => all[this.#random.below(all.length)]);
+    const chosen = [...new Set(moved)].filter((each) => each !== undefined);
+    const near = (factor: number) => factor * (1 + 0.02 * (this.#random.next() - 0.5));
+    return {
+      side,
+      shard,
+      epoch: EPOCH,
+      sequence,
+      from,
+      next: from + 1,
+      factorCount: this.#system.settings.FACTOR_COUNT,
+      ids: chosen.map(({ id }) => id),
+      vectors: Float32Array.from(chosen.flatMap(({ vector }) => Array.from(vector, near))),
+      counts: new Uint32Array(chosen.length),
+      trends: new Float64Array(chosen.length),
+      times: new Float64Array(chosen.length),
+      deletes: [],
+      produced: Float64Array.of(Date.now()),
+    };
+  }
+}
