@@ -2,6 +2,7 @@
 
 import type { Log } from '@freshet/telemetry';
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import { openSocket } from './open-socket.ts';
 
 export interface KafkaOptions {
   readonly clientId: string;
@@ -33,6 +34,7 @@ export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka>
     brokers: [...options.brokers],
     ssl: options.tls,
     ...(options.username === '' ? {} : { sasl: saslOf(options) }),
+    socketFactory: openSocket,
     connectionTimeout: 3_000,
     requestTimeout: 30_000,
     retry,

@@ -18,8 +18,8 @@ type PlacedRecord = OutRecord & { readonly partition: number };
 
 /** Kafka refuses a request's records of one partition beyond its message limit of 4 MB. */
 const REQUEST_BYTES_LIMIT = 1 << 20;
-/** As many as a process has shards by default: none waits for another's acknowledgement. */
-const REQUESTS_IN_FLIGHT = 8;
+/** A few: what comes meanwhile shares the next, for a request costs as much as many records. */
+const REQUESTS_IN_FLIGHT = 3;
 const ALL_REPLICAS = -1;
 const REQUEST_TIMEOUT_MS = 30_000;
 

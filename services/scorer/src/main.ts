@@ -36,6 +36,9 @@ import { UserReader } from './user-reader.ts';
 
 const settings = serviceSettings('scorer');
 
+/** A list follows its user's vector; items and grams may be this much older, and cost fewer requests. */
+const GATHER_MS = 20;
+
 await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const { log, stack, fail } = context;
   let waitingFor: () => string | null = () => 'Kafka and Redis';
@@ -49,7 +52,8 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const kernels = wasmKernels();
   const catalogue = new Catalogue(kernels, settings.FACTOR_COUNT, partitions, tellServable);
   const metadata = stack.own(await followMetadata(catalogue, { ...session, log, fail }));
-  const followed = { ...session, side: 'item', partitions, log, fail } as const;
+  const gatherMs = GATHER_MS;
+  const followed = { ...session, side: 'item', partitions, gatherMs, log, fail } as const;
   const replica = stack.own(await FollowedReplica.open(catalogue.items, followed));
   const users = new UserReader({
     store,
@@ -61,7 +65,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const userTail = stack.own(
     await followUsers(users, { ...session, log, fail, moved: tellServable }),
   );
-  const grams = stack.own(await FollowedGrams.open({ ...session, log, fail }));
+  const grams = stack.own(await FollowedGrams.open({ ...session, gatherMs, log, fail }));
   let serving = false;
   const catchingUp = () => {
     if (grams.latest === undefined) return 'the grams of the aggregator';

@@ -16,6 +16,9 @@ import { UserJudge } from './user-judge.ts';
 /** The other side and the grams may be this old: it costs nothing in quality, and saves requests. */
 const GATHER_MS = 50;
 
+/** Nobody waits for an item's vector as they do for their own list; fewer commits leave more for those. */
+const ITEM_GATHER_MS = 20;
+
 /** A commit of a few milliseconds, however much a user to be forgotten has rated. */
 const FORGET_SLICE = 1_000;
 
@@ -64,7 +67,9 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     const stage = new Stage({ ...wiring, side, source, surroundings, reader, coalesce });
     stack.own({ close: () => stage.drain() });
     const groupId = `${model}.updater.${side}s`;
-    const reading = { groupId, topic: source, log, fail, sessionMs: settings.KAFKA_SESSION_MS };
+    const sessionMs = settings.KAFKA_SESSION_MS;
+    const gathering = side === 'item' ? { gatherMs: ITEM_GATHER_MS } : {};
+    const reading = { groupId, topic: source, log, fail, sessionMs, ...gathering };
     const records = new PartitionReader(kafka, reading, stage);
     stack.own(records);
     readers.push(records);

@@ -7,8 +7,8 @@ import type { Side } from '@freshet/events';
 import type { OutRecord, Publisher } from '@freshet/stream';
 import { metrics } from '@freshet/telemetry';
 
-/** Commits whose records may wait: each is in the outbox again until they are acknowledged. */
-const COMMITS = 3;
+/** What may wait: all of it is in the outbox of every further commit. */
+const limits = { commits: 16, bytes: 256 << 10 } as const;
 
 export class Outgoing {
   readonly #side: Side;
@@ -16,7 +16,11 @@ export class Outgoing {
   readonly #fail: (error: unknown) => void;
   /** By commit, oldest first. */
   readonly #unacknowledged: (readonly OutRecord[])[] = [];
+  #bytes = 0;
+  /** Until there is nothing left. */
   #sending: Promise<void> | undefined;
+  /** Until the request that is on its way is acknowledged. */
+  #request: Promise<void> | undefined;
 
   constructor(side: Side, publisher: Pick<Publisher, 'publish'>, fail: (error: unknown) => void) {
     this.#side = side;
@@ -34,6 +38,7 @@ export class Outgoing {
 
   add(records: readonly OutRecord[]): void {
     this.#unacknowledged.push(records);
+    this.#bytes += sizeOf(records);
     if (this.#sending !== undefined) return;
     this.#sending = this.#send();
     this.#sending.catch(this.#fail);
@@ -41,7 +46,9 @@ export class Outgoing {
 
   /** Waits while too much is on its way; throws if sending has failed for good. */
   async room(): Promise<void> {
-    if (this.#unacknowledged.length >= COMMITS) await this.#sending;
+    while (this.#unacknowledged.length >= limits.commits || this.#bytes >= limits.bytes) {
+      await this.#request;
+    }
   }
 
   async drained(): Promise<void> {
@@ -50,12 +57,22 @@ export class Outgoing {
 
   async #send(): Promise<void> {
     while (this.#unacknowledged.length > 0) {
-      const count = this.#unacknowledged.length;
-      const timer = metrics.publishDuration.startTimer({ side: this.#side });
-      await this.#publisher.publish(this.#unacknowledged.flat());
-      timer();
-      this.#unacknowledged.splice(0, count);
+      this.#request = this.#sendWaiting();
+      await this.#request;
     }
     this.#sending = undefined;
   }
+
+  async #sendWaiting(): Promise<void> {
+    const sent = [...this.#unacknowledged];
+    const timer = metrics.publishDuration.startTimer({ side: this.#side });
+    await this.#publisher.publish(sent.flat());
+    timer();
+    this.#unacknowledged.splice(0, sent.length);
+    for (const records of sent) this.#bytes -= sizeOf(records);
+  }
+}
+
+function sizeOf(records: readonly OutRecord[]): number {
+  return records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
 }

@@ -66,6 +66,7 @@ async function measure(figure: Figure, system: BenchSystem): Promise<void> {
   figure('committed_ms_p99', quantile(committed, 0.99), 'ms');
   figure('visible_ms_p50', quantile(visible, 0.5), 'ms');
   figure('hop_ms_p50', quantile(hops, 0.5), 'ms');
+  figure('hop_ms_p99', quantile(hops, 0.99), 'ms');
   figure('latency_ratio', quantile(committed, 0.5) / quantile(hops, 0.5), 'of the bare hop');
 }
 
