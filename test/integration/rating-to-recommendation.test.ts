@@ -58,7 +58,11 @@ describe.each(['standalone', 'cluster'] as const)(
         key: rating.user,
         value: JSON.stringify(rating),
       }));
-      for (let round = 0; round < 3; round++) await producer.send({ topic: 'ratings', messages });
+      // One after the other: a side learns from where the other has come to.
+      for (let round = 0; round < 4; round++) {
+        await producer.send({ topic: 'ratings', messages });
+        await system.settled();
+      }
       await eventually('person-0 to be recommended an even film', async () => {
         const { items, fallback } = await system.recommendations('person-0', 1);
         return fallback === null && filmsOf(items).every((film) => film % 2 === 0) && items.length;

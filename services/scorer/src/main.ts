@@ -78,6 +78,8 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const first = grams.latest;
   const latest = () => grams.latest ?? first;
   const freshness = stack.own(new Freshness(() => session.admin.ends(topicName('ratings', model))));
+  // The first answer can already tell how far it is behind.
+  await freshness.look();
   freshness.start((error) => log.debug({ err: error }, 'ends of the ratings not known'));
   const lag = new ServedLag(freshness, () => users.positions);
   measure = () => {
