@@ -9,11 +9,14 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '@freshet/config';
+import { sides } from '@freshet/events';
+import { Gram } from '@freshet/model';
 import { lagOf } from '../audit/lag.ts';
 import type { Figure } from './command.ts';
 import { benchRatings } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { GrowingCost } from './pipeline/growing-cost.ts';
+import { redisBytes } from './pipeline/redis-bytes.ts';
 
 const RATINGS = 1_000_000;
 const LIMIT_MS = 600_000;
@@ -48,10 +51,28 @@ export async function bench(figure: Figure, [given]: readonly string[]): Promise
     const resident = await system.ofUpdater('process_resident_memory_bytes');
     figure('million_updater_mb', resident / 1e6, 'MB');
     figure('million_audit', await freshet(system, ['audit', '--quiet']), 'exit code, 0 is clean');
+    await tellStore(figure, system, Math.min(user, item));
     for (const { known, microseconds } of cost.figures()) {
       figure(`cost_us_at_${known}`, microseconds, 'CPU µs of the updater a rating');
     }
   });
+}
+
+/** Bytes in Redis of a rating, in both rows together, and of a vector against its factors alone. */
+async function tellStore(figure: Figure, system: BenchSystem, ratings: number): Promise<void> {
+  const { FACTOR_COUNT, REDIS_URL, PARTITIONS } = system.settings;
+  const [url = ''] = REDIS_URL;
+  const rows = await redisBytes(url, 'default:{*}:row:*');
+  figure('redis_bytes_per_rating', rows / ratings, 'bytes, both rows together');
+  let vectors = 0;
+  for (const side of sides) {
+    for (let shard = 0; shard < PARTITIONS; shard++) {
+      const { gram } = await system.session.store.inspect({ side, shard });
+      if (gram !== null) vectors += Gram.fromBytes(gram, FACTOR_COUNT).count;
+    }
+  }
+  const held = await redisBytes(url, 'default:{*}:vectors');
+  figure('redis_vector_ratio', held / (vectors * FACTOR_COUNT * 4), 'of the raw bytes');
 }
 
 async function writeRatings(path: string): Promise<string> {
