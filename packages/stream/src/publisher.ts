@@ -33,6 +33,7 @@ export class Publisher {
   readonly #producer: Producer;
   readonly #waiting: Call[] = [];
   #inFlight = 0;
+  #flushing: NodeJS.Immediate | undefined;
 
   private constructor(producer: Producer) {
     this.#producer = producer;
@@ -57,7 +58,11 @@ export class Publisher {
     if (records.length === 0) return;
     await new Promise<void>((resolve, reject) => {
       this.#waiting.push({ records, resolve, reject });
-      if (this.#inFlight < REQUESTS_IN_FLIGHT) this.#flush();
+      // Not at once: shards that commit together have something to publish together.
+      this.#flushing ??= setImmediate(() => {
+        this.#flushing = undefined;
+        if (this.#inFlight < REQUESTS_IN_FLIGHT) this.#flush();
+      });
     });
   }
 

@@ -7,10 +7,10 @@ import type { Figure } from './command.ts';
 import { produceBacklog } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 
-const BACKLOG = 450_000;
-const TURN_MS = 6_000;
+const BACKLOG = 800_000;
+const TURN_MS = 5_000;
 /** Until the group has shared its partitions out and every shard is loaded. */
-const SETTLE_MS = 5_000;
+const SETTLE_MS = 4_000;
 
 export async function bench(figure: Figure, _args: readonly string[]): Promise<void> {
   await BenchSystem.use(async (system) => {
