@@ -17,7 +17,13 @@ export interface DemoOptions {
   readonly tell: (line: string) => void;
 }
 
-const world = { users: 3_000, items: 300, ratings: 5_000_000, seed: 7, concurrency: 40 } as const;
+const world = {
+  users: 125_000,
+  items: 300,
+  ratings: 5_000_000,
+  seed: 7,
+  concurrency: 200,
+} as const;
 /** Enough for the first list to make sense; sent at once when the topic is empty. */
 const BACKLOG = 40_000;
 const TICK_MS = 100;

@@ -75,6 +75,8 @@ function demoModel(rate: number): Record<string, string> {
     RECENCY_WEIGHT: '20',
     RECENCY_HALF_LIFE: '5',
     RECENCY_RAMP: '0',
+    // At the pace of the demo every rating can be asked about.
+    QUALITY_SAMPLE: '1',
   };
   if (rate === 0) return {};
   return Object.fromEntries(Object.entries(lively).filter(([name]) => !isGiven(name)));
