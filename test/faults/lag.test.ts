@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const PARTITIONS = 4;
 const BACKLOG = 15_000;
 /** Of a batch, which is what the two sides of one count may be apart. */
-const BATCH = 500;
+const BATCH = 1_000;
 const LIMIT_MS = 120_000;
 
 let system: System;

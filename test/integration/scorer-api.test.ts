@@ -76,13 +76,14 @@ describe('the scorer', () => {
         else pushed.add(user);
       },
     });
-    for (let round = 0; round < 3; round++) {
+    // Round by round: each side learns from where the other has come to.
+    for (let round = 0; round < 6; round++) {
       const ratings = checkerboard();
       for (let at = 0; at < ratings.length; at += 100) {
         await post('/v1/ratings', ratings.slice(at, at + 100), 202);
       }
+      await system.settled();
     }
-    await system.settled();
     return () => consumer.disconnect();
   });
 
