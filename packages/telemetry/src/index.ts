@@ -6,3 +6,4 @@ export { type Log, openLog } from './log.ts';
 export type { Declared, Labels, Service } from './metric-kinds.ts';
 export { metrics, table as metricTable } from './metrics.ts';
 export { runService, type ServiceContext } from './run-service.ts';
+export { Fault, ServerAway, type Verdict, verdict } from './verdict.ts';
