@@ -1,8 +1,14 @@
 /** The connection to Kafka: every limit and retry stated here, none inherited. */
 
-import type { Log } from '@freshet/telemetry';
+import { Fault, type Log } from '@freshet/telemetry';
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import { registerCodecs } from './codecs.ts';
+import { replaceFetchDecoding } from './fetch-decoding.ts';
 import { openSocket } from './open-socket.ts';
+
+// As this is loaded: no client of this process may fetch before.
+registerCodecs();
+replaceFetchDecoding();
 
 export interface KafkaOptions {
   readonly clientId: string;
@@ -14,8 +20,9 @@ export interface KafkaOptions {
 }
 
 /** Kafka could not be reached at start: nothing to retry, the operator must look. */
-export class KafkaUnreachable extends Error {
+export class KafkaUnreachable extends Fault {
   override readonly name = 'KafkaUnreachable';
+  readonly verdict = 'stop';
 }
 
 /** kafkajs picks other defaults under a test runner: stating them makes tests test this client. */

@@ -1,0 +1,77 @@
+/** A growing buffer with an upper limit: what a decompressor writes to and copies from. */
+
+/** Thrown by a decompressor; the message says what is wrong and `codecs.ts` adds whose bytes. */
+export class BadBytes extends Error {
+  override readonly name = 'BadBytes';
+}
+
+export const corrupt = (): BadBytes => new BadBytes('the bytes are corrupt');
+
+export function tooLarge(limit: number): BadBytes {
+  return new BadBytes(`one batch decompresses to more than the limit of ${limit} bytes`);
+}
+
+/** Most literals have a few bytes, and for those a loop is several times faster than a call. */
+const SHORT_BYTES = 32;
+
+/** Returns where the copy ends in `target`. */
+export function copyBytes(
+  source: Uint8Array,
+  from: number,
+  to: number,
+  target: Uint8Array,
+  start: number,
+): number {
+  const end = start + to - from;
+  if (to - from > SHORT_BYTES) target.set(source.subarray(from, to), start);
+  else for (let at = start; at < end; at++) target[at] = source[at - start + from] as number;
+  return end;
+}
+
+export class BoundedOutput {
+  #bytes: Buffer;
+  #length = 0;
+
+  constructor(
+    expected: number,
+    readonly limit: number,
+  ) {
+    this.#bytes = Buffer.allocUnsafe(Math.min(expected, limit));
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  append(source: Uint8Array, from: number, to: number): void {
+    if (to > source.length) throw corrupt();
+    this.#reserve(to - from);
+    copyBytes(source, from, to, this.#bytes, this.#length);
+    this.#length += to - from;
+  }
+
+  /** Repeats `count` bytes that begin `distance` bytes back; both may overlap, as in a run. */
+  repeat(distance: number, count: number, floor: number): void {
+    if (distance === 0 || distance > this.#length - floor) throw corrupt();
+    this.#reserve(count);
+    const bytes = this.#bytes;
+    const end = this.#length + count;
+    for (let at = this.#length; at < end; at++) bytes[at] = bytes[at - distance] as number;
+    this.#length = end;
+  }
+
+  done(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #reserve(count: number): void {
+    const needed = this.#length + count;
+    if (needed <= this.#bytes.length) return;
+    if (needed > this.limit) throw tooLarge(this.limit);
+    const grown = Buffer.allocUnsafe(
+      Math.min(this.limit, Math.max(needed, this.#bytes.length * 2)),
+    );
+    this.#bytes.copy(grown, 0, 0, this.#length);
+    this.#bytes = grown;
+  }
+}

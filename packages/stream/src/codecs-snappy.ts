@@ -1,0 +1,120 @@
+/**
+ * Snappy as Kafka clients write it: Java clients wrap raw Snappy blocks in the frame of the
+ * xerial library, librdkafka and others write either that or one raw block. Both are read; the frame
+ * is written, because every client reads it.
+ */
+import { BoundedOutput, copyBytes, corrupt, tooLarge } from './codecs-bytes.ts';
+import { eachMatch } from './codecs-matches.ts';
+
+const FRAME = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
+/** The magic, a version and the oldest version that reads it, each an int32. */
+const FRAME_HEADER_BYTES = FRAME.length + 8;
+/** The shortest element that writes most: three bytes for a copy of 64. */
+const MAX_RATIO = 22;
+
+export function readSnappy(input: Buffer, limit: number): Buffer {
+  const output = new BoundedOutput(input.length * 4, limit);
+  if (!input.subarray(0, FRAME.length).equals(FRAME)) {
+    readBlock(input, output);
+    return output.done();
+  }
+  let at = FRAME_HEADER_BYTES;
+  if (input.length < at) throw corrupt();
+  while (at < input.length) {
+    if (at + 4 > input.length) throw corrupt();
+    const size = input.readUInt32BE(at);
+    at += 4;
+    if (at + size > input.length) throw corrupt();
+    readBlock(input.subarray(at, at + size), output);
+    at += size;
+  }
+  return output.done();
+}
+
+function readBlock(input: Buffer, output: BoundedOutput): void {
+  let at = 0;
+  const little = (count: number): number => {
+    if (at + count > input.length) throw corrupt();
+    let value = 0;
+    for (let index = 0; index < count; index++) value += (input[at++] as number) * 256 ** index;
+    return value;
+  };
+  const floor = output.length;
+  const { length, next } = declaredLength(input);
+  if (length > input.length * MAX_RATIO) throw corrupt();
+  if (floor + length > output.limit) throw tooLarge(output.limit);
+  at = next;
+  while (at < input.length) {
+    const tag = little(1);
+    const high = tag >> 2;
+    if ((tag & 3) === 0) {
+      // A literal of up to 60 bytes has its length in the tag, a longer one behind it.
+      const count = 1 + (high < 60 ? high : little(high - 59));
+      if (at + count > input.length) throw corrupt();
+      output.append(input, at, at + count);
+      at += count;
+    } else if ((tag & 3) === 1) {
+      output.repeat(((tag >> 5) << 8) | little(1), 4 + (high & 7), floor);
+    } else {
+      output.repeat(little((tag & 3) === 2 ? 2 : 4), 1 + high, floor);
+    }
+    if (output.length - floor > length) throw corrupt();
+  }
+  if (output.length - floor !== length) throw corrupt();
+}
+
+/** A block begins with the number of bytes that it decompresses to. */
+function declaredLength(input: Buffer): { length: number; next: number } {
+  let length = 0;
+  for (let at = 0; at < 5; at++) {
+    const byte = input[at];
+    if (byte === undefined) break;
+    length += (byte & 0x7f) * 2 ** (7 * at);
+    if (byte < 0x80) return { length, next: at + 1 };
+  }
+  throw corrupt();
+}
+
+/** The block of the xerial library; no distance is longer than its 16 bits can say. */
+const BLOCK_BYTES = 32 << 10;
+
+export function writeSnappy(input: Buffer): Buffer {
+  const header = Buffer.alloc(FRAME_HEADER_BYTES);
+  FRAME.copy(header);
+  header.writeInt32BE(1, FRAME.length);
+  header.writeInt32BE(1, FRAME.length + 4);
+  const parts: Buffer[] = [header];
+  for (let start = 0; start < input.length; start += BLOCK_BYTES) {
+    const block = writeBlock(input, start, Math.min(start + BLOCK_BYTES, input.length));
+    const size = Buffer.allocUnsafe(4);
+    size.writeUInt32BE(block.length);
+    parts.push(size, block);
+  }
+  return Buffer.concat(parts);
+}
+
+function writeBlock(input: Buffer, start: number, end: number): Buffer {
+  // The bound of Snappy's own implementation.
+  const output = Buffer.allocUnsafe(32 + (end - start) + Math.ceil((end - start) / 6));
+  let at = 0;
+  for (let rest = end - start; ; rest >>>= 7) {
+    output[at++] = rest < 0x80 ? rest : (rest & 0x7f) | 0x80;
+    if (rest < 0x80) break;
+  }
+  eachMatch(input, start, end, BLOCK_BYTES, (from, to, distance, length) => {
+    if (to > from) {
+      const less = to - from - 1;
+      if (less < 60) output[at++] = less << 2;
+      else {
+        output[at++] = 61 << 2;
+        at = output.writeUInt16LE(less, at);
+      }
+      at = copyBytes(input, from, to, output, at);
+    }
+    for (let rest = length; rest > 0; rest -= 64) {
+      output[at++] = ((Math.min(rest, 64) - 1) << 2) | 2;
+      at = output.writeUInt16LE(distance, at);
+    }
+  });
+  return output.subarray(0, at);
+}

@@ -1,0 +1,79 @@
+/**
+ * Zstandard: Node's own where there is one (22.15 and later), else libzstd as WebAssembly. The latter
+ * asks for the size of the output beforehand, which a frame need not state: the headers of its blocks
+ * give an upper bound.
+ */
+import { promisify } from 'node:util';
+import * as zlib from 'node:zlib';
+import { ZSTDDecoder } from 'zstddec';
+import { BadBytes, corrupt, tooLarge } from './codecs-bytes.ts';
+
+type Callback = (error: Error | null, result: Buffer) => void;
+
+/** What Node 22.15 adds; the types are those of the oldest Node that is supported. */
+interface ZstdOfNode {
+  zstdCompress?: (input: Buffer, done: Callback) => void;
+  zstdDecompress?: (input: Buffer, options: { maxOutputLength: number }, done: Callback) => void;
+}
+
+const { zstdCompress, zstdDecompress } = zlib as ZstdOfNode;
+
+export async function readZstd(input: Buffer, limit: number): Promise<Buffer> {
+  if (zstdDecompress === undefined) return readZstdByWasm(input, limit);
+  return promisify(zstdDecompress)(input, { maxOutputLength: limit });
+}
+
+export async function writeZstd(input: Buffer): Promise<Buffer> {
+  if (zstdCompress === undefined) {
+    throw new BadBytes('compressing needs Node 22.15 or later; use lz4, snappy or gzip here');
+  }
+  return promisify(zstdCompress)(input);
+}
+
+const FRAME = 0xfd2fb528;
+const MAX_BLOCK_BYTES = 128 << 10;
+
+/** Exported for its test: a newer Node would never come here. */
+export async function readZstdByWasm(input: Buffer, limit: number): Promise<Buffer> {
+  const bound = outputBound(input);
+  if (bound > limit) throw tooLarge(limit);
+  const decoder = new ZSTDDecoder();
+  await decoder.init();
+  const output = decoder.decode(input, bound);
+  // The package hides libzstd's errors: bytes that are corrupt come out as no bytes at all.
+  if (output.length === 0) throw corrupt();
+  return Buffer.from(output.buffer, output.byteOffset, output.length);
+}
+
+/** No more than this comes out of the first frame; no Kafka client writes a second one. */
+function outputBound(input: Buffer): number {
+  const { contentBytes, next } = readHeader(input);
+  let at = next;
+  let sum = 0;
+  for (;;) {
+    if (at + 3 > input.length) throw corrupt();
+    const header = input.readUIntLE(at, 3);
+    const size = header >> 3;
+    const kind = (header >> 1) & 3;
+    if (kind === 3) throw corrupt();
+    // A block is stored, or one byte repeated, or compressed.
+    sum += kind === 2 ? MAX_BLOCK_BYTES : size;
+    at += 3 + (kind === 1 ? 1 : size);
+    if (at > input.length) throw corrupt();
+    if (header & 1) return Math.max(1, Math.min(sum, contentBytes));
+  }
+}
+
+function readHeader(input: Buffer): { contentBytes: number; next: number } {
+  if (input.length < 6 || input.readUInt32LE(0) !== FRAME) throw corrupt();
+  const flags = input.readUInt8(4);
+  const isSingleSegment = (flags & 0x20) !== 0;
+  const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0;
+  const sizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0;
+  const at = 5 + (isSingleSegment ? 0 : 1) + dictionaryBytes;
+  const next = at + sizeBytes;
+  if (next > input.length) throw corrupt();
+  if (sizeBytes === 0) return { contentBytes: Number.POSITIVE_INFINITY, next };
+  if (sizeBytes === 8) return { contentBytes: Number(input.readBigUInt64LE(at)), next };
+  return { contentBytes: input.readUIntLE(at, sizeBytes) + (sizeBytes === 2 ? 256 : 0), next };
+}

@@ -1,0 +1,158 @@
+/**
+ * A record batch (magic 2, what every broker since 0.11 writes) becomes messages as kafkajs would make
+ * them. What kafkajs does not check is checked here: the checksum, every length and every count, so
+ * that corrupt bytes are an error and neither an endless loop nor nonsense that looks like a record.
+ */
+import { createRequire } from 'node:module';
+import { codecOf } from './codecs.ts';
+import { BadBytes, corrupt } from './codecs-bytes.ts';
+import { Cursor } from './fetch-decoding-cursor.ts';
+
+const require = createRequire(import.meta.url);
+const crc32c: (bytes: Buffer) => number = require('kafkajs/src/protocol/recordBatch/crc32C');
+
+/** Offset and length, then everything up to the records. */
+export const BATCH_HEADER_BYTES = 61;
+const CRC_AT = 17;
+const CRC_COVERS_FROM = 21;
+
+/** The most that librdkafka can be told to batch. The smallest take about 350 bytes each as objects. */
+export const MAX_BATCH_RECORDS = 1_000_000;
+/** A record without key, value and headers: seven fields of a byte. */
+const MIN_RECORD_BYTES = 7;
+
+export type Headers = Readonly<Record<string, Buffer | null | (Buffer | null)[]>>;
+
+export interface BatchContext {
+  readonly firstOffset: string;
+  readonly firstTimestamp: string;
+  readonly partitionLeaderEpoch: number;
+  readonly inTransaction: boolean;
+  readonly isControlBatch: boolean;
+  readonly lastOffsetDelta: number;
+  readonly producerId: string;
+  readonly producerEpoch: number;
+  readonly firstSequence: number;
+  readonly maxTimestamp: string;
+  readonly timestampType: number;
+  readonly magicByte: number;
+}
+
+/** A message in the shape of kafkajs's own decoders. */
+export interface DecodedMessage {
+  readonly magicByte: number;
+  readonly attributes: number;
+  readonly timestamp: string;
+  readonly offset: string;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Headers;
+  readonly isControlRecord: boolean;
+  readonly batchContext: Pick<BatchContext, 'firstOffset' | 'producerId' | 'inTransaction'>;
+}
+
+export interface Decoded {
+  readonly messages: readonly DecodedMessage[];
+  /** After decompression: what the messages keep in memory. */
+  readonly bytes: number;
+}
+
+const LOG_APPEND_TIME = 8;
+const TRANSACTIONAL = 16;
+const CONTROL = 32;
+
+export function hasRightChecksum(batch: Buffer): boolean {
+  return crc32c(batch.subarray(CRC_COVERS_FROM)) === batch.readUInt32BE(CRC_AT);
+}
+
+/** All but the checksum; the caller has made sure that the header is complete. */
+export function readContext(batch: Buffer): BatchContext {
+  const attributes = batch.readInt16BE(21);
+  return {
+    firstOffset: batch.readBigInt64BE(0).toString(),
+    partitionLeaderEpoch: batch.readInt32BE(12),
+    magicByte: batch.readInt8(16),
+    inTransaction: (attributes & TRANSACTIONAL) !== 0,
+    isControlBatch: (attributes & CONTROL) !== 0,
+    timestampType: attributes & LOG_APPEND_TIME ? 1 : 0,
+    lastOffsetDelta: batch.readInt32BE(23),
+    firstTimestamp: batch.readBigInt64BE(27).toString(),
+    maxTimestamp: batch.readBigInt64BE(35).toString(),
+    producerId: batch.readBigInt64BE(43).toString(),
+    producerEpoch: batch.readInt16BE(51),
+    firstSequence: batch.readInt32BE(53),
+  };
+}
+
+/** `batch` is one whole batch, from its offset to its last byte. */
+export async function decodeBatch(batch: Buffer): Promise<Decoded> {
+  if (!hasRightChecksum(batch)) throw new BadBytes('the checksum of the batch does not match');
+  const context = readContext(batch);
+  const codec = codecOf(batch.readInt16BE(21));
+  const count = batch.readInt32BE(57);
+  if (count > MAX_BATCH_RECORDS) {
+    throw new BadBytes(`${count} records in one batch; the limit is ${MAX_BATCH_RECORDS}`);
+  }
+  // Compaction can remove every record of a batch and leave its header.
+  if (count <= 0) return { messages: [], bytes: 0 };
+  const stored = batch.subarray(BATCH_HEADER_BYTES);
+  const bytes = codec === null ? stored : await codec.decompress(stored);
+  if (count * MIN_RECORD_BYTES > bytes.length) throw corrupt();
+  const cursor = new Cursor(bytes);
+  const readRecord = recordReader(context);
+  const messages = new Array<DecodedMessage>(count);
+  for (let index = 0; index < count; index++) messages[index] = readRecord(cursor);
+  // Records that the count leaves out would be lost without a trace.
+  if (cursor.left > 0) throw corrupt();
+  return { messages, bytes: bytes.length };
+}
+
+function recordReader(context: BatchContext): (cursor: Cursor) => DecodedMessage {
+  const firstOffset = BigInt(context.firstOffset);
+  const firstTimestamp = BigInt(context.firstTimestamp);
+  return (cursor) => {
+    const length = cursor.varint();
+    const from = cursor.skip(length);
+    const record = new Cursor(cursor.bytes, from, from + length);
+    const attributes = record.int8();
+    const timestampDelta = record.varlong();
+    const offsetDelta = record.varint();
+    const key = record.varBytes();
+    const value = record.varBytes();
+    const headers = readHeaders(record);
+    if (record.left > 0) throw corrupt();
+    return {
+      magicByte: context.magicByte,
+      attributes,
+      timestamp:
+        context.timestampType === 1
+          ? context.maxTimestamp
+          : (firstTimestamp + BigInt(timestampDelta)).toString(),
+      offset: (firstOffset + BigInt(offsetDelta)).toString(),
+      key,
+      value,
+      headers,
+      isControlRecord: context.isControlBatch,
+      batchContext: context,
+    };
+  };
+}
+
+function readHeaders(record: Cursor): Headers {
+  const count = record.varint();
+  if (count === 0) return {};
+  if (count < 0 || count * 2 > record.left) throw corrupt();
+  const headers = new Map<string, Buffer | null | (Buffer | null)[]>();
+  for (let index = 0; index < count; index++) {
+    const name = record.varBytes();
+    if (name === null) throw corrupt();
+    const key = name.toString();
+    const value = record.varBytes();
+    const before = headers.get(key);
+    // As kafkajs does: the values of a key that repeats become an array.
+    if (before === undefined) headers.set(key, value);
+    else if (Array.isArray(before)) before.push(value);
+    else headers.set(key, [before, value]);
+  }
+  return Object.fromEntries(headers);
+}
