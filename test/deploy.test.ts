@@ -58,6 +58,16 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('lets other containers ask the admin ports, and publishes none of them', () => {
+    const admin = variablesOf(image);
+    expect(admin.ADMIN_HOST).toBe('0.0.0.0');
+    for (const [name, { environment = {}, ports = [] }] of ours) {
+      expect(environment.ADMIN_HOST, name).toBe('0.0.0.0');
+      const published = ports.filter((port) => port.endsWith(`:${admin.SCORER_ADMIN_PORT}`));
+      expect(published, name).toEqual([]);
+    }
+  });
+
   it('keeps no secret', () => {
     const secrets = Object.entries(settings).flatMap(([name, row]) =>
       'secret' in row ? [name] : [],
@@ -144,7 +154,7 @@ describe('the Dockerfile', () => {
   });
 
   it('names settings that exist, with the port that the health check and Prometheus ask', () => {
-    const { NODE_ENV, ...variables } = variablesOf(image);
+    const { NODE_ENV, ADMIN_HOST: _, ...variables } = variablesOf(image);
     expect(NODE_ENV).toBe('production');
     for (const [name, port] of Object.entries(variables)) {
       expect(settings).toHaveProperty(name);

@@ -121,6 +121,7 @@ async function containerEnvironment(): Promise<Record<string, string>> {
     HTTP_TOKEN: 'only for this test',
     // A token would open it to all addresses, and this is no container.
     HTTP_HOST: '127.0.0.1',
+    ADMIN_HOST: '127.0.0.1',
     SCORER_PORT: '',
     CONSOLE_PORT: '',
   };

@@ -6,5 +6,6 @@ export {
   serviceSettings,
   settingsOrExit,
 } from './environment.ts';
-export { BadSettings, httpAddress, readSettings } from './read-settings.ts';
+export { asksForLoopback } from './loopback.ts';
+export { adminAddress, BadSettings, httpAddress, readSettings } from './read-settings.ts';
 export { type SettingName, type Settings, settings } from './settings.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BadSettings, httpHost, readSettings } from './read-settings.ts';
+import { adminAddress, BadSettings, httpHost, readSettings } from './read-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'freshet-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -62,5 +62,26 @@ describe('settings', () => {
     expect(httpHost(readSettings({ HTTP_TOKEN: 't' }))).toBe('0.0.0.0');
     expect(problemsOf({ HTTP_HOST: '0.0.0.0' })[0]).toContain('HTTP_TOKEN');
     expect(problemsOf({ HTTP_HOST: '127.0.0.1' })).toEqual([]);
+  });
+
+  it('keep admin ports on loopback, with a token too, until ADMIN_HOST says otherwise', () => {
+    const hostOf = (environment: Record<string, string>) =>
+      adminAddress(readSettings(environment), 'UPDATER_ADMIN_PORT').host;
+    expect(hostOf({})).toBe('127.0.0.1');
+    expect(hostOf({ HTTP_TOKEN: 't', HTTP_HOST: '0.0.0.0' })).toBe('127.0.0.1');
+    expect(hostOf({ ADMIN_HOST: '0.0.0.0' })).toBe('0.0.0.0');
+    for (const bad of ['', ' ', 'http://host', '[::1]']) {
+      expect(problemsOf({ ADMIN_HOST: bad })[0], bad).toMatch(/^ADMIN_HOST must be an address/);
+    }
+  });
+
+  it('let an admin port on loopback answer to names of loopback only, a wider one to any', () => {
+    const answers = (ADMIN_HOST: string, host: string) =>
+      adminAddress(readSettings({ ADMIN_HOST }), 'SCORER_ADMIN_PORT').answersTo(['Host', host]);
+    for (const bound of ['127.0.0.1', 'localhost', '::1']) {
+      expect(answers(bound, 'localhost:9403'), bound).toBe(true);
+      expect(answers(bound, 'rebound.example:9403'), bound).toBe(false);
+    }
+    expect(answers('0.0.0.0', 'scorer:9400')).toBe(true);
   });
 });

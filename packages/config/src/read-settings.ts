@@ -3,10 +3,12 @@
  * reported, each by the name of its setting.
  */
 import { readFileSync } from 'node:fs';
+import { asksForLoopback, isLoopback } from './loopback.ts';
 import { BadValue } from './readers.ts';
 import { type SettingName, type Settings, settings } from './settings.ts';
 
-type PortName = Extract<SettingName, `${string}_PORT`>;
+type AdminPortName = Extract<SettingName, `${string}_ADMIN_PORT`>;
+type HttpPortName = Exclude<Extract<SettingName, `${string}_PORT`>, AdminPortName>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -40,12 +42,20 @@ export function httpHost(chosen: Settings): string {
   return chosen.HTTP_TOKEN === '' ? '127.0.0.1' : '0.0.0.0';
 }
 
-/** Where an HTTP server listens, with the setting to change if it cannot. */
-export function httpAddress(
-  chosen: Settings,
-  setting: PortName,
-): { host: string; port: number; setting: PortName } {
-  return { host: httpHost(chosen), port: chosen[setting], setting };
+/** Where an HTTP server listens, with the settings to change if it cannot. */
+export function httpAddress(chosen: Settings, setting: HttpPortName) {
+  return { host: httpHost(chosen), port: chosen[setting], setting, hostSetting: 'HTTP_HOST' };
+}
+
+/**
+ * Where an admin server listens, and which requests it answers. Admin ports ask for no token, so they stay
+ * on loopback whatever HTTP_HOST and HTTP_TOKEN say, and there they answer only to names of loopback. Who
+ * sets ADMIN_HOST beyond loopback wants other machines to ask, by whatever name they have for this one.
+ */
+export function adminAddress(chosen: Settings, setting: AdminPortName) {
+  const host = chosen.ADMIN_HOST;
+  const answersTo = isLoopback(host) ? asksForLoopback : () => true;
+  return { host, port: chosen[setting], setting, hostSetting: 'ADMIN_HOST', answersTo };
 }
 
 function given(name: SettingName, environment: Environment): string | undefined {
@@ -72,8 +82,4 @@ function conflicts(chosen: Settings): string[] {
     problems.push('KAFKA_PASSWORD must be set when KAFKA_USERNAME is');
   }
   return problems;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

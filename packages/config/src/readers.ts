@@ -20,6 +20,12 @@ export const list: Reader<readonly string[]> = (given) => {
   return parts;
 };
 
+/** An address to bind to. Never empty: Node takes an empty one for all addresses of the machine. */
+export const host: Reader<string> = (given) => {
+  if (/^[^\s/[\]]+$/.test(given)) return given;
+  throw new BadValue(`must be an address or a host name without a port, not "${given}"`);
+};
+
 /** host:port pairs, as Kafka clients take them. */
 export const addresses: Reader<readonly string[]> = (given) => {
   const parts = list(given);
@@ -118,4 +124,13 @@ export const name: Reader<string> = (given) => {
     throw new BadValue(`must be 1 to 40 of a-z, 0-9 and "-", not "${given}"`);
   }
   return given;
+};
+
+/** Topic names in which * stands for anything. */
+export const topicPatterns: Reader<readonly string[]> = (given) => {
+  const parts = list(given);
+  const bad = parts.find((part) => !/^[A-Za-z0-9._*-]{1,249}$/.test(part));
+  if (bad !== undefined)
+    throw new BadValue(`must be topic names, with * for anything, not "${bad}"`);
+  return parts;
 };

@@ -6,6 +6,7 @@ import {
   addresses,
   decimal,
   flag,
+  host,
   httpUrl,
   integer,
   integers,
@@ -16,6 +17,7 @@ import {
   redisUrls,
   someOf,
   text,
+  topicPatterns,
   watchedAddresses,
 } from './readers.ts';
 
@@ -131,6 +133,18 @@ export const settings = {
     fallback: '4',
     about: 'shards a side: partitions of the ratings topic and of item-ratings',
   }),
+  REBUILD_FROM_PART: setting({
+    read: flag,
+    fallback: 'false',
+    about:
+      'after the store was lost, learn from a log of which the beginning is deleted; false: wait for a person',
+  }),
+  REPLY_TOPICS: setting({
+    read: topicPatterns,
+    fallback: 'recommendations,recommendations-*',
+    about:
+      'topics that a recommendation request may name in its header reply-topic, comma separated; * stands for anything; never one of Freshet’s own',
+  }),
   STAGES: setting({
     read: someOf('users', 'items'),
     fallback: 'users,items',
@@ -144,7 +158,14 @@ export const settings = {
   HTTP_HOST: setting({
     read: text,
     fallback: '',
-    about: 'address to bind HTTP to; empty: loopback, or all addresses once HTTP_TOKEN is set',
+    about:
+      'address to bind the HTTP API and the console to; empty: loopback, or all addresses once HTTP_TOKEN is set',
+  }),
+  ADMIN_HOST: setting({
+    read: host,
+    fallback: '127.0.0.1',
+    about:
+      'address to bind every admin port to; beyond loopback, whoever reaches it can read it without a token',
   }),
   HTTP_TOKEN: setting({
     read: text,

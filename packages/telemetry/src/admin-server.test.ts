@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminServer } from './admin-server.ts';
 import { exposeMetrics } from './exposition.ts';
@@ -7,7 +8,14 @@ import { metrics } from './metrics.ts';
 let live = true;
 let reason: string | null = null;
 let server: AdminServer;
-const address = { host: '127.0.0.1', port: 0, setting: 'UPDATER_ADMIN_PORT' };
+const address = {
+  host: '127.0.0.1',
+  port: 0,
+  setting: 'UPDATER_ADMIN_PORT',
+  hostSetting: 'ADMIN_HOST',
+  // Stands for the rule of packages/config, which this package may not import.
+  answersTo: (headers: readonly string[]) => !headers.includes('rebound.example'),
+};
 
 beforeAll(async () => {
   exposeMetrics('updater');
@@ -17,6 +25,17 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const get = (path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
+
+const healthy = { live: () => true, waitingFor: () => null };
+
+/** Sends a head as it is: fetch would not let a test choose Host. */
+async function raw(head: string): Promise<string> {
+  const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+  socket.write(`${head}Connection: close\r\n\r\n`);
+  let answer = '';
+  for await (const piece of socket) answer += piece;
+  return answer;
+}
 
 describe('the admin port', () => {
   it('/livez is 200 until only a restart can help', async () => {
@@ -60,17 +79,32 @@ describe('the admin port', () => {
     }
   });
 
+  it('answers no request that asks for a stranger’s name, and says so', async () => {
+    for (const path of ['/metrics', '/livez', '/state', '/nothing']) {
+      const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: rebound.example\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 421 /);
+      expect(answer).toContain('content-type: text/plain');
+      expect(answer).toContain('ADMIN_HOST');
+      expect(answer).not.toContain('freshet_');
+    }
+  });
+
+  it('leaves a request without Host to the same rule, instead of an empty 400 of Node', async () => {
+    expect(await raw('GET /livez HTTP/1.1\r\n')).not.toMatch(/^HTTP\/1\.1 400 /);
+  });
+
   it('that is taken is told by the setting that chose it', async () => {
-    const taken = AdminServer.open(
-      { ...address, port: server.port },
-      {
-        live: () => true,
-        waitingFor: () => null,
-      },
-    );
+    const taken = AdminServer.open({ ...address, port: server.port }, healthy);
     await expect(taken).rejects.toThrow(CannotListen);
     await expect(taken).rejects.toThrow(
       `127.0.0.1:${server.port} is in use: stop what uses it, or set UPDATER_ADMIN_PORT`,
+    );
+  });
+
+  it('whose host is not of this machine is told by the setting that chose it', async () => {
+    const elsewhere = { ...address, host: '192.0.2.1' };
+    await expect(AdminServer.open(elsewhere, healthy)).rejects.toThrow(
+      '192.0.2.1 is not an address of this machine: correct ADMIN_HOST',
     );
   });
 

@@ -16,6 +16,15 @@ export interface Health {
   measure?(): Promise<void>;
 }
 
+export interface AdminAddress extends Address {
+  /** By the raw headers of a request: does it ask for this server, and not for a stranger's name? */
+  answersTo(rawHeaders: readonly string[]): boolean;
+}
+
+const MISDIRECTED =
+  'This admin port answers only to names of this machine: ask for localhost, 127.0.0.1 or [::1]. ' +
+  'To reach it by other names or from other machines, set ADMIN_HOST.';
+
 export class AdminServer {
   readonly #server: Server;
 
@@ -23,8 +32,10 @@ export class AdminServer {
     this.#server = server;
   }
 
-  static async open(address: Address, health: Health): Promise<AdminServer> {
-    const server = createServer((request, response) => {
+  static async open(address: AdminAddress, health: Health): Promise<AdminServer> {
+    // Without this option Node itself refuses a request without Host, and does not say why.
+    const server = createServer({ requireHostHeader: false }, (request, response) => {
+      if (!address.answersTo(request.rawHeaders)) return reply(response, 421, MISDIRECTED);
       void answer(request.url?.split('?')[0] ?? '', health, response);
     });
     server.requestTimeout = 30_000;

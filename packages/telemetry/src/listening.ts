@@ -10,22 +10,31 @@ export interface Address {
   readonly port: number;
   /** The setting that chose the port. */
   readonly setting: string;
+  /** The setting that chose the host. */
+  readonly hostSetting: string;
 }
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use: stop what uses it',
   EACCES: 'is not allowed to this user: run as one who may',
-  EADDRNOTAVAIL: 'is not on this machine: correct HTTP_HOST',
 };
 
+/** Node's codes for an address of another machine, and for a name that nobody knows. */
+const NO_SUCH_ADDRESS = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'];
+
 export async function listening<T>(
-  { host, port, setting }: Address,
+  { host, port, setting, hostSetting }: Address,
   listen: (at: { host: string; port: number }) => Promise<T>,
 ): Promise<T> {
   try {
     return await listen({ host, port });
   } catch (error) {
-    const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (NO_SUCH_ADDRESS.includes(code)) {
+      const advice = `${host} is not an address of this machine: correct ${hostSetting}`;
+      throw new CannotListen(advice, { cause: error });
+    }
+    const reason = reasons[code];
     if (reason === undefined) throw error;
     const advice = `${host}:${port} ${reason}, or set ${setting} to another port`;
     throw new CannotListen(advice, { cause: error });

@@ -112,6 +112,42 @@ export const metrics = {
     'How many commits did the store refuse: fenced by another writer, or elsewhere after it lost writes?',
     { side, verdict: ['fenced', 'elsewhere'] },
   ),
+  heldPartitions: table.gauge(
+    ['updater', 'aggregator', 'scorer', 'console'],
+    'freshet_held_partitions',
+    'How many partitions of a topic wait for a person, because their log was cut, recreated or cannot be read?',
+    { topic: [] },
+  ),
+  passedOver: table.counter(
+    ['updater', 'aggregator', 'scorer'],
+    'freshet_records_passed_over_total',
+    'How many records of an internal topic were not written by Freshet and passed over?',
+    { topic: [] },
+  ),
+  refusedRecords: table.counter(
+    ['scorer'],
+    'freshet_records_refused_total',
+    'How many requests and records of items made no sense, and why?',
+    { topic: ['recommendation-requests', 'items'], reason: [] },
+  ),
+  consumersReplaced: table.counter(
+    ['updater', 'aggregator', 'scorer', 'console'],
+    'freshet_consumers_replaced_total',
+    'How often was a Kafka consumer that hung or broke down replaced by a fresh one?',
+    { topic: [] },
+  ),
+  storeLosses: table.counter(
+    ['updater', 'aggregator', 'scorer'],
+    'freshet_store_losses_total',
+    'How often was the store found empty while this process ran?',
+  ),
+  serverAway: table.gauge(
+    ['updater', 'aggregator', 'scorer'],
+    'freshet_server_away_seconds',
+    'For how long has a server that this process needs not answered?',
+    { server: ['kafka', 'redis'] },
+  ),
+
   prequentialAuc: table.gauge(
     ['updater'],
     'freshet_prequential_auc_ratio',

@@ -1,5 +1,6 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Clock } from '@freshet/telemetry';
 import { eventually } from '@freshet/testkit';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -39,7 +40,11 @@ afterEach(async () => {
   for (const api of open.splice(0)) await api.close();
 });
 
-function started(token = '', url = `http://127.0.0.1:${(scorer.address() as AddressInfo).port}`) {
+function started(
+  token = '',
+  url = `http://127.0.0.1:${(scorer.address() as AddressInfo).port}`,
+  clock?: Clock,
+) {
   const broadcast = new Broadcast(() => {});
   const api = consoleServer({
     files,
@@ -48,6 +53,7 @@ function started(token = '', url = `http://127.0.0.1:${(scorer.address() as Addr
     broadcast,
     history: () => history,
     log: { error: (...what: unknown[]) => complaints.push(what) },
+    ...(clock === undefined ? {} : { clock }),
   });
   open.push(api);
   return { api, broadcast };
@@ -65,8 +71,11 @@ describe('the console over HTTP', () => {
     expect(page.statusCode).toBe(200);
     expect(page.headers['content-security-policy']).toMatch(/^default-src 'self';/);
     expect(page.headers['cache-control']).toBe('no-cache');
+    expect(page.headers['cross-origin-resource-policy']).toBe('same-origin');
     const script = await api.inject({ url: '/assets/a.js', headers: { host } });
     expect(script.headers['cache-control']).toContain('immutable');
+    const answer = await api.inject({ url: '/v1/items/popular', headers: { host } });
+    expect(answer.headers['cache-control']).toBe('no-store');
   });
 
   it('asks for the token everywhere but for the page itself', async () => {
@@ -80,6 +89,22 @@ describe('the console over HTTP', () => {
     expect(asked).toMatchObject([{ url: '/v1/users/ann', token: 'Bearer secret' }]);
   });
 
+  it('looks at the token of an address that guesses later and later, and at no other’s', async () => {
+    const timers: number[] = [];
+    const after = (ms: number, then: () => void) => {
+      timers.push(ms);
+      then();
+    };
+    const { api } = started('secret', undefined, { now: () => 0, after });
+    const ask = async (token: string, remoteAddress: string) => {
+      const headers = { host: 'console.example', authorization: `Bearer ${token}` };
+      return (await api.inject({ url: '/v1/users/ann', headers, remoteAddress })).statusCode;
+    };
+    for (let nth = 0; nth < 7; nth++) expect(await ask('wrong', '192.0.2.1')).toBe(401);
+    expect(await ask('secret', '192.0.2.2')).toBe(200);
+    expect(timers).toEqual([100, 200]);
+  });
+
   it('answers no other page, whatever name that has given this machine', async () => {
     const { api } = started();
     const strangers: Record<string, string>[] = [
@@ -87,7 +112,6 @@ describe('the console over HTTP', () => {
       { host, 'sec-fetch-site': 'same-site' },
       { host, origin: 'https://evil.example' },
       { host, origin: 'null' },
-      { host: 'rebound.example:8081' },
     ];
     for (const headers of strangers) {
       const body = { user: 'a', item: 'b' };
@@ -99,6 +123,8 @@ describe('the console over HTTP', () => {
       });
       expect(statusCode, JSON.stringify(headers)).toBe(403);
     }
+    const rebound = { url: '/v1/items/popular', headers: { host: 'rebound.example:8081' } };
+    expect((await api.inject(rebound)).statusCode).toBe(421);
     expect(asked).toEqual([]);
     const own = { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' };
     expect((await api.inject({ url: '/v1/items/popular', headers: own })).statusCode).toBe(200);

@@ -1,6 +1,6 @@
 /** The console over HTTP: who may look, the page itself, the stream of frames, the scorer behind it. */
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Log } from '@freshet/telemetry';
+import { asksForLoopback } from '@freshet/config';
+import { type Clock, type Log, securityHeaders, TokenGuard } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Broadcast } from './broadcast.ts';
 import type { History } from './live/frame.ts';
@@ -9,24 +9,26 @@ import { proxyScorer, type ScorerAddress } from './scorer-proxy.ts';
 
 export interface ConsoleServerOptions {
   readonly files: ReadonlyMap<string, PageFile>;
-  /** Asked of whoever looks; empty: none, and then only names of this machine are answered to. */
+  /** Asked of whoever looks; empty: none, and then only requests for a name of loopback are answered. */
   readonly token: string;
   readonly scorer: ScorerAddress;
   readonly broadcast: Broadcast;
   readonly history: () => History;
   readonly log: Pick<Log, 'error'>;
+  /** By which wrong tokens are slowed down; the machine's, unless a test has its own. */
+  readonly clock?: Clock;
 }
 
 const REQUEST_LIMIT_MS = 10_000;
 const BODY_LIMIT_BYTES = 16 << 10; // a rating is a few hundred bytes
 const FOREVER = 'public, max-age=31536000, immutable';
 
-const headers = {
-  'content-security-policy':
-    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-} as const;
+const headers = securityHeaders(
+  "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
+);
+const MISDIRECTED =
+  'without HTTP_TOKEN the console answers only to names of this machine: open it as localhost or ' +
+  '127.0.0.1, or set HTTP_TOKEN to reach it by other names';
 
 export function consoleServer(options: ConsoleServerOptions): FastifyInstance {
   const { files, scorer, broadcast, history, log } = options;
@@ -34,6 +36,8 @@ export function consoleServer(options: ConsoleServerOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_LIMIT_MS,
     forceCloseConnections: true,
+    // Without a token the guard looks at Host itself, and says what is wrong; Node would not.
+    http: { requireHostHeader: options.token !== '' },
   });
   guard(api, options);
   api.setNotFoundHandler((_, reply) => reply.code(404).send({ detail: 'no such resource' }));
@@ -62,25 +66,24 @@ export function consoleServer(options: ConsoleServerOptions): FastifyInstance {
   return api;
 }
 
-function guard(api: FastifyInstance, { token, files }: ConsoleServerOptions): void {
-  const expected = digest(token);
+function guard(api: FastifyInstance, { token, files, clock }: ConsoleServerOptions): void {
+  const tokens = token === '' ? undefined : new TokenGuard(token, clock);
   api.addHook('onRequest', (request, reply, next) => {
     reply.headers(headers);
-    const { authorization, host = '' } = request.headers;
-    // Without a token only loopback is bound; a page elsewhere may still point a name of its own at it.
-    if (token === '' && !isThisMachine(host)) {
-      return void reply.code(403).send({ detail: 'the console answers to names of this machine' });
+    const { raw } = request;
+    if (tokens === undefined && !asksForLoopback(raw.rawHeaders)) {
+      return void reply.code(421).send({ detail: MISDIRECTED });
     }
     if (!isSameOrigin(request)) {
       return void reply.code(403).send({ detail: 'the console answers only to its own page' });
     }
     const isPage = files.has(request.url.split('?')[0] ?? '');
-    const given = authorization?.match(/^Bearer (.+)$/i)?.[1] ?? '';
-    if (!isPage && token !== '' && !timingSafeEqual(digest(given), expected)) {
-      reply.header('www-authenticate', 'Bearer');
-      return void reply.code(401).send({ detail: 'a valid token is needed' });
-    }
-    next();
+    if (isPage || tokens === undefined) return next();
+    tokens.check(raw.socket.remoteAddress ?? '', request.headers.authorization, (refusal) => {
+      if (refusal === undefined) return next();
+      const { status, detail } = refusal;
+      return void reply.code(status).headers(refusal.headers).send({ detail });
+    });
   });
 }
 
@@ -90,13 +93,4 @@ function isSameOrigin({ headers: given }: FastifyRequest): boolean {
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   const { origin, host } = given;
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
-}
-
-function isThisMachine(host: string): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(host);
-}
-
-/** Compared as digests, in constant time: neither length nor content of the token leaks. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -9,7 +9,12 @@ const source: LogRecord = { offset: 41, timestamp: 1, key: null, value: null, he
 /** As the updater parks it. */
 function parked(offset: number, value: Buffer | null, model = 'default'): LogRecord {
   const reason = new PoisonRecord('not-json', 'neither JSON nor Avro');
-  const { headers = {} } = deadLetter(model, 3, { ...source, value }, reason);
+  const { headers = {} } = deadLetter(
+    model,
+    { topic: 'ratings', partition: 3 },
+    { ...source, value },
+    reason,
+  );
   return { offset, timestamp: 1_000 + offset, key: null, value, headers };
 }
 

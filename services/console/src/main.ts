@@ -1,6 +1,6 @@
 /** The console: a page that shows the system live, and what it needs of the others. */
 import { fileURLToPath } from 'node:url';
-import { httpAddress, serviceSettings } from '@freshet/config';
+import { adminAddress, httpAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { openTopics } from '@freshet/session';
 import { Tail } from '@freshet/stream';
@@ -25,7 +25,7 @@ await runService('console', settings.LOG_LEVEL, async (context) => {
   const { log, stack, fail } = context;
   let waitingFor: string | null = 'Kafka';
   const health = { live: () => true, waitingFor: () => waitingFor };
-  stack.own(await AdminServer.open(httpAddress(settings, 'CONSOLE_ADMIN_PORT'), health));
+  stack.own(await AdminServer.open(adminAddress(settings, 'CONSOLE_ADMIN_PORT'), health));
 
   // Kafka alone: a console that needed the store would be gone just when the store is.
   const { kafka, admin } = await openTopics('console', settings, context);

@@ -1,7 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readSettings } from '@freshet/config';
+import { adminAddress, readSettings } from '@freshet/config';
+import { AdminServer } from '@freshet/telemetry';
 import { describe, expect, it } from 'vitest';
 import { pageFiles } from './page-files.ts';
 import { scorerUrlOf, targetsOf } from './targets.ts';
@@ -35,6 +37,20 @@ describe('whom the console watches', () => {
     expect(scorerUrlOf(readSettings({ SCORER_PORT: '7' }))).toBe('http://127.0.0.1:7');
     expect(scorerUrlOf(readSettings({ SCORER_URL: 'http://s:1/' }))).toBe('http://s:1');
   });
+});
+
+it('an admin port answers the console by loopback, and no page that gave it another name', async () => {
+  const address = adminAddress(readSettings({ CONSOLE_ADMIN_PORT: '0' }), 'CONSOLE_ADMIN_PORT');
+  const server = await AdminServer.open(address, { live: () => true, waitingFor: () => null });
+  const statusFor = (host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const asked = { host: '127.0.0.1', port: server.port, path: '/readyz', headers: { host } };
+      get(asked, (response) => resolve(response.resume().statusCode)).on('error', reject);
+    });
+  expect(await statusFor(`127.0.0.1:${server.port}`)).toBe(200);
+  expect(await statusFor('localhost:9404')).toBe(200);
+  expect(await statusFor('rebound.example:9404')).toBe(421);
+  await server.close();
 });
 
 describe('the files of the page', () => {

@@ -12,11 +12,10 @@ import { ratingRoutes } from './rating-routes.ts';
 import { batchRoutes, guestRoutes } from './recommendation-routes.ts';
 
 const model = { name: 'm', position: 1 };
-const log = {
-  error: (told: object, message: string) => {
-    throw new Error(`${message}: ${JSON.stringify(told)}`);
-  },
+const complain = (told: object, message: string) => {
+  throw new Error(`${message}: ${JSON.stringify(told)}`);
 };
+const log = { warn: complain, error: complain };
 const limits = {
   bodyBytes: 256 << 10,
   requestMs: 300,
@@ -95,6 +94,7 @@ async function status(path: string, { method, body, type }: Sent = {}): Promise<
       : { body, headers: { 'content-type': type ?? 'application/json' } }),
   });
   const text = await response.text();
+  expect(response.headers.get('x-content-type-options'), path).toBe('nosniff');
   if (response.status >= 400) {
     expect(response.headers.get('content-type'), path).toContain('application/problem+json');
     expect(JSON.parse(text), path).toMatchObject({ type: 'about:blank', status: response.status });
@@ -234,6 +234,47 @@ describe('clients', () => {
     for (const socket of sockets) socket.resume();
     await Promise.all(closed);
     expect(await status(LIST)).toBe(200);
+  });
+});
+
+describe('requests for another name than loopback, while there is no token', () => {
+  /** Sends a head as it is: fetch would not let a test choose Host. */
+  async function answerTo(head: string): Promise<string> {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
+    socket.write(`GET ${LIST} HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
+    let answer = '';
+    for await (const piece of socket) answer += piece;
+    return answer;
+  }
+
+  it('are 421, also without Host, with two of them or with nonsense', async () => {
+    const heads = [
+      'Host: rebound.example\r\n',
+      'Host: localhost.rebound.example:8080\r\n',
+      '',
+      'Host:\r\n',
+      'Host: localhost\r\nHost: rebound.example\r\n',
+      'Host: localhost\r\nHost: localhost\r\n',
+      'Host: ]]:x\r\n',
+    ];
+    for (const head of heads) {
+      const answer = await answerTo(head);
+      expect(answer, head).toMatch(/^HTTP\/1\.1 421 /);
+      expect(answer, head).toContain('application/problem+json');
+      expect(answer, head).toContain('set HTTP_TOKEN');
+    }
+  });
+
+  it('are the only ones: every name of loopback is answered', async () => {
+    for (const host of ['localhost', 'LOCALHOST.:80', '127.0.0.1:1', '127.9.9.9', '[::1]:8080']) {
+      expect(await answerTo(`Host: ${host}\r\n`), host).toMatch(/^HTTP\/1\.1 200 /);
+    }
+  });
+
+  it('cannot be read at all where they are no HTTP, with the headers of every answer', async () => {
+    const answer = await answerTo('No header at all\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain("content-security-policy: default-src 'none'");
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Recommendation } from '@freshet/events';
-import { exposeMetrics, registry } from '@freshet/telemetry';
+import { exposeMetrics, registry, ServerAway } from '@freshet/telemetry';
+import { eventually } from '@freshet/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
 import { httpApi } from './http-api.ts';
 import { kindOf } from './measured-requests.ts';
@@ -10,27 +11,29 @@ let api: ReturnType<typeof httpApi> | undefined;
 const answering: Options['recommender'] = {
   async recommend(user: string, n: number): Promise<Recommendation> {
     if (user === 'trouble') throw new Error('the password is hunter2');
+    if (user === 'outage') throw new ServerAway('Redis at 10.0.0.1 is away');
     return { user, items: [{ item: `n=${n}`, score: 1 }], model, fallback: null };
   },
 };
 const model = { name: 'm', position: 7 };
 const lines: string[] = [];
-const log = {
-  error: (told: object, message: string) => {
-    lines.push(JSON.stringify({ ...told, message }));
-  },
+const writing = (as: string) => (told: object, message: string) => {
+  lines.push(JSON.stringify({ as, ...told, message }));
 };
+const log = { warn: writing('warn'), error: writing('error') };
 
 interface Asking extends Partial<Options> {
   authorization?: string;
   requestId?: string;
+  host?: string;
 }
 
 async function get(path: string, options: Asking = {}) {
-  const { authorization, requestId, ...rest } = options;
+  const { authorization, requestId, host, ...rest } = options;
   api = httpApi({ recommender: answering, token: '', waitingFor: () => null, log, ...rest });
   const headers = {
     ...(authorization === undefined ? {} : { authorization }),
+    ...(host === undefined ? {} : { host }),
     ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
   };
   return api.inject({ method: 'GET', url: path, headers });
@@ -125,6 +128,51 @@ describe('the API', () => {
   });
 });
 
+describe('a server that is away', () => {
+  it('is told as 503 with when to ask again, and not by its address', async () => {
+    const response = await get(`${PATH}/outage`);
+    expectProblem(response, 503, 'a server that Freshet needs is away: try again');
+    expect(response.headers['retry-after']).toBe('1');
+    expect(response.body).not.toContain('10.0.0.1');
+  });
+
+  it('is a warning in the log, under the id of the request: it is no bug', async () => {
+    lines.length = 0;
+    const { headers } = await get(`${PATH}/outage`);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { as: 'warn', requestId: headers['x-request-id'], error: { type: 'ServerAway' } },
+    ]);
+  });
+});
+
+describe('every answer', () => {
+  it('tells a browser to run, show, keep and pass on nothing of it', async () => {
+    const token = 's3cret';
+    const answers = [
+      [200, await get(`${PATH}/ada`)],
+      [200, await get('/openapi.json')],
+      [400, await get(`${PATH}/ada?n=0`)],
+      [400, await get(`${PATH}/%zz`)],
+      [401, await get(`${PATH}/ada`, { token })],
+      [404, await get('/nothing')],
+      [421, await get(`${PATH}/ada`, { host: 'rebound.example' })],
+      [500, await get(`${PATH}/trouble`)],
+      [503, await get(`${PATH}/outage`)],
+      [503, await get(`${PATH}/ada`, { waitingFor: () => 'x' })],
+    ] as const;
+    for (const [status, { statusCode, headers }] of answers) {
+      expect(statusCode).toBe(status);
+      expect(headers, String(status)).toMatchObject({
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+    }
+  });
+});
+
 describe('the token', () => {
   const token = 's3cret';
 
@@ -143,6 +191,36 @@ describe('the token', () => {
     }
     expectProblem(await get(`${PATH}/ada`, { token }), 401);
     expectProblem(await get('/nothing', { token }), 401);
+  });
+
+  it('opens the API to any name of this machine', async () => {
+    const asking = { token, authorization: 'Bearer s3cret', host: 'scorer.example:8080' };
+    expect((await get(`${PATH}/ada`, asking)).statusCode).toBe(200);
+  });
+
+  it('is looked at later and later where an address guesses, and others do not notice', async () => {
+    const timers: (() => void)[] = [];
+    const clock = { now: () => 0, after: (_: number, then: () => void) => void timers.push(then) };
+    await get('/', { token, clock });
+    const ask = (given: string, remoteAddress: string) =>
+      api?.inject({
+        url: `${PATH}/ada`,
+        headers: { authorization: `Bearer ${given}` },
+        remoteAddress,
+      });
+    for (let nth = 0; nth < 5; nth++) {
+      expect((await ask('wrong', '192.0.2.1'))?.statusCode).toBe(401);
+    }
+    const waiting = Array.from({ length: 8 }, () => ask('wrong', '192.0.2.1'));
+    // inject does nothing until it is waited for.
+    const answers = Promise.all(waiting.map(async (each) => (await each)?.statusCode));
+    await eventually('eight that wait', async () => timers.length === 8);
+    const ninth = await ask('s3cret', '192.0.2.1');
+    expect([ninth?.statusCode, ninth?.headers['retry-after']]).toEqual([429, '1']);
+    expect(ninth?.headers['content-type']).toContain('application/problem+json');
+    expect((await ask('s3cret', '192.0.2.2'))?.statusCode).toBe(200);
+    for (const then of timers) then();
+    expect(await answers).toEqual(Array(8).fill(401));
   });
 
   it('is asked for before anything about the service is told', async () => {

@@ -1,11 +1,11 @@
 /** The API over HTTP: who may ask, when, within which limits, and how errors are told. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { asksForLoopback } from '@freshet/config';
 import { recommendationCountLimit } from '@freshet/events';
-import fastify, { type FastifyInstance } from 'fastify';
+import { type Clock, plainError, securityHeaders, TokenGuard, verdict } from '@freshet/telemetry';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
 import { measureRequests } from './measured-requests.ts';
 import { OPENAPI_PATH, serveOpenapi } from './openapi.ts';
-import { plainError } from './plain-error.ts';
 import { PROBLEM_TYPE, problem, problemText, refusal } from './problem.ts';
 import { recommendationRoutes } from './recommendation-routes.ts';
 import type { Recommender } from './recommender.ts';
@@ -15,15 +15,17 @@ export type Routes = (api: FastifyInstance, limits: HttpLimits) => void;
 
 export interface HttpApiOptions {
   readonly recommender: Pick<Recommender, 'recommend'>;
-  /** Empty: no token is asked for. */
+  /** Empty: no token is asked for, and only requests for a name of loopback are answered. */
   readonly token: string;
   /** What readiness waits for, or null when ready. */
   readonly waitingFor: () => string | null;
   /** Told of requests that failed; of no other. */
-  readonly log: { error(told: object, message: string): void };
+  readonly log: Record<'warn' | 'error', (told: object, message: string) => void>;
   readonly limits?: HttpLimits;
   /** Beside the recommendations of a user. */
   readonly routes?: readonly Routes[];
+  /** By which wrong tokens are slowed down; the machine's, unless a test has its own. */
+  readonly clock?: Clock;
 }
 
 /** As the settings have them by default. */
@@ -36,25 +38,38 @@ const usual: HttpLimits = {
   users: 100,
 };
 const REQUEST_ID = 'x-request-id';
+/** Nothing here is a page: a browser that is led to an answer must neither run nor show anything of it. */
+const HEADERS = securityHeaders("default-src 'none'; frame-ancestors 'none'");
+const RAW_HEADERS = Object.entries(HEADERS)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('');
+const MISDIRECTED =
+  'without HTTP_TOKEN the API answers only to names of this machine: ask for localhost, 127.0.0.1 or ' +
+  '[::1], or set HTTP_TOKEN to reach it by other names';
 const PATH_BYTES_LIMIT = 16 << 10; // Node's own limit on the head of a request
 
 export function httpApi(options: HttpApiOptions): FastifyInstance {
-  const { recommender, log, limits = usual, routes = [] } = options;
+  const { recommender, token, limits = usual, routes = [] } = options;
   const newId = idMaker();
   const api = fastify({
     genReqId: ({ headers }) => saneId(headers[REQUEST_ID]) ?? newId(),
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestMs,
-    http: { headersTimeout: limits.requestMs, connectionsCheckingInterval: limits.requestMs },
+    http: {
+      headersTimeout: limits.requestMs,
+      connectionsCheckingInterval: limits.requestMs,
+      // Without a token the guard looks at Host itself, and says what is wrong; Node would not.
+      requireHostHeader: token !== '',
+    },
     // Not the id's own limit: the router answers 404 beyond its limit, and the id is what is wrong.
     routerOptions: { maxParamLength: PATH_BYTES_LIMIT },
     frameworkErrors: (error, _, reply) =>
-      void problem(reply, error.statusCode ?? 400, error.message),
+      void problem(reply.headers(HEADERS), error.statusCode ?? 400, error.message),
     clientErrorHandler: (error, socket) => {
       if (!socket.writable) return;
       const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
       const body = problemText(status, 'the request cannot be read');
-      const head = `HTTP/1.1 ${status} Refused\r\nContent-Type: ${PROBLEM_TYPE}\r\n`;
+      const head = `HTTP/1.1 ${status} Refused\r\n${RAW_HEADERS}Content-Type: ${PROBLEM_TYPE}\r\n`;
       socket.end(`${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
     },
     ajv: { customOptions: { removeAdditional: false, coerceTypes: 'array', useDefaults: true } },
@@ -63,17 +78,17 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
   // Faster here than code made from the schemas, which are for the reader: scores are long numbers.
   api.setSerializerCompiler(() => JSON.stringify);
   measureRequests(api);
+  api.addHook('onRequest', (request, reply, next) => {
+    reply.headers(HEADERS);
+    if (request.headers[REQUEST_ID] === request.id) reply.header(REQUEST_ID, request.id);
+    next();
+  });
   guard(api, options);
   api.setNotFoundHandler((_, reply) => problem(reply, 404, 'no such resource'));
   api.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const refused = refusal(error);
     if (refused) return problem(reply, refused.status, refused.detail, refused.more);
-    const { id: requestId, method, routeOptions } = request;
-    // The route, not the URL: that names users.
-    const route = `${method} ${routeOptions.url}`;
-    log.error({ requestId, route, error: plainError(error) }, 'request failed');
-    reply.header(REQUEST_ID, requestId);
-    return problem(reply, error.statusCode ?? 500, 'the request could not be answered');
+    return failed(error, request, reply, options.log);
   });
   serveOpenapi(api);
   recommendationRoutes(recommender)(api, limits);
@@ -81,26 +96,45 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
   return api;
 }
 
-function guard(api: FastifyInstance, { token, waitingFor }: HttpApiOptions): void {
-  const expected = digest(token);
-  api.addHook('onRequest', (request, reply, next) => {
-    if (request.headers[REQUEST_ID] === request.id) reply.header(REQUEST_ID, request.id);
-    if (token !== '' && !timingSafeEqual(digest(bearer(request.headers.authorization)), expected)) {
-      reply.header('www-authenticate', 'Bearer');
-      return void problem(reply, 401, 'a valid bearer token is needed');
-    }
+/** The answer to an error that is not the client's, which is told in the log under the request's id. */
+function failed(
+  error: Error & { statusCode?: number },
+  { id: requestId, method, routeOptions }: FastifyRequest,
+  reply: FastifyReply,
+  log: HttpApiOptions['log'],
+): FastifyReply {
+  // The route, not the URL: that names users.
+  const told = { requestId, route: `${method} ${routeOptions.url}`, error: plainError(error) };
+  reply.header(REQUEST_ID, requestId);
+  if (verdict(error) === 'retry') {
+    log.warn(told, 'request answered with 503: a server that it needs is away');
+    reply.header('retry-after', '1');
+    return problem(reply, 503, 'a server that Freshet needs is away: try again');
+  }
+  log.error(told, 'request failed');
+  return problem(reply, error.statusCode ?? 500, 'the request could not be answered');
+}
+
+/** Who may ask, and then: whether there is something to answer from. */
+function guard(api: FastifyInstance, { token, waitingFor, clock }: HttpApiOptions): void {
+  if (token === '') {
+    api.addHook('onRequest', ({ raw }, reply, next) => {
+      if (asksForLoopback(raw.rawHeaders)) return next();
+      return void problem(reply, 421, MISDIRECTED);
+    });
+  } else {
+    const tokens = new TokenGuard(token, clock);
+    api.addHook('onRequest', ({ raw, headers }, reply, next) => {
+      tokens.check(raw.socket.remoteAddress ?? '', headers.authorization, (refusal) => {
+        if (refusal === undefined) return next();
+        return void problem(reply.headers(refusal.headers), refusal.status, refusal.detail);
+      });
+    });
+  }
+  api.addHook('onRequest', ({ routeOptions }, reply, next) => {
     const reason = waitingFor();
-    if (reason === null || request.routeOptions.url === OPENAPI_PATH) return next();
+    if (reason === null || routeOptions.url === OPENAPI_PATH) return next();
     reply.header('retry-after', '1');
     return void problem(reply, 503, `not ready: waiting for ${reason}`);
   });
-}
-
-function bearer(header: string | undefined): string {
-  return header?.match(/^Bearer (.+)$/i)?.[1] ?? '';
-}
-
-/** Compared as digests, in constant time: neither length nor content of the token leaks. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

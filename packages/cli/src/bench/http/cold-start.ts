@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isReady, startService } from '@freshet/local';
 import { Random } from '@freshet/model';
+import { agreementOf } from '@freshet/session';
 import type { Figure } from '../command.ts';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
 import { fillSide } from './fill-store.ts';
@@ -16,13 +17,8 @@ export async function coldStart(figure: Figure, system: BenchSystem): Promise<vo
   const { settings, folder } = system;
   const partitions = settings.PARTITIONS;
   const store = await system.openStore(MODEL);
-  await store.agree({
-    format: 1,
-    factorCount: K,
-    loss: settings.LOSS,
-    ratingMax: settings.RATING_MAX,
-    partitions,
-  });
+  const agreement = agreementOf({ ...settings, FACTOR_COUNT: K });
+  await store.agree(agreement, { id: 'bench', born: 0 });
   await fillSide(store, 'item', partitions, randomItems());
   const environment = { ...system.environment, MODEL, FACTOR_COUNT: String(K) };
   const aggregator = startService('aggregator', environment, folder);

@@ -18,8 +18,8 @@ const many = JSON.stringify({
 const huge = Buffer.alloc(10 << 20, 'x');
 
 const head = (first: string, length: number, type = 'application/json') =>
-  `${first} HTTP/1.1\r\nHost: hostile\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
-const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: hostile\r\n\r\n`;
+  `${first} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
 
 const requests: readonly (readonly (string | Buffer)[])[] = [
   [head('POST /v1/recommendations', huge.length), huge],
@@ -42,7 +42,7 @@ function send(parts: readonly (string | Buffer)[]): void {
 
 function dribble(): void {
   const socket = open();
-  socket.write('POST /v1/ratings HTTP/1.1\r\nHost: slow\r\nX-Slow: ');
+  socket.write('POST /v1/ratings HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');
   const timer = setInterval(() => socket.write('x'), DRIBBLE_MS);
   socket.once('close', () => {
     clearInterval(timer);

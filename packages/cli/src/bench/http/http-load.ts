@@ -60,7 +60,7 @@ function converse(
       const path = next();
       if (path === undefined) return end();
       sentAt = performance.now();
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`, 'latin1');
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`, 'latin1');
     };
     socket.on('data', (bytes: Buffer) => {
       const all = pending === undefined ? bytes : Buffer.concat([pending, bytes]);

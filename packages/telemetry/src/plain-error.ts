@@ -1,0 +1,51 @@
+/**
+ * What of an error may be logged? Its type, message, stack and code, and those of what caused it. Clients
+ * hang more on their errors: ioredis the command that failed with its arguments, which are ids, ratings, or
+ * the password that was refused.
+ */
+export interface PlainError {
+  readonly type: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly code?: string | number;
+  readonly cause?: PlainError;
+  /** Those of an AggregateError, whose own message is often empty. */
+  readonly errors?: readonly PlainError[];
+}
+
+/** How many causes of causes are told; also what ends a chain that leads back to its beginning. */
+const CAUSE_LIMIT = 3;
+/** As many as a service has things to close. */
+const INNER_ERROR_LIMIT = 10;
+
+/** Takes anything that can be thrown, and also an error that is already plain. */
+export function plainError(error: unknown, causes = CAUSE_LIMIT): PlainError {
+  if (typeof error !== 'object' || error === null) {
+    return { type: typeof error, message: withoutCredentials(String(error)), stack: '' };
+  }
+  const { name, type, message, stack, code, cause, errors } = error as Record<string, unknown>;
+  const goesOn = causes > 0;
+  return {
+    type: textOf(name) ?? textOf(type) ?? 'Error',
+    message: withoutCredentials(textOf(message) ?? 'an object without a message was thrown'),
+    stack: withoutCredentials(textOf(stack) ?? ''),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    ...(goesOn && cause !== undefined && cause !== null
+      ? { cause: plainError(cause, causes - 1) }
+      : {}),
+    ...(goesOn && Array.isArray(errors)
+      ? { errors: errors.slice(0, INNER_ERROR_LIMIT).map((each) => plainError(each, causes - 1)) }
+      : {}),
+  };
+}
+
+/** User name and password of a URL, as far as the last @ before its path. Also works on a line of JSON. */
+const CREDENTIALS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#"\\]*@/gi;
+
+export function withoutCredentials(text: string): string {
+  return text.replaceAll(CREDENTIALS, '$1***@');
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,96 @@
+/**
+ * Does a request carry the right bearer token? Guessing is slowed down for each remote address by itself:
+ * requests of other addresses, and those of an address that never failed, are decided at once.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { FailedTokens } from './failed-tokens.ts';
+
+export interface Clock {
+  /** In ms, from any beginning. */
+  now(): number;
+  after(ms: number, then: () => void): void;
+}
+
+/** What to answer instead of what was asked for. */
+export interface TokenRefusal {
+  readonly status: 401 | 429;
+  readonly detail: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Each holds a socket and a timer; with a delay of 2 s this lets an address try four tokens a second. */
+const WAITING_LIMIT = 8;
+
+const unauthorized: TokenRefusal = {
+  status: 401,
+  detail: 'a valid bearer token is needed',
+  headers: { 'www-authenticate': 'Bearer' },
+};
+
+const machineClock: Clock = {
+  now: () => performance.now(),
+  after: (ms, then) => void setTimeout(then, ms),
+};
+
+export class TokenGuard {
+  readonly #expected: Buffer;
+  readonly #clock: Clock;
+  readonly #failed: FailedTokens;
+  /** How many requests of an address wait; only of addresses that have one. */
+  readonly #waiting = new Map<string, number>();
+
+  constructor(token: string, clock: Clock = machineClock) {
+    if (token === '') throw new RangeError('an empty token would be guessed at once');
+    this.#expected = digest(token);
+    this.#clock = clock;
+    this.#failed = new FailedTokens(clock.now);
+  }
+
+  /** Calls back with undefined if the token is right; at once, unless the address has to wait. */
+  check(
+    address: string,
+    authorization: string | undefined,
+    decided: (refusal: TokenRefusal | undefined) => void,
+  ): void {
+    const given = authorization?.match(/^Bearer (.+)$/i)?.[1];
+    // Who sends no token guesses nothing: a page that has yet to ask its user, or a probe.
+    if (given === undefined) return decided(unauthorized);
+    const delay = this.#failed.delayOf(address);
+    if (delay === 0) return decided(this.#judge(address, given));
+    const waiting = this.#waiting.get(address) ?? 0;
+    if (waiting >= WAITING_LIMIT) return decided(crowded(delay));
+    this.#waiting.set(address, waiting + 1);
+    this.#clock.after(delay, () => {
+      this.#leave(address);
+      decided(this.#judge(address, given));
+    });
+  }
+
+  #judge(address: string, given: string): TokenRefusal | undefined {
+    if (timingSafeEqual(digest(given), this.#expected)) {
+      this.#failed.clear(address);
+      return undefined;
+    }
+    this.#failed.add(address);
+    return unauthorized;
+  }
+
+  #leave(address: string): void {
+    const others = (this.#waiting.get(address) ?? 1) - 1;
+    if (others === 0) this.#waiting.delete(address);
+    else this.#waiting.set(address, others);
+  }
+}
+
+function crowded(delayMs: number): TokenRefusal {
+  return {
+    status: 429,
+    detail: 'this address has sent too many wrong tokens: try again later, with the right one',
+    headers: { 'retry-after': String(Math.ceil(delayMs / 1_000)) },
+  };
+}
+
+/** Compared as digests, in constant time: neither length nor content of the token leaks. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
