@@ -1,3 +1,11 @@
+export {
+  type CheckedItemRatings,
+  type ModelShape,
+  readFactorBatch,
+  readGramPart,
+  readGrams,
+  readItemRatings,
+} from './checked-events.ts';
 export { idBytesLimit, idOf } from './entity-id.ts';
 export {
   type FactorBatch,
@@ -22,7 +30,7 @@ export {
   packedRatings,
 } from './item-ratings.ts';
 export { bytesOf, float32s, float64s, packStrings, unpackStrings } from './packing.ts';
-export { type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.ts';
+export { asPoison, type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.ts';
 export {
   decodeRating,
   encodeRating,
@@ -44,6 +52,7 @@ export {
   type ScoredItem,
 } from './recommendation.ts';
 export { murmur2, shardOf } from './shard-of.ts';
+export { isAbove, parseSourceMark, type SourceMark, sourceMark } from './source-mark.ts';
 export {
   messageBytesLimit,
   type Topic,

@@ -79,14 +79,14 @@ describe('what services send each other comes back as it was', () => {
       ordinal: count,
     });
     fc.assert(
-      fc.property(fc.array(rating), count, offset, (sent, sourceShard, produced) => {
+      fc.property(fc.array(rating), count, offset, offset, (sent, sourceShard, life, produced) => {
         const pack = new ItemRatingPack();
         for (const each of sent) pack.add(each);
-        const bytes = itemRatingsCodec.encode({ sourceShard, produced, entries: pack.bytes });
+        const bytes = itemRatingsCodec.encode({ sourceShard, life, produced, entries: pack.bytes });
         const { entries, ...head } = itemRatingsCodec.decode(bytes);
-        expect(head).toEqual({ sourceShard, produced });
+        expect(head).toEqual({ sourceShard, life, produced });
         const found = [...packedRatings(entries)];
-        expect(found.map(({ start: _, end: __, ...each }) => each)).toEqual(sent);
+        expect(found.map(({ start: _, itemEnd: __, end: ___, ...each }) => each)).toEqual(sent);
         expect(found.map(({ start }) => start)).toEqual(
           [0, ...found.map(({ end }) => end)].slice(0, found.length),
         );

@@ -18,6 +18,8 @@ export interface ItemRating {
 
 export interface ItemRatings {
   readonly sourceShard: number;
+  /** Which life of its source the offsets below are of: a recreated log counts from 0 again. */
+  readonly life: number;
   /** When the first of them was produced, ms. */
   readonly produced: number;
   readonly entries: Buffer;
@@ -26,6 +28,7 @@ export interface ItemRatings {
 /** An entry as it is read: the rating, and where its bytes lie. */
 export interface PackedRating extends ItemRating {
   readonly start: number;
+  readonly itemEnd: number;
   readonly end: number;
 }
 
@@ -87,6 +90,7 @@ export function* packedRatings(entries: Buffer): Generator<PackedRating, void> {
       sourceOffset: entries.readDoubleLE(numbersAt + 12),
       ordinal: entries.readUInt32LE(numbersAt + 20),
       start,
+      itemEnd: userAt,
       end,
     };
     start = end;

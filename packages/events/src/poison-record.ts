@@ -8,6 +8,7 @@ export const poisonReasons = [
   'bad-id',
   'bad-value',
   'bad-time',
+  'unreadable',
 ] as const;
 
 export type PoisonReason = (typeof poisonReasons)[number];
@@ -21,4 +22,11 @@ export class PoisonRecord extends Error {
   ) {
     super(message, { cause });
   }
+}
+
+/** Whatever a decoder throws: it looks at nothing but the record, so the record is what is wrong. */
+export function asPoison(error: unknown): PoisonRecord {
+  if (error instanceof PoisonRecord) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new PoisonRecord('unreadable', `it cannot be decoded: ${message}`, error);
 }

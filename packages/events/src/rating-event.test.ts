@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.ts';
+import { asPoison, type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.ts';
 import { decodeRating, encodeRating, type RatingEvent } from './rating-event.ts';
 
 const NOW = 1_700_000_000_000;
@@ -177,7 +177,10 @@ describe('a record that can never be applied', () => {
   });
 
   it('has an example above for every reason there is', () => {
-    expect(new Set(cases.map(([reason]) => reason))).toEqual(new Set(poisonReasons));
+    // What nobody foresaw has a reason of its own.
+    expect(asPoison(new RangeError('deep inside')).reason).toBe('unreadable');
+    const seen = new Set([...cases.map(([reason]) => reason), 'unreadable']);
+    expect(seen).toEqual(new Set(poisonReasons));
   });
 
   it('is recognised as such whatever its bytes: no other error escapes', () => {

@@ -1,28 +1,47 @@
 /** The newest grams that the aggregator published; one in which a part goes back is refused. */
-import { gramsCodec, isNewer, type PartVersion, topicName, type Version } from '@freshet/events';
+import {
+  type GramsEvent,
+  isNewer,
+  type PartVersion,
+  readGrams,
+  topicName,
+  type Version,
+} from '@freshet/events';
 import { Gram, type Grams } from '@freshet/model';
-import { type LogRecord, Tail } from '@freshet/stream';
+import { InternalEvents, type LogRecord, Tail } from '@freshet/stream';
 import type { FollowOptions } from './followed-replica.ts';
 
-type GramsOptions = Pick<FollowOptions, 'kafka' | 'admin' | 'model' | 'log' | 'fail' | 'gatherMs'>;
+type GramsOptions = Pick<
+  FollowOptions,
+  'kafka' | 'admin' | 'model' | 'partitions' | 'factorCount' | 'log' | 'fail' | 'gatherMs'
+>;
+
+/** How many records before the end are looked at for the last one that makes sense. */
+const LOOK_BACK = 100;
 
 export class FollowedGrams {
   #latest: Grams | undefined;
   readonly #parts = new Map<string, Version>();
+  readonly #events: InternalEvents<GramsEvent>;
   #tail: Tail | undefined;
 
+  private constructor(events: InternalEvents<GramsEvent>) {
+    this.#events = events;
+  }
+
   static async open(options: GramsOptions): Promise<FollowedGrams> {
-    const followed = new FollowedGrams();
     const topic = topicName('grams', options.model);
+    const decode = (value: Buffer) => readGrams(value, options);
+    const followed = new FollowedGrams(new InternalEvents({ topic, log: options.log, decode }));
     followed.#tail = await Tail.open(options.kafka, options.admin, {
       ...options,
       topic,
-      // Compacted to one key: the last record is all there is to know.
+      // Every record is the whole sum: the last of ours is all there is to know.
       startAt: async (partition) => {
-        const [ends, starts] = [await options.admin.ends(topic), await options.admin.starts(topic)];
-        return Math.max((ends.get(partition) ?? 0) - 1, starts.get(partition) ?? 0);
+        const { start, end } = (await options.admin.ranges(topic)).get(partition) ?? NOTHING;
+        return Math.max(end - LOOK_BACK, start);
       },
-      receive: (_, records) => followed.#receive(records),
+      receive: (partition, records) => followed.#receive(partition, records),
     });
     return followed;
   }
@@ -36,10 +55,15 @@ export class FollowedGrams {
     await this.#tail?.close();
   }
 
-  #receive(records: readonly LogRecord[]): void {
-    const newest = records.findLast(({ value }) => value !== null)?.value;
-    if (!newest) return;
-    const grams = gramsCodec.decode(newest);
+  #receive(partition: number, records: readonly LogRecord[]): void {
+    // From the newest back: those before it are of no use, and decoding is not free.
+    for (const record of records.toReversed()) {
+      const grams = this.#events.read(partition, record);
+      if (grams !== undefined) return this.#take(grams);
+    }
+  }
+
+  #take(grams: GramsEvent): void {
     if (grams.parts.some((part) => this.#goesBack(part))) return;
     for (const part of grams.parts) this.#parts.set(keyOf(part), part);
     this.#latest = {
@@ -54,6 +78,8 @@ export class FollowedGrams {
     return known !== undefined && isNewer(known, part);
   }
 }
+
+const NOTHING = { start: 0, end: 0 } as const;
 
 function keyOf({ side, shard }: PartVersion): string {
   return `${side}:${shard}`;

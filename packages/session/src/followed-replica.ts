@@ -2,9 +2,9 @@
  * Fills a replica from the store and keeps it current from the topic. The topic's ends are noted
  * before the scan, so that whatever the scan missed is read again and dropped if known.
  */
-import { factorBatchCodec, type Side, topicName } from '@freshet/events';
+import { type FactorBatch, readFactorBatch, type Side, topicName } from '@freshet/events';
 import type { FactorStore } from '@freshet/store';
-import { type LogRecord, Tail, type TopicAdmin } from '@freshet/stream';
+import { InternalEvents, type LogRecord, Tail, type TopicAdmin } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
 import type { Replica, ShardVersion } from './replica.ts';
 
@@ -17,6 +17,7 @@ export interface FollowOptions {
   readonly model: string;
   readonly side: Side;
   readonly partitions: number;
+  readonly factorCount: number;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
   /** How old what is followed may be for the sake of fewer requests; absent: as fresh as can be. */
@@ -29,12 +30,19 @@ export class FollowedReplica {
   readonly replica: Replica;
   readonly #options: FollowOptions;
   readonly #positions: Map<number, number>;
+  readonly #events: InternalEvents<FactorBatch>;
   #tail: Tail | undefined;
 
   private constructor(replica: Replica, options: FollowOptions, ends: Map<number, number>) {
     this.replica = replica;
     this.#options = options;
     this.#positions = ends;
+    const { side, model, log } = options;
+    this.#events = new InternalEvents({
+      topic: topicName(`${side}Factors`, model),
+      log,
+      decode: (value, shard) => readFactorBatch(value, { side, shard }, options),
+    });
   }
 
   static async open(replica: Replica, options: FollowOptions): Promise<FollowedReplica> {
@@ -63,15 +71,15 @@ export class FollowedReplica {
   }
 
   async #receive(partition: number, records: readonly LogRecord[]): Promise<void> {
-    for (const { value, offset } of records) {
-      this.#positions.set(partition, offset + 1);
-      if (value === null) continue;
-      const batch = factorBatchCodec.decode(value);
-      if (this.replica.receive(batch) === 'reload') {
+    for (const record of records) {
+      const batch = this.#events.read(partition, record);
+      if (batch !== undefined && this.replica.receive(batch) === 'reload') {
         const { side, shard } = batch;
         this.#options.log.info({ side, shard }, 'batches are missing: loading the shard again');
         await this.#load(batch.shard);
       }
+      // Not before: if loading fails, this batch is what says that it is still to be done.
+      this.#positions.set(partition, record.offset + 1);
     }
     this.#options.moved?.();
   }

@@ -1,6 +1,9 @@
 export { FollowedGrams } from './followed-grams.ts';
 export { FollowedReplica, type FollowOptions } from './followed-replica.ts';
 export { Freshness, type Lag, type Lags } from './freshness.ts';
+export { ModelAgreement } from './model-agreement.ts';
 export { type Brokers, openBrokers, openTopics } from './open-brokers.ts';
-export { openSession, type Session, STORE_FORMAT } from './open-session.ts';
+export { agreementOf, openSession, type Session, STORE_FORMAT } from './open-session.ts';
 export { Replica, type ReplicaOptions, type ShardVersion } from './replica.ts';
+export { ServerWatch } from './server-watch.ts';
+export { type ShardHistory, type SourceLog, sourceFault } from './source-fault.ts';

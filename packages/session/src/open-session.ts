@@ -1,23 +1,30 @@
 /** What every service does before its own work: connect, create topics, agree with the store. */
 import type { Settings } from '@freshet/config';
+import { topicName } from '@freshet/events';
 import { defaultModel, type ModelSettings } from '@freshet/model';
-import { type FactorStore, RedisStore } from '@freshet/store';
+import { type Agreement, type FactorStore, RedisStore } from '@freshet/store';
 import type { ServiceContext } from '@freshet/telemetry';
+import { ModelAgreement } from './model-agreement.ts';
 import { type Brokers, openTopics } from './open-brokers.ts';
+import { ServerWatch } from './server-watch.ts';
 
 /** Changes when keys or bytes in the store change their meaning. */
-export const STORE_FORMAT = 2;
+export const STORE_FORMAT = 3;
 
 export interface Session extends Brokers {
   readonly store: FactorStore;
   readonly model: string;
   readonly modelSettings: ModelSettings;
+  readonly agreement: ModelAgreement;
+  readonly servers: ServerWatch;
 }
+
+type SessionContext = Pick<ServiceContext, 'log' | 'stack'> & Partial<Pick<ServiceContext, 'fail'>>;
 
 export async function openSession(
   service: string,
   settings: Settings,
-  { log, stack }: Pick<ServiceContext, 'log' | 'stack'>,
+  { log, stack, fail = (error) => log.error({ err: error }, 'the session failed') }: SessionContext,
 ): Promise<Session> {
   const model = settings.MODEL;
   const { kafka, admin } = await openTopics(service, settings, { log, stack });
@@ -26,14 +33,35 @@ export async function openSession(
       log.debug({ err: error }, 'redis connection');
     }),
   );
-  await store.agree({
-    format: STORE_FORMAT,
-    factorCount: settings.FACTOR_COUNT,
-    loss: settings.LOSS,
-    ratingMax: settings.RATING_MAX,
-    partitions: settings.PARTITIONS,
-  });
-  return { kafka, admin, store, model, modelSettings: modelSettingsOf(settings) };
+  const shared = { store, admin, model, agreement: agreementOf(settings), log };
+  const agreement = stack.own(await ModelAgreement.join(shared));
+  const claims = topicName('claims', model);
+  const ask = { kafka: () => admin.ends(claims), redis: () => agreement.renew() };
+  const servers = stack.own(new ServerWatch({ ask, log, fail }));
+  const modelSettings = modelSettingsOf(settings);
+  return { kafka, admin, store, model, modelSettings, agreement, servers };
+}
+
+/** Exported for the test that keeps every setting that changes what is learnt in it. */
+export function agreementOf(settings: Settings): Agreement {
+  return {
+    manifest: {
+      format: STORE_FORMAT,
+      factorCount: settings.FACTOR_COUNT,
+      loss: settings.LOSS,
+      ratingMax: settings.RATING_MAX,
+      partitions: settings.PARTITIONS,
+    },
+    tuning: {
+      RHO: settings.RHO,
+      USER_SHRINKAGE: settings.USER_SHRINKAGE,
+      ITEM_SHRINKAGE: settings.ITEM_SHRINKAGE,
+      RECENCY_WEIGHT: settings.RECENCY_WEIGHT,
+      RECENCY_HALF_LIFE: settings.RECENCY_HALF_LIFE,
+      RECENCY_RAMP: settings.RECENCY_RAMP,
+      ITEM_COALESCING: settings.ITEM_COALESCING,
+    },
+  };
 }
 
 /** Exported for the test that keeps the fallbacks of settings in step with the default model. */

@@ -3,13 +3,18 @@
 -- Input:  KEYS 1 meta · 2 vectors · 3 gram · 4 outbox · 5… rows appended to · then rows removed
 --         ARGV 1 fence · 2 expected position · 3 next position · 4 commit id · 5 gram · 6 outbox
 --              7 number of meta fields · 8 of vectors written · 9 of vectors removed · 10 of rows
---              appended to; then name, value … · id, bytes … · id … · bytes …
+--              appended to · 11 seal of the manifest, or ''; then name, value … · id, bytes … · id … ·
+--              bytes …
 -- Output: {1, position}  written      {2, position}  already written by this very commit
 --         {0, position}  the store is elsewhere      {-1, fence}  the shard has another writer
-local stored = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit')
+--         {-2, seal}     the shard was written under another manifest
+local stored = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'seal')
 local fence, position = stored[1] or '', stored[2] or '0'
 if fence ~= ARGV[1] then
   return {-1, fence}
+end
+if ARGV[11] ~= '' and stored[4] ~= ARGV[11] then
+  return {-2, stored[4] or ''}
 end
 if stored[3] == ARGV[4] then
   return {2, position}
@@ -19,7 +24,7 @@ if position ~= ARGV[2] then
 end
 local fields, written, removed, appended =
   tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
-local fieldsAt = 11
+local fieldsAt = 12
 local writtenAt = fieldsAt + 2 * fields
 local removedAt = writtenAt + 2 * written
 local appendedAt = removedAt + removed

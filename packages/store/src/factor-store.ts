@@ -3,6 +3,8 @@
  * one contract: Redis, and memory for tests that need no server.
  */
 import type { Side } from '@freshet/events';
+import { Fault, ServerAway } from '@freshet/telemetry';
+import type { Agreed, Agreement, Member } from './agreement.ts';
 
 /** One partition of one side: one Kafka partition, one Redis hash tag, one writer. */
 export interface ShardId {
@@ -57,28 +59,30 @@ export interface StoredEntity {
   readonly row: Uint8Array | null;
 }
 
-/** What a model's data was written with; services with other settings must not touch it. */
-export interface Manifest {
-  readonly format: number;
-  readonly factorCount: number;
-  readonly loss: string;
-  readonly ratingMax: number;
-  readonly partitions: number;
-}
-
-/** The claims topic is behind the store: it was recreated, and fencing no longer holds. */
-export class StaleEpoch extends Error {
+/**
+ * The claims topic is behind the store: it was recreated, and fencing no longer holds. The shard waits
+ * until somebody has raised it again.
+ */
+export class StaleEpoch extends Fault {
   override readonly name = 'StaleEpoch';
+  readonly verdict = 'hold';
 }
 
-/** The store holds a model with other settings. */
-export class ManifestMismatch extends Error {
-  override readonly name = 'ManifestMismatch';
+/** Redis did not answer, or not as it should. Only its words: a client hangs whole commands on its errors. */
+export class StoreAway extends ServerAway {
+  override readonly name = 'StoreAway';
 }
 
 export interface FactorStore {
-  /** Writes the manifest of a new model, or checks that of an old one. */
-  agree(manifest: Manifest): Promise<void>;
+  /**
+   * Joins a service to its model and renews its sign of life; throws ManifestMismatch. What was agreed
+   * holds for every take-over and commit through this store from then on.
+   */
+  agree(agreement: Agreement, member: Member): Promise<Agreed>;
+  /** The service ends: nobody need wait for its sign of life to run out. */
+  leave(memberId: string): Promise<void>;
+  /** The epoch after which the model began; null: there is nothing of it. */
+  birth(): Promise<number | null>;
   takeOver(shard: ShardId, epoch: number): Promise<ShardState>;
   commit(shard: ShardId, commit: Commit): Promise<CommitVerdict>;
   /** The shard as its last commit left it, without taking it over. */
@@ -90,25 +94,4 @@ export interface FactorStore {
   rows(shard: ShardId, ids: readonly string[]): Promise<(Uint8Array | null)[]>;
   entity(shard: ShardId, id: string): Promise<StoredEntity>;
   close(): Promise<void>;
-}
-
-const UNITS: Record<keyof Manifest, string> = {
-  format: 'the store format of this version',
-  factorCount: 'FACTOR_COUNT',
-  loss: 'LOSS',
-  ratingMax: 'RATING_MAX',
-  partitions: 'PARTITIONS',
-};
-
-/** Says every difference at once, by the setting's name, and what to do. */
-export function checkManifest(stored: Manifest, wanted: Manifest, model: string): void {
-  const names = Object.keys(UNITS) as (keyof Manifest)[];
-  const differences = names
-    .filter((name) => stored[name] !== wanted[name])
-    .map((name) => `${UNITS[name]} is ${wanted[name]}, the store has ${stored[name]}`);
-  if (differences.length === 0) return;
-  throw new ManifestMismatch(
-    `model "${model}" was written with other settings: ${differences.join('; ')}. ` +
-      'Set them back, or choose another MODEL to start afresh',
-  );
 }

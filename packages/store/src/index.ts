@@ -1,12 +1,20 @@
 export {
+  type Agreed,
+  type Agreement,
+  type Manifest,
+  ManifestMismatch,
+  type Member,
+  SIGN_OF_LIFE_MS,
+  type Tuning,
+} from './agreement.ts';
+export {
   type Commit,
   type CommitVerdict,
   type FactorStore,
-  type Manifest,
-  ManifestMismatch,
   type ShardId,
   type ShardState,
   StaleEpoch,
+  StoreAway,
   type StoredEntity,
   type StoredVector,
 } from './factor-store.ts';

@@ -1,10 +1,19 @@
 /** The factor store in memory: the same contract as Redis, for tests that need no server. */
 import {
+  type Agreed,
+  type Agreement,
+  checkManifest,
+  foreignShard,
+  type Manifest,
+  type Member,
+  SIGN_OF_LIFE_MS,
+  sealOf,
+  type Tuning,
+} from './agreement.ts';
+import {
   type Commit,
   type CommitVerdict,
-  checkManifest,
   type FactorStore,
-  type Manifest,
   type ShardId,
   type ShardState,
   StaleEpoch,
@@ -24,20 +33,46 @@ export type MemorySnapshot = ReadonlyMap<string, MemoryShard>;
 
 export class MemoryStore implements FactorStore {
   readonly #shards = new Map<string, MemoryShard>();
-  #manifest: Manifest | undefined;
+  #model: { manifest: Manifest; tuning: Tuning; born: number } | undefined;
+  /** When the sign of life of each member runs out. */
+  readonly #members = new Map<string, number>();
+  #seal: string | undefined;
 
-  async agree(manifest: Manifest): Promise<void> {
-    this.#manifest ??= manifest;
-    checkManifest(this.#manifest, manifest, 'memory');
+  constructor(readonly now: () => number = () => Date.now()) {}
+
+  async agree({ manifest, tuning }: Agreement, { id, born }: Member): Promise<Agreed> {
+    if (this.#model === undefined && born === undefined) return { kind: 'absent' };
+    this.#model ??= { manifest, tuning, born: born ?? 0 };
+    checkManifest(this.#model.manifest, manifest, 'memory');
+    const others = [...this.#members].filter(([each, until]) => each !== id && until >= this.now());
+    const former = this.#model.tuning;
+    const isTuned = JSON.stringify(former) !== JSON.stringify(tuning);
+    if (isTuned && others.length > 0) {
+      return { kind: 'tuned', tuning: former, others: others.length };
+    }
+    this.#model.tuning = tuning;
+    this.#members.set(id, this.now() + SIGN_OF_LIFE_MS);
+    this.#seal = sealOf(manifest);
+    return { kind: 'agreed', born: this.#model.born, former: isTuned ? former : null };
+  }
+
+  async leave(memberId: string): Promise<void> {
+    this.#members.delete(memberId);
+  }
+
+  async birth(): Promise<number | null> {
+    return this.#model?.born ?? null;
   }
 
   async takeOver(id: ShardId, epoch: number): Promise<ShardState> {
     const shard = this.#shard(id);
-    const fence = shard.facts.fence;
+    const { fence, seal } = shard.facts;
+    if (this.#isForeign(seal)) throw foreignShard(id.side, id.shard, 'memory');
     if (fence !== undefined && Number(fence) >= epoch) {
       throw new StaleEpoch(`fenced at ${fence}, above claim ${epoch}`);
     }
-    shard.facts = { ...shard.facts, fence: String(epoch) };
+    const sealed = this.#seal === undefined ? {} : { seal: this.#seal };
+    shard.facts = { ...shard.facts, fence: String(epoch), ...sealed };
     return this.inspect(id);
   }
 
@@ -46,6 +81,7 @@ export class MemoryStore implements FactorStore {
     const { fence = '', commit: last } = shard.facts;
     const position = positionOf(shard) ?? 0;
     if (fence !== String(commit.epoch)) return { kind: 'fenced', fence: Number(fence) };
+    if (this.#isForeign(shard.facts.seal)) throw foreignShard(id.side, id.shard, 'memory');
     if (last === commit.id) return { kind: 'written' };
     if (position !== commit.from) return { kind: 'elsewhere', position };
     for (const key of commit.removed) {
@@ -92,6 +128,13 @@ export class MemoryStore implements FactorStore {
 
   async close(): Promise<void> {}
 
+  /** Nothing is left, as after FLUSHALL. */
+  wipe(): void {
+    this.#shards.clear();
+    this.#members.clear();
+    this.#model = undefined;
+  }
+
   /** All there is now, to go back to: what a fail-over to a replica that lags does. */
   snapshot(): MemorySnapshot {
     return structuredClone(this.#shards);
@@ -100,6 +143,10 @@ export class MemoryStore implements FactorStore {
   restore(snapshot: MemorySnapshot): void {
     this.#shards.clear();
     for (const [key, shard] of structuredClone(snapshot)) this.#shards.set(key, shard);
+  }
+
+  #isForeign(seal: string | undefined): boolean {
+    return seal !== undefined && this.#seal !== undefined && seal !== this.#seal;
   }
 
   #shard({ side, shard }: ShardId): MemoryShard {

@@ -3,30 +3,40 @@
  * a commit is one script in one slot; Redis Cluster does the sharding.
  */
 import { readFileSync } from 'node:fs';
+import { Fault } from '@freshet/telemetry';
 import { Cluster, Redis } from 'ioredis';
+import {
+  type Agreed,
+  type Agreement,
+  checkManifest,
+  foreignShard,
+  type Member,
+  SIGN_OF_LIFE_MS,
+  sealOf,
+} from './agreement.ts';
 import {
   type Commit,
   type CommitVerdict,
-  checkManifest,
   type FactorStore,
-  type Manifest,
   type ShardId,
   type ShardState,
   StaleEpoch,
   type StoredEntity,
   type StoredVector,
 } from './factor-store.ts';
+import { answered } from './redis-answer.ts';
 import { decodeVector, encodeVector } from './vector-codec.ts';
 
 /** Redis could not be reached at start: nothing to retry, the operator must look. */
-export class RedisUnreachable extends Error {
+export class RedisUnreachable extends Fault {
   override readonly name = 'RedisUnreachable';
+  readonly verdict = 'stop';
 }
 
 /** ioredis spells any other bytes out as text. */
 type Argument = string | number | Buffer;
 type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unknown>;
-type Scripts = Record<'takeOver' | 'commitBatch' | 'inspect' | 'readEntity', Script>;
+type Scripts = Record<'agree' | 'takeOver' | 'commitBatch' | 'inspect' | 'readEntity', Script>;
 /** Gram, outbox, then the meta hash as name, value … */
 type ShardReply = [Buffer | null, Buffer | null, ...Buffer[]];
 
@@ -57,11 +67,14 @@ export class RedisStore implements FactorStore {
   readonly #redis: Redis | Cluster;
   readonly #run: Scripts;
   readonly #model: string;
+  /** Of the manifest that was agreed on; empty before. */
+  #seal = '';
 
   private constructor(redis: Redis | Cluster, model: string) {
     this.#redis = redis;
     this.#model = model;
     this.#run = {
+      agree: define(redis, 'freshetAgree', 'agree.lua'),
       takeOver: define(redis, 'freshetTakeOver', 'take-over.lua'),
       commitBatch: define(redis, 'freshetCommit', 'commit.lua'),
       inspect: define(redis, 'freshetInspect', 'inspect.lua'),
@@ -93,19 +106,47 @@ export class RedisStore implements FactorStore {
     return new RedisStore(redis, model);
   }
 
-  async agree(manifest: Manifest): Promise<void> {
-    const key = `${this.#model}:manifest`;
-    await this.#redis.setnx(key, JSON.stringify(manifest));
-    checkManifest(JSON.parse((await this.#redis.get(key)) ?? '{}'), manifest, this.#model);
+  async agree({ manifest, tuning }: Agreement, { id, born }: Member): Promise<Agreed> {
+    const reply = await this.#run.agree(
+      1,
+      this.#manifestKey,
+      JSON.stringify(manifest),
+      JSON.stringify(tuning),
+      id,
+      SIGN_OF_LIFE_MS,
+      born ?? '',
+    );
+    const [kind, ...details] = (reply as (Buffer | number)[]).map(String);
+    const [first = '', second = ''] = details;
+    if (kind === 'absent') return { kind };
+    if (kind === 'tuned') return { kind, tuning: JSON.parse(first), others: Number(second) };
+    if (kind === 'differs') checkManifest(JSON.parse(first), manifest, this.#model);
+    this.#seal = sealOf(manifest);
+    return {
+      kind: 'agreed',
+      born: Number(first),
+      former: second === '' ? null : JSON.parse(second),
+    };
+  }
+
+  async leave(memberId: string): Promise<void> {
+    await answered(this.#redis.hdel(this.#manifestKey, `member:${memberId}`));
+  }
+
+  async birth(): Promise<number | null> {
+    const born = await answered(this.#redis.hget(this.#manifestKey, 'born'));
+    return born === null ? null : Number(born);
   }
 
   async takeOver(shard: ShardId, epoch: number): Promise<ShardState> {
     const keys = this.#keys(shard);
-    const reply = await this.#run.takeOver(3, keys.meta, keys.gram, keys.outbox, epoch);
+    const place = [keys.meta, keys.gram, keys.outbox];
+    const reply = await this.#run.takeOver(3, ...place, epoch, this.#seal);
     const [taken, ...state] = reply as [number, ...ShardReply];
+    if (taken === -2) throw foreignShard(shard.side, shard.shard, this.#model);
     if (taken !== 1) {
       throw new StaleEpoch(
-        `shard ${shard.side} ${shard.shard} is fenced at ${String(state[0])}, above claim ${epoch}: the claims topic was recreated; restore it, or choose another MODEL`,
+        `shard ${shard.side} ${shard.shard} is fenced at ${String(state[0])}, above claim ${epoch}: the topic ${this.#model}.claims was recreated, so that writers can no longer be told apart; stop every other updater, then run freshet sources --accept`,
       );
     }
     return shardState(state);
@@ -136,12 +177,15 @@ export class RedisStore implements FactorStore {
       commit.vectors.size,
       commit.removed.length,
       appends.length,
+      this.#seal,
       ...facts.flat(),
       ...[...commit.vectors].flatMap(([id, stored]) => [id, encodeVector(stored)]),
       ...commit.removed,
       ...appends.map(([, bytes]) => bufferOf(bytes)),
     );
-    return verdictOf(reply as [number, Buffer]);
+    const [code, detail] = reply as [number, Buffer];
+    if (code === -2) throw foreignShard(shard.side, shard.shard, this.#model);
+    return verdictOf(code, detail);
   }
 
   async inspect(shard: ShardId): Promise<ShardState> {
@@ -151,14 +195,15 @@ export class RedisStore implements FactorStore {
   }
 
   async facts(shard: ShardId): Promise<Readonly<Record<string, string>>> {
-    return this.#redis.hgetall(this.#keys(shard).meta);
+    return answered(this.#redis.hgetall(this.#keys(shard).meta));
   }
 
   async *vectors(shard: ShardId): AsyncIterable<readonly [string, StoredVector]> {
     const key = this.#keys(shard).vectors;
     let cursor = '0';
     do {
-      const [next, found] = await this.#redis.hscanBuffer(key, cursor, 'COUNT', SCAN_COUNT);
+      const scan = this.#redis.hscanBuffer(key, cursor, 'COUNT', SCAN_COUNT);
+      const [next, found] = await answered(scan);
       for (let at = 0; at + 1 < found.length; at += 2) {
         const [id, bytes] = [found[at], found[at + 1]];
         if (id && bytes) yield [id.toString(), decodeVector(bytes)];
@@ -169,7 +214,7 @@ export class RedisStore implements FactorStore {
 
   async rows(shard: ShardId, ids: readonly string[]): Promise<(Uint8Array | null)[]> {
     if (ids.length === 0) return [];
-    return this.#redis.mgetBuffer(...ids.map(this.#keys(shard).row));
+    return answered(this.#redis.mgetBuffer(...ids.map(this.#keys(shard).row)));
   }
 
   async entity(shard: ShardId, id: string): Promise<StoredEntity> {
@@ -185,6 +230,10 @@ export class RedisStore implements FactorStore {
 
   async close(): Promise<void> {
     await this.#redis.quit();
+  }
+
+  get #manifestKey(): string {
+    return `${this.#model}:manifest`;
   }
 
   #keys({ side, shard }: ShardId) {
@@ -203,7 +252,7 @@ function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function verdictOf([code, detail]: [number, Buffer]): CommitVerdict {
+function verdictOf(code: number, detail: Buffer): CommitVerdict {
   if (code === -1) return { kind: 'fenced', fence: Number(detail) };
   return code === 0 ? { kind: 'elsewhere', position: Number(detail) } : { kind: 'written' };
 }
@@ -227,6 +276,6 @@ function pairs(flat: readonly Buffer[]): Record<string, string> {
 function define(redis: Redis | Cluster, name: string, file: string): Script {
   const lua = readFileSync(new URL(`../lua/${file}`, import.meta.url), 'utf8');
   redis.defineCommand(name, { lua });
-  const command: Script = Reflect.get(redis, `${name}Buffer`);
-  return command.bind(redis);
+  const command: Script = Reflect.get(redis, `${name}Buffer`).bind(redis);
+  return (...given) => answered(command(...given));
 }

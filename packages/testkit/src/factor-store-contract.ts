@@ -4,8 +4,10 @@ import {
   type FactorStore,
   type Manifest,
   ManifestMismatch,
+  type Member,
   type ShardId,
   StaleEpoch,
+  type Tuning,
 } from '@freshet/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -285,19 +287,37 @@ function contentLaws(store: () => FactorStore): void {
 }
 
 function manifestLaws(store: () => FactorStore): void {
+  const tuning = { RHO: 5, ITEM_COALESCING: true };
+  const agree = (member: Member, changed: { manifest?: object; tuning?: Tuning } = {}) =>
+    store().agree(
+      {
+        manifest: { ...manifest, ...changed.manifest },
+        tuning: { ...tuning, ...changed.tuning },
+      },
+      member,
+    );
+
+  it('is absent until somebody begins the model', async () => {
+    expect(await agree({ id: 'a' })).toEqual({ kind: 'absent' });
+    expect(await store().birth()).toBeNull();
+    expect(await agree({ id: 'a', born: 7 })).toEqual({ kind: 'agreed', born: 7, former: null });
+    expect(await store().birth()).toBe(7);
+  });
+
   it('is written by the first and agreed to by those with the same settings', async () => {
-    await store().agree(manifest);
-    await store().agree({ ...manifest });
+    await agree({ id: 'a', born: 7 });
+    expect(await agree({ id: 'b', born: 9 })).toEqual({ kind: 'agreed', born: 7, former: null });
+    expect(await agree({ id: 'a' })).toEqual({ kind: 'agreed', born: 7, former: null });
   });
 
   it('refuses others, naming every setting that differs, both values and what to do', async () => {
-    await store().agree(manifest);
-    const refused = store().agree({ ...manifest, factorCount: 64, loss: 'absolute' });
+    await agree({ id: 'a', born: 0 });
+    const refused = agree({ id: 'b' }, { manifest: { factorCount: 64, loss: 'absolute' } });
     await expect(refused).rejects.toThrow(ManifestMismatch);
     await expect(refused).rejects.toThrow(
       /FACTOR_COUNT is 64, the store has 2; LOSS is absolute, the store has squared.*MODEL/,
     );
-    await store().agree(manifest);
+    expect((await agree({ id: 'a' })).kind).toBe('agreed');
   });
 
   it.each([
@@ -305,7 +325,28 @@ function manifestLaws(store: () => FactorStore): void {
     ['ratingMax', 'RATING_MAX'],
     ['partitions', 'PARTITIONS'],
   ] as const)('watches over %s', async (field, named) => {
-    await store().agree(manifest);
-    await expect(store().agree({ ...manifest, [field]: 7 })).rejects.toThrow(named);
+    await agree({ id: 'a', born: 0 });
+    await expect(agree({ id: 'b' }, { manifest: { [field]: 7 } })).rejects.toThrow(named);
+  });
+
+  it('lets nobody run beside others with another tuning, and says which they have', async () => {
+    await agree({ id: 'a', born: 0 });
+    const refused = await agree({ id: 'b' }, { tuning: { RHO: 6 } });
+    expect(refused).toEqual({ kind: 'tuned', tuning, others: 1 });
+  });
+
+  it('takes another tuning once the others have left, and tells the former one', async () => {
+    await agree({ id: 'a', born: 0 });
+    await store().leave('a');
+    const changed = await agree({ id: 'b' }, { tuning: { RHO: 6 } });
+    expect(changed).toEqual({ kind: 'agreed', born: 0, former: tuning });
+    expect((await agree({ id: 'a' })).kind).toBe('tuned');
+  });
+
+  it('seals every shard that is taken over: under another manifest nobody touches it', async () => {
+    await agree({ id: 'a', born: 0 });
+    await store().takeOver(shard, 1);
+    expect((await store().inspect(shard)).facts.seal).toMatch(/^[0-9a-f]{16}$/);
+    expect(await store().commit(shard, commitAt(0))).toEqual({ kind: 'written' });
   });
 }

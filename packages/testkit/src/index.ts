@@ -1,6 +1,7 @@
 export { Command, type Variables } from './command.ts';
 export { eventually } from './eventually.ts';
 export { factorStoreContract } from './factor-store-contract.ts';
+export { HandConsumer } from './hand-consumer.ts';
 export { MemoryLog } from './memory-log.ts';
 export { RatingStream } from './rating-stream.ts';
 export { type StoreSnapshot, snapshot } from './store-snapshot.ts';

@@ -1,26 +1,43 @@
-/** Kafka's log in memory: partitions of records, ends, and a publisher that appends to them. */
-import type { LogRecord, OutRecord } from '@freshet/stream';
+/** Kafka's log in memory: partitions of records, what may happen to them, and a publisher that appends. */
+import type { LogRange, LogRecord, OutRecord } from '@freshet/stream';
+
+interface MemoryTopic {
+  readonly id: string;
+  /** By partition, in order; deleted ones too, for whoever wants to know what there was. */
+  readonly records: LogRecord[][];
+  readonly starts: number[];
+  readonly ends: number[];
+}
+
+/** What a broker answers to a fetch: the records from an offset up to another, holes left out. */
+export interface Fetched {
+  readonly records: readonly LogRecord[];
+  readonly next: number;
+}
 
 export class MemoryLog {
-  readonly #topics = new Map<string, LogRecord[][]>();
+  readonly #topics = new Map<string, MemoryTopic>();
+  /** Every topic that ever was, by id. */
+  readonly #ever = new Map<string, MemoryTopic>();
+  readonly #committed = new Map<string, Map<number, number>>();
   #clock = 1_700_000_000_000;
 
   constructor(readonly partitions: number) {}
 
   records(topic: string, partition: number): LogRecord[] {
-    let found = this.#topics.get(topic);
-    if (found === undefined) {
-      found = Array.from({ length: this.partitions }, () => []);
-      this.#topics.set(topic, found);
-    }
-    const records = found[partition];
-    if (records === undefined) throw new RangeError(`${topic} has no partition ${partition}`);
-    return records;
+    return recordsOf(this.#topic(topic), partition);
+  }
+
+  /** The records of a topic that may have been deleted since. */
+  recordsOf(topicId: string, partition: number): readonly LogRecord[] {
+    const topic = this.#ever.get(topicId);
+    if (topic === undefined) throw new RangeError(`there never was a topic ${topicId}`);
+    return recordsOf(topic, partition);
   }
 
   async append({ topic, partition = 0, key, value, headers = {} }: OutRecord): Promise<number> {
     const records = this.records(topic, partition);
-    const offset = records.length;
+    const offset = this.#takeOffset(topic, partition);
     const bytes = typeof key === 'string' ? Buffer.from(key) : key;
     records.push({ offset, timestamp: this.#clock++, key: bytes, value, headers });
     return offset;
@@ -30,12 +47,88 @@ export class MemoryLog {
     for (const record of records) await this.append(record);
   }
 
-  async starts(): Promise<Map<number, number>> {
-    return new Map(Array.from({ length: this.partitions }, (_, partition) => [partition, 0]));
+  /** An offset without a record, as the end of a transaction leaves it. */
+  mark(topic: string, partition: number): void {
+    this.#takeOffset(topic, partition);
+  }
+
+  /** At most so many offsets from one on; undefined where it is out of range. */
+  fetch(topic: string, partition: number, from: number, limit: number): Fetched | undefined {
+    const { starts, ends } = this.#topic(topic);
+    const end = ends[partition] ?? 0;
+    if (from < (starts[partition] ?? 0) || from > end) return undefined;
+    const next = Math.min(from + limit, end);
+    const records = this.records(topic, partition);
+    return { records: records.filter(({ offset }) => offset >= from && offset < next), next };
+  }
+
+  /** The log's start moves up: what lies before it can no longer be read. */
+  cut(topic: string, partition: number, start: number): void {
+    this.#topic(topic).starts[partition] = start;
+  }
+
+  /** The topic is deleted and created anew. */
+  recreate(topic: string): void {
+    this.#topics.delete(topic);
+  }
+
+  async ranges(topic: string): Promise<Map<number, LogRange>> {
+    const { starts, ends } = this.#topic(topic);
+    return new Map(
+      ends.map((end, partition) => [partition, { start: starts[partition] ?? 0, end }]),
+    );
   }
 
   async ends(topic: string): Promise<Map<number, number>> {
-    const all = Array.from({ length: this.partitions }, (_, partition) => partition);
-    return new Map(all.map((partition) => [partition, this.records(topic, partition).length]));
+    return new Map([...(await this.ranges(topic))].map(([at, { end }]) => [at, end]));
   }
+
+  async topicId(topic: string): Promise<string> {
+    return this.#topic(topic).id;
+  }
+
+  commit(groupId: string, topic: string, partition: number, offset: number): void {
+    const key = `${groupId} ${topic}`;
+    const offsets = this.#committed.get(key) ?? new Map<number, number>();
+    this.#committed.set(key, offsets.set(partition, offset));
+  }
+
+  async committed(groupId: string, topic: string): Promise<Map<number, number>> {
+    return new Map(this.#committed.get(`${groupId} ${topic}`));
+  }
+
+  async deleteGroup(groupId: string): Promise<void> {
+    for (const key of this.#committed.keys()) {
+      if (key.startsWith(`${groupId} `)) this.#committed.delete(key);
+    }
+  }
+
+  async peek(): Promise<[]> {
+    return [];
+  }
+
+  #takeOffset(topic: string, partition: number): number {
+    const { ends } = this.#topic(topic);
+    const offset = ends[partition] ?? 0;
+    ends[partition] = offset + 1;
+    return offset;
+  }
+
+  #topic(name: string): MemoryTopic {
+    let found = this.#topics.get(name);
+    if (found === undefined) {
+      const each = Array.from({ length: this.partitions });
+      const [starts, ends] = [each.map(() => 0), each.map(() => 0)];
+      found = { id: `id-${this.#ever.size + 1}`, records: each.map(() => []), starts, ends };
+      this.#topics.set(name, found);
+      this.#ever.set(found.id, found);
+    }
+    return found;
+  }
+}
+
+function recordsOf({ id, records }: MemoryTopic, partition: number): LogRecord[] {
+  const found = records[partition];
+  if (found === undefined) throw new RangeError(`${id} has no partition ${partition}`);
+  return found;
 }

@@ -1,0 +1,171 @@
+/**
+ * Does this service fit the model and those that run with it? Asked at the start, with every take-over,
+ * and every few seconds, which is also how a store that lost everything is noticed while nothing happens.
+ */
+import { randomUUID } from 'node:crypto';
+import { sides, topicName } from '@freshet/events';
+import {
+  type Agreed,
+  type Agreement,
+  type FactorStore,
+  ManifestMismatch,
+  SIGN_OF_LIFE_MS,
+  type Tuning,
+} from '@freshet/store';
+import type { TopicAdmin } from '@freshet/stream';
+import { type Log, metrics } from '@freshet/telemetry';
+
+export interface AgreementOptions {
+  readonly store: Pick<FactorStore, 'agree' | 'leave' | 'facts'>;
+  readonly admin: Pick<TopicAdmin, 'ends'>;
+  readonly model: string;
+  readonly agreement: Agreement;
+  readonly log: Log;
+}
+
+/** Every wait, with the reason for its length. */
+const waits = {
+  lookAgainMs: 500,
+  restoreMs: 6_000, // whoever runs notices an empty store sooner, and writes its own settings back
+  othersMs: SIGN_OF_LIFE_MS + 2_000, // services that were killed count as running for so long
+} as const;
+
+export class ModelAgreement {
+  readonly #options: AgreementOptions;
+  readonly #id = randomUUID();
+  readonly #lost = new Set<() => void>();
+  #born = 0;
+  #renewing: Promise<void> | undefined;
+
+  private constructor(options: AgreementOptions) {
+    this.#options = options;
+  }
+
+  /** Throws ManifestMismatch where this service must not touch the model. */
+  static async join(options: AgreementOptions): Promise<ModelAgreement> {
+    const joined = new ModelAgreement(options);
+    await joined.#join();
+    return joined;
+  }
+
+  /** The epoch after which the model began: whatever was sent in an earlier life of it is void. */
+  get born(): number {
+    return this.#born;
+  }
+
+  /** Calls back when the store turns out to have lost everything. */
+  onLost(listen: () => void): void {
+    this.#lost.add(listen);
+  }
+
+  /** Gives a sign of life and checks that everything is as it was agreed. One at a time. */
+  renew(): Promise<void> {
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async close(): Promise<void> {
+    const { store, log } = this.#options;
+    await store.leave(this.#id).catch((error: unknown) => {
+      log.debug(
+        { err: error },
+        'the store was away at the end: this service counts as running a while',
+      );
+    });
+  }
+
+  async #join(): Promise<void> {
+    const { model, log } = this.#options;
+    const since = Date.now();
+    for (;;) {
+      const agreed = await this.#ask();
+      const waited = Date.now() - since;
+      if (agreed.kind === 'agreed') return this.#agreed(agreed);
+      if (agreed.kind === 'tuned') {
+        if (waited > waits.othersMs) throw this.#mistuned(agreed.tuning, agreed.others);
+      } else {
+        const claims = await this.#claims();
+        // A model that has claims has lived: others may run, and they know better how it was.
+        if (claims === 0 || waited > waits.restoreMs) {
+          const begun = await this.#ask(await this.#birth(claims));
+          if (begun.kind !== 'agreed') continue;
+          if (claims > 0)
+            log.warn({ model }, 'the store holds nothing of this model: it is rebuilt');
+          return this.#agreed(begun);
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, waits.lookAgainMs));
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const agreed = await this.#ask();
+    if (agreed.kind === 'tuned') throw this.#mistuned(agreed.tuning, agreed.others);
+    if (agreed.kind === 'agreed') {
+      // Another service was quicker to notice, and has begun the model anew.
+      if (agreed.born !== this.#born) this.#tellLost(agreed.born);
+      return;
+    }
+    const begun = await this.#ask(await this.#birth(await this.#claims()));
+    if (begun.kind === 'agreed' && begun.born !== this.#born) this.#tellLost(begun.born);
+  }
+
+  #tellLost(born: number): void {
+    const { model, log } = this.#options;
+    this.#born = born;
+    metrics.storeLosses.inc();
+    log.error(
+      { model, born },
+      'the store lost everything that this model had learnt: it is rebuilt from the log, and answers wait until then',
+    );
+    for (const listen of this.#lost) listen();
+  }
+
+  #agreed({ born, former }: Extract<Agreed, { kind: 'agreed' }>): void {
+    const { model, agreement, log } = this.#options;
+    this.#born = born;
+    if (former === null) return;
+    const changes = differences(agreement.tuning, former);
+    log.warn({ model, changes }, `what is learnt changes from now on: ${changes.join('; ')}`);
+  }
+
+  #ask(born?: number): Promise<Agreed> {
+    const { store, agreement } = this.#options;
+    return store.agree(agreement, { id: this.#id, ...(born === undefined ? {} : { born }) });
+  }
+
+  async #claims(): Promise<number> {
+    const { admin, model } = this.#options;
+    return (await admin.ends(topicName('claims', model))).get(0) ?? 0;
+  }
+
+  /** Where to begin: where the shards that are left began, else now. */
+  async #birth(claims: number): Promise<number> {
+    const { store, agreement } = this.#options;
+    const lives: number[] = [];
+    for (const side of sides) {
+      for (let shard = 0; shard < agreement.manifest.partitions; shard++) {
+        const { life } = await store.facts({ side, shard });
+        if (life !== undefined) lives.push(Number(life));
+      }
+    }
+    return lives.length > 0 ? Math.min(...lives) : claims;
+  }
+
+  #mistuned(theirs: Tuning, others: number): ManifestMismatch {
+    const { model, agreement } = this.#options;
+    const changes = differences(agreement.tuning, theirs).join('; ');
+    return new ManifestMismatch(
+      `${others} services of model "${model}" run with other settings: ${changes}. ` +
+        'Set them back, or stop all of them and start them with the new values',
+    );
+  }
+}
+
+function differences(ours: Tuning, theirs: Tuning): string[] {
+  return Object.keys({ ...ours, ...theirs })
+    .filter((name) => ours[name] !== theirs[name])
+    .map((name) => `${name} is ${ours[name]}, it was ${theirs[name]}`);
+}

@@ -1,0 +1,78 @@
+/**
+ * Do Kafka and Redis answer? Asked every second or two, Redis with a write, for a full disk refuses
+ * nothing else. A service whose server has been away for more than a few seconds is not ready.
+ */
+import { type Log, metrics, verdict } from '@freshet/telemetry';
+
+export interface ServerWatchOptions {
+  /** Resolves when the server has answered. */
+  readonly ask: Readonly<Record<Server, () => Promise<unknown>>>;
+  readonly log: Log;
+  /** What neither passes nor can be mended here. */
+  readonly fail: (error: unknown) => void;
+  readonly now?: () => number;
+}
+
+type Server = 'kafka' | 'redis';
+const servers: readonly Server[] = ['kafka', 'redis'];
+const names: Readonly<Record<Server, string>> = { kafka: 'Kafka', redis: 'Redis' };
+
+const ASK_MS = 1_500;
+/** Shorter absences are ridden out: what comes meanwhile waits or is tried again. */
+const AWAY_MS = 5_000;
+
+export class ServerWatch {
+  readonly #options: ServerWatchOptions;
+  readonly #now: () => number;
+  readonly #lastAnswer: Record<Server, number>;
+  readonly #asking = new Set<Server>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: ServerWatchOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#lastAnswer = { kafka: this.#now(), redis: this.#now() };
+    this.#timer = setInterval(() => this.look(), ASK_MS).unref();
+  }
+
+  /** Which server has been away for long, in a few words; null if none has. */
+  waitingFor(): string | null {
+    for (const server of servers) {
+      const awayMs = this.#now() - this.#lastAnswer[server];
+      if (awayMs > AWAY_MS) {
+        return `${names[server]}, which has not answered for ${Math.round(awayMs / 1_000)} s`;
+      }
+    }
+    return null;
+  }
+
+  /** Asks each server that is not still being asked. */
+  look(): void {
+    for (const server of servers) {
+      metrics.serverAway.set({ server }, this.#awaySeconds(server));
+      if (this.#asking.has(server)) continue;
+      this.#asking.add(server);
+      this.#options.ask[server]()
+        .then(() => {
+          this.#lastAnswer[server] = this.#now();
+        })
+        .catch((error: unknown) => this.#failed(server, error))
+        .finally(() => this.#asking.delete(server));
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+  }
+
+  #awaySeconds(server: Server): number {
+    const awayMs = this.#now() - this.#lastAnswer[server];
+    return awayMs > 2 * ASK_MS ? awayMs / 1_000 : 0;
+  }
+
+  #failed(server: Server, error: unknown): void {
+    const { log, fail } = this.#options;
+    if (verdict(error) === 'stop') return fail(error);
+    log.debug({ err: error }, `${names[server]} did not answer`);
+  }
+}

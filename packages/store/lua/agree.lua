@@ -1,0 +1,39 @@
+-- Joins a service to its model, or says why not; called again and again, it is also the sign that the
+-- service lives. One key holds it all, so that the check and the write are one step.
+-- Input:  KEYS 1 manifest        ARGV 1 manifest · 2 tuning · 3 member · 4 how long its sign counts, ms
+--                                     5 born: where to begin a model of which there is nothing; '' not to
+-- Output: {'agreed', born, former tuning or ''}     {'absent'}  there is nothing of this model
+--         {'differs', manifest}                     {'tuned', tuning, number of others}
+if redis.call('TYPE', KEYS[1]).ok == 'string' then
+  return {'differs', redis.call('GET', KEYS[1])}
+end
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local manifest = redis.call('HGET', KEYS[1], 'manifest')
+if not manifest then
+  if ARGV[5] == '' then
+    return {'absent'}
+  end
+  redis.call('HSET', KEYS[1], 'manifest', ARGV[1], 'tuning', ARGV[2], 'born', ARGV[5])
+  manifest = ARGV[1]
+end
+if manifest ~= ARGV[1] then
+  return {'differs', manifest}
+end
+local others = 0
+local fields = redis.call('HGETALL', KEYS[1])
+for i = 1, #fields, 2 do
+  if string.sub(fields[i], 1, 7) == 'member:' and fields[i] ~= 'member:' .. ARGV[3] then
+    if tonumber(fields[i + 1]) < now then
+      redis.call('HDEL', KEYS[1], fields[i])
+    else
+      others = others + 1
+    end
+  end
+end
+local former = redis.call('HGET', KEYS[1], 'tuning')
+if former ~= ARGV[2] and others > 0 then
+  return {'tuned', former, others}
+end
+redis.call('HSET', KEYS[1], 'tuning', ARGV[2], 'member:' .. ARGV[3], string.format('%.0f', now + tonumber(ARGV[4])))
+return {'agreed', redis.call('HGET', KEYS[1], 'born'), former ~= ARGV[2] and former or ''}

@@ -1,0 +1,62 @@
+/** A Kafka consumer whose batches and events a test hands over by hand. */
+type Listener = (event: { payload: object }) => void;
+type EachBatch = (payload: object) => Promise<void>;
+
+/** As much of kafkajs as a partition reader uses. */
+export class HandConsumer {
+  readonly events = {
+    GROUP_JOIN: 'join',
+    CRASH: 'crash',
+    HEARTBEAT: 'beat',
+    FETCH_START: 'fetch',
+    REBALANCING: 'rebalancing',
+    END_BATCH_PROCESS: 'end',
+  };
+  readonly listeners: [string, Listener][] = [];
+  readonly seeks: number[] = [];
+  isConnected = false;
+  eachBatch: EachBatch = async () => {};
+  on = (name: string, listener: Listener) => void this.listeners.push([name, listener]);
+  connect = async () => {
+    this.isConnected = true;
+  };
+  subscribe = async () => {};
+  run = async ({ eachBatch }: { eachBatch: EachBatch }) => {
+    this.eachBatch = eachBatch;
+  };
+  pause = () => {};
+  resume = () => {};
+  seek = ({ offset }: { offset: string }) => void this.seeks.push(Number(offset));
+  commitOffsets = async () => {};
+  disconnect = async () => {
+    this.isConnected = false;
+  };
+
+  say(event: string, payload: object = {}): void {
+    for (const [name, listener] of this.listeners) if (name === event) listener({ payload });
+  }
+
+  join(partitions: number[]): void {
+    this.say('join', { memberAssignment: { log: partitions } });
+  }
+
+  /** Hands over records at these offsets of partition 0. */
+  async fetch(...offsets: number[]): Promise<void> {
+    await this.hand(offsets.map((offset) => ({ offset: String(offset), timestamp: '0' })));
+  }
+
+  async hand(messages: { offset: string }[]): Promise<void> {
+    const batch = {
+      partition: 0,
+      messages,
+      firstOffset: () => messages[0]?.offset ?? null,
+      lastOffset: () => messages.at(-1)?.offset,
+    };
+    await this.eachBatch({
+      batch,
+      resolveOffset: () => {},
+      heartbeat: async () => {},
+      isStale: () => false,
+    });
+  }
+}
