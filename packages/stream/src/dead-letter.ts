@@ -1,27 +1,70 @@
-/** A record that can never be applied, as it is parked: its bytes, where it lay, and why. */
+/**
+ * A record that can never be applied, as it is parked: its bytes, where it lay, and why. A dead letter is
+ * larger than its record, and a record may be as large as Kafka allows: so what is copied has a limit,
+ * and a letter that was cut says so, with the size and the hash of the whole.
+ */
+import { createHash } from 'node:crypto';
 import { type PoisonRecord, topicName } from '@freshet/events';
+import type { LogPlace } from './log-fault.ts';
 import type { LogRecord } from './log-record.ts';
 import type { OutRecord } from './publisher.ts';
 
+/** What is copied at most. Together they stay far below the least message size that brokers allow, 1 MB. */
+const limits = { keyBytes: 16 << 10, valueBytes: 256 << 10, headerBytes: 32 << 10 } as const;
+
+/** Set on a letter that does not hold the whole record. */
+export const CUT_HEADER = 'freshet-cut';
+
 export function deadLetter(
   model: string,
-  partition: number,
+  { topic, partition }: LogPlace,
   record: LogRecord,
-  { reason, message }: PoisonRecord,
+  { reason, message }: Pick<PoisonRecord, 'reason' | 'message'>,
 ): OutRecord {
+  const { key, value } = record;
+  const headers = boundedHeaders(record);
+  const cut = [
+    ...(isOver(key, limits.keyBytes) ? ['key'] : []),
+    ...(isOver(value, limits.valueBytes) ? ['value'] : []),
+    ...(Object.keys(headers).length < Object.keys(record.headers).length ? ['headers'] : []),
+  ];
   return {
     topic: topicName('ratingsDeadLetter', model),
     partition: 0,
-    key: record.key,
-    value: record.value,
+    key: key?.subarray(0, limits.keyBytes) ?? null,
+    value: value?.subarray(0, limits.valueBytes) ?? null,
     headers: {
-      ...record.headers,
+      ...headers,
       'freshet-model': model,
-      'freshet-topic': topicName('ratings', model),
+      'freshet-topic': topic,
       'freshet-partition': String(partition),
       'freshet-offset': String(record.offset),
       'freshet-reason': reason,
       'freshet-message': message,
+      'freshet-bytes': String(value?.length ?? 0),
+      ...(cut.length === 0 ? {} : { [CUT_HEADER]: cut.join(' '), 'freshet-sha256': hashOf(value) }),
     },
   };
+}
+
+/** The producer's own headers as far as they fit: for those who only pass a record on. */
+export function boundedHeaders({ headers }: Pick<LogRecord, 'headers'>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+    if (bytes > limits.headerBytes) break;
+    kept[name] = value;
+  }
+  return kept;
+}
+
+function isOver(bytes: Buffer | null, limit: number): boolean {
+  return bytes !== null && bytes.length > limit;
+}
+
+function hashOf(value: Buffer | null): string {
+  return createHash('sha256')
+    .update(value ?? '')
+    .digest('hex');
 }

@@ -10,16 +10,28 @@ export interface LogRecord {
 }
 
 export function toLogRecord(message: KafkaMessage): LogRecord {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(message.headers ?? {})) {
-    const first = Array.isArray(value) ? value[0] : value;
-    if (first !== undefined) headers[name] = first.toString();
-  }
   return {
     offset: Number(message.offset),
     timestamp: Number(message.timestamp),
     key: message.key,
     value: message.value,
-    headers,
+    headers: message.headers === undefined ? NO_HEADERS : headersOf(message.headers),
   };
+}
+
+const NO_HEADERS: LogRecord['headers'] = Object.freeze(Object.create(null));
+
+/**
+ * A producer may name a header anything, `__proto__` too, repeat its name, and leave out its value: such a
+ * header counts as absent, and of several the first that has a value.
+ */
+function headersOf(given: NonNullable<KafkaMessage['headers']>): LogRecord['headers'] {
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(given)) {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    // kafkajs finds more under a name like `constructor` than the producer sent.
+    const first = values.find((each) => Buffer.isBuffer(each) || typeof each === 'string');
+    if (first !== undefined) headers[name] = String(first);
+  }
+  return headers;
 }

@@ -25,10 +25,17 @@ export class PartitionFeed {
   #taken = 0;
   #records = 0;
   #bytes = 0;
+  /** Wakes whoever waits for the next batch. */
+  #wake: () => void = () => {};
 
   /** `start`: the first offset wanted. */
   constructor(start: number) {
     this.#fetched = start;
+  }
+
+  /** The offset that is to be fetched next. */
+  get fetched(): number {
+    return this.#fetched;
   }
 
   get isFull(): boolean {
@@ -43,6 +50,19 @@ export class PartitionFeed {
     this.#waiting.push({ records, next });
     this.#records += records.length;
     for (const record of records) this.#bytes += sizeOf(record);
+    this.#wake();
+  }
+
+  /** Until something is pushed, or `stirred`. */
+  news(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** Wakes whoever waits for news: there is another reason to look. */
+  stir(): void {
+    this.#wake();
   }
 
   /** The next batch to apply; undefined while nothing waits. */

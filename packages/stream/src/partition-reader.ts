@@ -2,40 +2,36 @@
  * Reads the partitions that the group gives this process, each from a position the owner names, in
  * order and without gaps. kafkajs does not wait for listeners, so a partition is paused in the very
  * call that announces it and resumed only when its owner has said where to start. Nor does it fetch
- * while a batch is being handled: so a batch is only put where a loop of the partition's own takes it.
+ * while a batch is being handled: so a batch is only put where the partition's own loop takes it.
  */
 
-import type { Log } from '@freshet/telemetry';
-import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
-import { type LogRecord, toLogRecord } from './log-record.ts';
-import { PartitionFeed } from './partition-feed.ts';
-
-export interface PartitionOwner {
-  /** Prepares to own the partition; returns the offset to read from. May take as long as it needs. */
-  takeOver(partition: number): Promise<number>;
-  /** Applies records in order; `next` is the offset after them. False: take over again first. */
-  apply(
-    partition: number,
-    records: readonly LogRecord[],
-    next: number,
-    heartbeat: () => Promise<void>,
-  ): Promise<boolean>;
-  /** The partition now belongs to another process, or to nobody. */
-  release(partition: number): void;
-}
+import { type Log, metrics, verdict } from '@freshet/telemetry';
+import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { isUnreadable } from './fetch-decoding.ts';
+import { LogFault } from './log-fault.ts';
+import { toLogRecord } from './log-record.ts';
+import { OwnedPartition, type PartitionOwner } from './owned-partition.ts';
+import type { TopicAdmin } from './topic-admin.ts';
 
 export interface ReaderOptions {
-  readonly groupId: string;
+  /** A function where every consumer needs a group of its own. */
+  readonly groupId: string | (() => string);
   readonly topic: string;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId'>;
   readonly log: Log;
   /** Called once when reading cannot go on: the process must end. */
   readonly fail: (error: unknown) => void;
   readonly sessionMs: number;
   /** How long Kafka may gather records for one answer; absent: it answers as soon as it has one. */
   readonly gatherMs?: number;
+  /**
+   * What a deleted record that was not yet read means: `hold` where it may not be missed, `skip` where
+   * the owner finds out by itself or old ones do not matter.
+   */
+  readonly onCut: 'hold' | 'skip';
 }
 
-/** Every bound on the reading loop, with the reason for its size. */
+/** Every bound on the reading, with the reason for its size. */
 const limits = {
   bytesPerPartition: 1 << 20,
   bytesPerFetch: 8 << 20,
@@ -44,200 +40,322 @@ const limits = {
   rebalanceTimeoutMs: 60_000, // a take-over loads a whole shard
   fetchWaitMs: 100, // also how long a resumed partition sleeps before it is read
   partitionsAtOnce: 4,
-  silentMs: 60_000, // but a broker may take this long to come back
-  silentSessions: 3, // without a heartbeat or a fetch for so long, the client hangs: start over
-  commitMs: 1_000, // offsets are committed to Kafka for lag tools; positions live elsewhere
+  tickMs: 1_000, // offsets are committed to Kafka for lag tools; positions live elsewhere
+  checkEveryTicks: 2, // a store that lost a shard, a topic that was recreated: noticed within seconds
+  silentMs: 8_000, // fetches come every 100 ms: a consumer without one for so long hangs
+  joiningMs: 90_000, // but joining waits for the others of the group, up to its rebalance timeout
+  reopenMs: 1_000,
   lookAgainMs: 5, // while more is fetched than is applied
-  firstRetryMs: 100,
-  retries: 7, // 100 ms, 200 ms …: about 13 s in all
 } as const;
 
-/** A partition that is taken over and running. */
-interface Running {
-  readonly feed: PartitionFeed;
-  /** False once it was released, or is to be taken over again. */
-  isOurs: boolean;
-  /** The loop that applies what is in the feed; undefined while there is nothing. */
-  applying: Promise<void> | undefined;
-  heartbeat: () => Promise<void>;
-}
-
 export class PartitionReader {
-  readonly #consumer: Consumer;
-  readonly #running = new Map<number, Running>();
-  /** Offset to apply next in each running partition. */
-  readonly #positions = new Map<number, number>();
-  /** Failures of each partition since it last applied anything. */
-  readonly #failures = new Map<number, number>();
-  #assigned: readonly number[] = [];
-  #generation = 0;
+  #consumer: Consumer | undefined;
+  readonly #partitions = new Map<number, OwnedPartition>();
+  #hasJoined = false;
+  #isFetching = false;
   #closed = false;
   #committed = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
+  #ticks = 0;
+  #lastTick = Date.now();
   #lastSign = Date.now();
+  #checking = false;
+  #reopening: Promise<void> | undefined;
+  /** By which a recreated topic is told from the one that was taken over. */
+  #topicId: string | undefined;
 
   constructor(
-    kafka: Kafka,
+    readonly kafka: Kafka,
     readonly options: ReaderOptions,
     readonly owner: PartitionOwner,
-  ) {
-    this.#consumer = kafka.consumer({
-      groupId: options.groupId,
-      allowAutoTopicCreation: false,
-      sessionTimeout: options.sessionMs,
-      heartbeatInterval: Math.min(
-        limits.heartbeatMs,
-        options.sessionMs / limits.heartbeatsPerSession,
-      ),
-      rebalanceTimeout: limits.rebalanceTimeoutMs,
-      minBytes: options.gatherMs === undefined ? 1 : limits.bytesPerPartition,
-      maxWaitTimeInMs: options.gatherMs ?? limits.fetchWaitMs,
-      maxBytesPerPartition: limits.bytesPerPartition,
-      maxBytes: limits.bytesPerFetch,
-      readUncommitted: false,
-    });
-  }
+  ) {}
 
   async start(): Promise<void> {
-    const { events } = this.#consumer;
-    this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
-      this.#join(payload.memberAssignment[this.options.topic] ?? []);
-    });
-    this.#consumer.on(events.CRASH, ({ payload }) => {
-      // kafkajs leaves the process alive and idle after such an error: end it instead.
-      if (!payload.restart) this.options.fail(payload.error);
-    });
-    for (const sign of [events.HEARTBEAT, events.FETCH_START, events.GROUP_JOIN]) {
-      this.#consumer.on(sign, () => {
-        this.#lastSign = Date.now();
-      });
-    }
-    await this.#consumer.connect();
-    await this.#consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
-    await this.#consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: limits.partitionsAtOnce,
-      eachBatch: (payload) => this.#read(payload),
-    });
-    this.#timer = setInterval(() => this.#tick(), limits.commitMs).unref();
+    await this.#open();
+    this.#timer = setInterval(() => this.#tick(), limits.tickMs).unref();
   }
 
+  /** Offset to apply next in each running partition. */
   get positions(): ReadonlyMap<number, number> {
-    return this.#positions;
+    const positions = new Map<number, number>();
+    for (const [partition, { position }] of this.#partitions) {
+      if (position !== undefined) positions.set(partition, position);
+    }
+    return positions;
   }
 
   /** True when every assigned partition has been taken over. */
   get settled(): boolean {
-    return this.#generation > 0 && this.#assigned.every((at) => this.#positions.has(at));
+    return this.#hasJoined && [...this.#partitions.values()].every((at) => at.phase === 'running');
+  }
+
+  /** What keeps it from being settled, in a few words; null when it is. */
+  get waitingFor(): string | null {
+    if (this.settled) return null;
+    for (const { fault } of this.#partitions.values()) if (fault) return fault.message;
+    return `partitions of ${this.options.topic} to be taken over`;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
-    await Promise.all([...this.#running.values()].map(({ applying }) => applying));
     await this.#commit();
-    this.#generation++;
-    await this.#consumer.disconnect();
-    this.#releaseAll();
+    const ended = [...this.#partitions.values()].map(({ ended }) => ended);
+    this.#revokeAll();
+    await Promise.all(ended);
+    await this.#reopening;
+    await this.#consumer?.disconnect();
   }
 
-  #join(partitions: readonly number[]): void {
-    const generation = ++this.#generation;
-    this.#releaseAll();
-    this.#assigned = partitions;
+  /** A consumer of its own making; tried until Kafka is there. */
+  async #open(): Promise<void> {
+    for (;;) {
+      const consumer = this.#newConsumer();
+      try {
+        this.#consumer = consumer;
+        await consumer.connect();
+        await consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
+        await consumer.run({
+          autoCommit: false,
+          eachBatchAutoResolve: false,
+          partitionsConsumedConcurrently: limits.partitionsAtOnce,
+          eachBatch: (payload) => this.#read(consumer, payload),
+        });
+        return;
+      } catch (error) {
+        this.#abandon(consumer);
+        if (this.#closed) return;
+        if (verdict(error) !== 'retry') throw error;
+        const { log, topic } = this.options;
+        log.warn({ err: error, topic }, 'Kafka is away: trying again to read');
+        await pause(limits.reopenMs);
+      }
+    }
+  }
+
+  #newConsumer(): Consumer {
+    const { groupId, sessionMs, gatherMs, topic } = this.options;
+    const beatMs = Math.min(limits.heartbeatMs, sessionMs / limits.heartbeatsPerSession);
+    const consumer = this.kafka.consumer({
+      groupId: typeof groupId === 'string' ? groupId : groupId(),
+      allowAutoTopicCreation: false,
+      sessionTimeout: sessionMs,
+      heartbeatInterval: beatMs,
+      rebalanceTimeout: limits.rebalanceTimeoutMs,
+      minBytes: gatherMs === undefined ? 1 : limits.bytesPerPartition,
+      maxWaitTimeInMs: gatherMs ?? limits.fetchWaitMs,
+      maxBytesPerPartition: limits.bytesPerPartition,
+      maxBytes: limits.bytesPerFetch,
+      readUncommitted: false,
+    });
+    const { events } = consumer;
+    // What a consumer that was given up still says is nobody's business.
+    const heard =
+      <E>(listen: (event: E) => void) =>
+      (event: E) => {
+        if (consumer === this.#consumer && !this.#closed) listen(event);
+      };
+    const sign = (isFetching: boolean) => () => {
+      this.#lastSign = Date.now();
+      this.#isFetching = isFetching;
+    };
+    consumer.on(
+      events.GROUP_JOIN,
+      heard(({ payload }) => this.#join(consumer, payload.memberAssignment[topic] ?? [])),
+    );
+    consumer.on(
+      events.CRASH,
+      heard(({ payload }) => {
+        // kafkajs leaves the process alive and idle after such an error: a fresh consumer goes on.
+        if (!payload.restart) this.#crashed(payload.error);
+      }),
+    );
+    // Batches of nothing but transaction markers come by here alone, and move the position all the same.
+    consumer.on(
+      events.END_BATCH_PROCESS,
+      heard(({ payload }) => this.#passed(payload.partition, Number(payload.lastOffset) + 1)),
+    );
+    consumer.on(events.REBALANCING, heard(sign(false)));
+    consumer.on(events.GROUP_JOIN, heard(sign(true)));
+    consumer.on(events.HEARTBEAT, heard(sign(true)));
+    consumer.on(events.FETCH_START, heard(sign(true)));
+    return consumer;
+  }
+
+  #join(consumer: Consumer, partitions: readonly number[]): void {
+    this.#revokeAll();
+    this.#hasJoined = true;
+    const { topic, log, fail } = this.options;
     if (partitions.length === 0) return;
-    this.#consumer.pause([{ topic: this.options.topic, partitions: [...partitions] }]);
-    this.options.log.debug({ topic: this.options.topic, partitions }, 'partitions assigned');
-    for (const partition of partitions) this.#beginTakeOver(partition, generation);
+    consumer.pause([{ topic, partitions: [...partitions] }]);
+    log.debug({ topic, partitions }, 'partitions assigned');
+    for (const partition of partitions) {
+      const at = [{ topic, partitions: [partition] }];
+      const owned = new OwnedPartition({
+        topic,
+        partition,
+        owner: this.owner,
+        log,
+        fail,
+        begin: (offset) => {
+          if (consumer !== this.#consumer) return;
+          consumer.seek({ topic, partition, offset: String(offset) });
+          consumer.resume(at);
+        },
+        pause: () => {
+          if (consumer === this.#consumer && !this.#closed) consumer.pause(at);
+        },
+      });
+      this.#partitions.set(partition, owned);
+    }
   }
 
-  #beginTakeOver(partition: number, generation: number): void {
-    this.#takeOver(partition, generation).catch((error: unknown) => {
-      if (generation === this.#generation) this.options.fail(error);
-    });
-  }
-
-  async #takeOver(partition: number, generation: number): Promise<void> {
-    const offset = await this.owner.takeOver(partition);
-    if (generation !== this.#generation) return this.owner.release(partition);
-    const { topic } = this.options;
-    const feed = new PartitionFeed(offset);
-    const heartbeat = async () => {};
-    this.#running.set(partition, { feed, isOurs: true, applying: undefined, heartbeat });
-    this.#consumer.seek({ topic, partition, offset: String(offset) });
-    this.#positions.set(partition, offset);
-    this.#consumer.resume([{ topic, partitions: [partition] }]);
-  }
-
-  async #read({ batch, resolveOffset, heartbeat, isStale }: EachBatchPayload): Promise<void> {
-    const running = this.#running.get(batch.partition);
-    if (running === undefined || isStale() || this.#closed) return;
-    running.feed.push(batch.messages.map(toLogRecord), Number(batch.lastOffset()) + 1);
-    running.heartbeat = heartbeat;
-    resolveOffset(batch.lastOffset());
-    running.applying ??= this.#apply(batch.partition, running).finally(() => {
-      running.applying = undefined;
-    });
+  async #read(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+    const { batch, resolveOffset, heartbeat, isStale } = payload;
+    const owned = this.#partitions.get(batch.partition);
+    if (owned === undefined || consumer !== this.#consumer || isStale() || this.#closed) return;
+    owned.heartbeat = heartbeat;
+    const { feed } = owned;
+    if (feed === undefined || !(await this.#continues(owned, feed.fetched, batch))) return;
+    if (owned.feed !== feed) return;
+    const bad = batch.messages.findIndex(isUnreadable);
+    const messages = bad < 0 ? batch.messages : batch.messages.slice(0, bad);
+    const last = bad < 0 ? Number(batch.lastOffset()) : Number(messages.at(-1)?.offset ?? -1);
+    feed.push(messages.map(toLogRecord), last + 1);
+    const unreadable = batch.messages[bad];
+    if (unreadable !== undefined) owned.interrupt('fault', this.#unreadable(batch, unreadable));
+    else resolveOffset(batch.lastOffset());
     await heartbeat();
-    while (running.feed.isFull && running.isOurs && !this.#closed) {
+    while (feed.isFull && owned.feed === feed && !this.#closed) {
       await pause(limits.lookAgainMs);
       await heartbeat();
     }
   }
 
-  async #apply(partition: number, running: Running): Promise<void> {
-    const heartbeat = async () => {
-      await running.heartbeat();
-      if (!running.isOurs) throw new Error(`partition ${partition} is no longer ours`);
-    };
-    while (running.isOurs && !this.#closed) {
-      const slice = running.feed.take();
-      if (slice === undefined) return;
-      let isApplied = false;
-      try {
-        isApplied = await this.owner.apply(partition, slice.records, slice.next, heartbeat);
-      } catch (error) {
-        if (running.isOurs) await this.#failed(partition, error);
-      }
-      if (!running.isOurs) return;
-      // Refused or failed half-way, what the owner has in memory is not what is stored.
-      if (!isApplied) return this.#again(partition);
-      this.#failures.delete(partition);
-      this.#positions.set(partition, slice.next);
+  /**
+   * Is this what comes next? A hole is legal where compaction or a marker left it, so only if the log's
+   * start is not above it; kafkajs goes to the start by itself when what it asked for is gone. A batch
+   * from before means a log that begins anew.
+   */
+  async #continues(owned: OwnedPartition, wanted: number, batch: Batch): Promise<boolean> {
+    const { topic, admin, onCut } = this.options;
+    const { partition } = batch;
+    const first = Number(batch.firstOffset() ?? batch.messages[0]?.offset);
+    if (first <= wanted) {
+      if (Number(batch.lastOffset()) >= wanted) return true;
+      owned.interrupt('refused');
+      return false;
     }
+    const start = (await admin.ranges(topic)).get(partition)?.start ?? 0;
+    if (start <= wanted) return true;
+    const lost = `offsets ${wanted} to ${start - 1} were deleted before they were read`;
+    if (onCut === 'hold') {
+      owned.interrupt('fault', new LogFault('cut', { topic, partition }, lost));
+      return false;
+    }
+    this.options.log.warn({ topic, partition, from: wanted, to: start }, lost);
+    return true;
   }
 
-  /** What failed may be somebody else's trouble and pass: tried a few times, ever more slowly. */
-  async #failed(partition: number, error: unknown): Promise<void> {
-    const failures = (this.#failures.get(partition) ?? 0) + 1;
-    this.#failures.set(partition, failures);
-    if (failures > limits.retries) return this.options.fail(error);
-    const { topic, log } = this.options;
-    log.warn({ err: error, topic, partition }, 'records not applied: trying again');
-    await pause(limits.firstRetryMs * 2 ** (failures - 1));
+  #unreadable(batch: Batch, message: object): LogFault {
+    const { topic } = this.options;
+    const { partition } = batch;
+    if (!isUnreadable(message)) throw new TypeError('not an unreadable batch');
+    const { firstOffset, offset, unreadable } = message;
+    return new LogFault(
+      'unreadable',
+      { topic, partition },
+      `the batch at offsets ${firstOffset} to ${offset} cannot be read: ${unreadable.message}`,
+      Number(offset),
+    );
   }
 
-  #again(partition: number): void {
-    this.#release(partition);
-    this.#consumer.pause([{ topic: this.options.topic, partitions: [partition] }]);
-    this.#beginTakeOver(partition, this.#generation);
+  #passed(partition: number, next: number): void {
+    const feed = this.#partitions.get(partition)?.feed;
+    if (feed !== undefined && next > feed.fetched) feed.push([], next);
   }
 
-  /** Never alive and idle: a consumer that hangs ends the process, and a restart resumes. */
+  #crashed(error: unknown): void {
+    const { topic, log, fail } = this.options;
+    const isFatal = error instanceof Error && /Authentication|Authorization/i.test(error.name);
+    if (isFatal) return fail(error);
+    log.warn({ err: error, topic }, 'the consumer broke down: going on with a fresh one');
+    this.#reopen();
+  }
+
+  /** Gives the consumer up and goes on with a fresh one; the process and its partitions' state stay. */
+  #reopen(): void {
+    if (this.#closed || this.#reopening !== undefined) return;
+    const former = this.#consumer;
+    this.#consumer = undefined;
+    this.#hasJoined = false;
+    this.#isFetching = false;
+    this.#lastSign = Date.now();
+    this.#revokeAll();
+    this.#committed.clear();
+    if (former !== undefined) this.#abandon(former);
+    metrics.consumersReplaced.inc({ topic: this.options.topic });
+    this.#reopening = pause(limits.reopenMs)
+      .then(() => (this.#closed ? undefined : this.#open()))
+      .catch(this.options.fail)
+      .finally(() => {
+        this.#reopening = undefined;
+      });
+  }
+
+  /** Not waited for: it may hang, that is why it goes. */
+  #abandon(consumer: Consumer): void {
+    consumer.disconnect().catch((error: unknown) => {
+      this.options.log.debug({ err: error }, 'a consumer that was given up did not close');
+    });
+  }
+
   #tick(): void {
-    const silentMs = Date.now() - this.#lastSign;
-    if (silentMs > Math.max(limits.silentSessions * this.options.sessionMs, limits.silentMs)) {
-      this.options.fail(new Error(`no sign of life from ${this.options.topic} for ${silentMs} ms`));
-    }
+    const now = Date.now();
+    // If this process slept, the consumer could not show a sign either.
+    if (now - this.#lastTick > 2 * limits.tickMs) this.#lastSign = now;
+    this.#lastTick = now;
+    const { topic } = this.options;
+    const held = [...this.#partitions.values()].filter(({ phase }) => phase === 'held');
+    metrics.heldPartitions.set({ topic }, held.length);
     void this.#commit();
+    if (++this.#ticks % limits.checkEveryTicks !== 0 || this.#checking) return;
+    this.#checking = true;
+    this.#check(now - this.#lastSign)
+      .catch((error: unknown) => {
+        this.options.log.debug({ err: error, topic }, 'the log was not checked: trying again');
+      })
+      .finally(() => {
+        this.#checking = false;
+      });
+  }
+
+  /** Looks for what reading alone does not show. Throws while Kafka or the store is away. */
+  async #check(silentMs: number): Promise<void> {
+    const { topic, admin, log } = this.options;
+    const ranges = await admin.ranges(topic);
+    const id = await admin.topicId(topic);
+    if (silentMs > (this.#isFetching ? limits.silentMs : limits.joiningMs)) {
+      log.warn({ topic, silentMs }, 'the consumer hangs though Kafka answers: a fresh one goes on');
+      return this.#reopen();
+    }
+    const isRecreated = this.#topicId !== undefined && id !== undefined && id !== this.#topicId;
+    this.#topicId = id ?? this.#topicId;
+    for (const [partition, owned] of this.#partitions) {
+      const { position } = owned;
+      if (position === undefined) continue;
+      const isBeyond = position > (ranges.get(partition)?.end ?? Number.POSITIVE_INFINITY);
+      const isStored = (await this.owner.isStored?.(partition)) ?? true;
+      if (isRecreated || isBeyond || !isStored) owned.interrupt('refused');
+    }
   }
 
   async #commit(): Promise<void> {
     const { topic, log } = this.options;
-    const moved = [...this.#positions].filter(([at, offset]) => this.#committed.get(at) !== offset);
-    if (moved.length === 0) return;
-    this.#committed = new Map(this.#positions);
+    const positions = this.positions;
+    const moved = [...positions].filter(([at, offset]) => this.#committed.get(at) !== offset);
+    if (moved.length === 0 || this.#consumer === undefined) return;
+    this.#committed = new Map(positions);
     const offsets = moved.map(([partition, at]) => ({ topic, partition, offset: String(at) }));
     await this.#consumer.commitOffsets(offsets).catch((error: unknown) => {
       this.#committed.clear();
@@ -245,17 +363,9 @@ export class PartitionReader {
     });
   }
 
-  #releaseAll(): void {
-    for (const partition of this.#running.keys()) this.#release(partition);
-  }
-
-  #release(partition: number): void {
-    const running = this.#running.get(partition);
-    if (running === undefined) return;
-    running.isOurs = false;
-    this.#running.delete(partition);
-    this.#positions.delete(partition);
-    this.owner.release(partition);
+  #revokeAll(): void {
+    for (const partition of this.#partitions.values()) partition.revoke();
+    this.#partitions.clear();
   }
 }
 

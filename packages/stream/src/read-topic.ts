@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@freshet/telemetry';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { isUnreadable } from './fetch-decoding.ts';
 import type { LogRecord } from './log-record.ts';
 import { toLogRecord } from './log-record.ts';
 import type { TopicAdmin } from './topic-admin.ts';
@@ -88,6 +89,12 @@ async function readToEnds(
     const isWanted = ({ offset }: LogRecord) => offset >= position && offset < end;
     // kafkajs would try again for ever what throws here.
     try {
+      const bad = batch.messages.find(isUnreadable);
+      if (bad) {
+        const { firstOffset, offset, unreadable } = bad;
+        const place = `${topic}/${partition}, offsets ${firstOffset} to ${offset}`;
+        throw new Error(`${place}: the batch cannot be read: ${unreadable.message}`);
+      }
       await receive(partition, batch.messages.map(toLogRecord).filter(isWanted));
     } catch (error) {
       fail(error);

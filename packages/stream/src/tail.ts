@@ -16,7 +16,10 @@ export interface TailOptions {
   readonly fail: (error: unknown) => void;
   /** How old what is received may be for the sake of fewer requests; absent: as fresh as can be. */
   readonly gatherMs?: number;
-  /** Where to start in each partition; asked again after every rebalance. */
+  /**
+   * Where to start in each partition; asked again after every rebalance. What is no longer held is
+   * passed over: whoever follows a topic finds out by what it reads.
+   */
   startAt(partition: number): Promise<number>;
   receive(partition: number, records: readonly LogRecord[]): void | Promise<void>;
 }
@@ -27,7 +30,7 @@ const SESSION_MS = 30_000;
 export class Tail {
   readonly #reader: PartitionReader;
   readonly #admin: TopicAdmin;
-  readonly #groupId: string;
+  readonly #groupIds: readonly string[];
   readonly #log: Log;
   readonly #goal: ReadonlyMap<number, number>;
   #caughtUp = false;
@@ -35,26 +38,37 @@ export class Tail {
   private constructor(
     reader: PartitionReader,
     admin: TopicAdmin,
-    groupId: string,
+    groupIds: readonly string[],
     goal: Map<number, number>,
     log: Log,
   ) {
     this.#log = log;
     this.#reader = reader;
     this.#admin = admin;
-    this.#groupId = groupId;
+    this.#groupIds = groupIds;
     this.#goal = goal;
   }
 
   static async open(kafka: Kafka, admin: TopicAdmin, options: TailOptions): Promise<Tail> {
-    const groupId = `${options.model}.tail.${randomUUID()}`;
+    const groupIds: string[] = [];
+    // Another for every consumer: nobody need wait until the group has given up on the one before.
+    const groupId = (): string => {
+      const name = `${options.model}.tail.${randomUUID()}`;
+      groupIds.push(name);
+      return name;
+    };
     const { topic, log, fail, gatherMs } = options;
     const gathering = gatherMs === undefined ? {} : { gatherMs };
+    const reading = { groupId, topic, admin, log, fail, sessionMs: SESSION_MS, ...gathering };
     const reader = new PartitionReader(
       kafka,
-      { groupId, topic, log, fail, sessionMs: SESSION_MS, ...gathering },
+      { ...reading, onCut: 'skip' },
       {
-        takeOver: options.startAt,
+        takeOver: async (partition) => {
+          const { start, end } = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
+          const wanted = await options.startAt(partition);
+          return wanted < start || wanted > end ? start : wanted;
+        },
         apply: async (partition, records) => {
           await options.receive(partition, records);
           return true;
@@ -63,7 +77,7 @@ export class Tail {
       },
     );
     const goal = await admin.ends(topic);
-    const tail = new Tail(reader, admin, groupId, goal, log);
+    const tail = new Tail(reader, admin, groupIds, goal, log);
     await reader.start();
     return tail;
   }
@@ -76,11 +90,18 @@ export class Tail {
     return this.#caughtUp;
   }
 
+  /** What keeps it from following, or null. */
+  get waitingFor(): string | null {
+    return this.#reader.waitingFor;
+  }
+
   async close(): Promise<void> {
     await this.#reader.close();
-    await this.#admin.deleteGroup(this.#groupId).catch((error: unknown) => {
-      // The broker forgets an empty group by itself; stopping must not fail over it.
-      this.#log.debug({ err: error }, 'reader group not deleted');
-    });
+    for (const groupId of this.#groupIds) {
+      await this.#admin.deleteGroup(groupId).catch((error: unknown) => {
+        // The broker forgets an empty group by itself; stopping must not fail over it.
+        this.#log.debug({ err: error }, 'reader group not deleted');
+      });
+    }
   }
 }

@@ -1,11 +1,20 @@
 /** What the brokers know of topics: created when missing, refused when they do not fit. */
 
 import { type Topic, topicConfig, topicName, topics } from '@freshet/events';
-import type { Admin, Kafka } from 'kafkajs';
+import { Fault } from '@freshet/telemetry';
+import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
+import { BeneathKafkajs } from './beneath-kafkajs.ts';
 
 /** A topic exists with another number of partitions than this model has shards. */
-export class PartitionMismatch extends Error {
+export class PartitionMismatch extends Fault {
   override readonly name = 'PartitionMismatch';
+  readonly verdict = 'stop';
+}
+
+/** The first offset that a partition still holds, and the one after its last record. */
+export interface LogRange {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** How long a cluster may take to elect leaders for new partitions. */
@@ -19,15 +28,19 @@ export interface TopicPlan {
 
 export class TopicAdmin {
   readonly #admin: Admin;
+  readonly #beneath: BeneathKafkajs;
 
-  private constructor(admin: Admin) {
+  private constructor(admin: Admin, beneath: BeneathKafkajs) {
     this.#admin = admin;
+    this.#beneath = beneath;
   }
 
   static async open(kafka: Kafka): Promise<TopicAdmin> {
     const admin = kafka.admin();
+    const beneath = new BeneathKafkajs(kafka);
     await admin.connect();
-    return new TopicAdmin(admin);
+    await beneath.connect();
+    return new TopicAdmin(admin, beneath);
   }
 
   /** Creates what is missing; several services may do so at once. Returns the names it created. */
@@ -40,14 +53,38 @@ export class TopicAdmin {
     return missing.map((topic) => topicName(topic, plan.model));
   }
 
+  async ranges(topic: string): Promise<Map<number, LogRange>> {
+    const offsets = await this.#offsets(topic);
+    return new Map(
+      offsets.map(({ partition, low, high }) => [
+        partition,
+        { start: Number(low), end: Number(high) },
+      ]),
+    );
+  }
+
   /** The offset after the last record of each partition. */
   async ends(topic: string): Promise<Map<number, number>> {
-    return new Map((await this.#offsets(topic)).map((at) => [at.partition, Number(at.high)]));
+    return new Map([...(await this.ranges(topic))].map(([at, { end }]) => [at, end]));
   }
 
   /** The offset of the first record still held in each partition. */
   async starts(topic: string): Promise<Map<number, number>> {
-    return new Map((await this.#offsets(topic)).map((at) => [at.partition, Number(at.low)]));
+    return new Map([...(await this.ranges(topic))].map(([at, { start }]) => [at, start]));
+  }
+
+  /** Another one after the topic was deleted and created anew; undefined where the broker cannot tell. */
+  topicId(topic: string): Promise<string | undefined> {
+    return this.#beneath.topicId(topic);
+  }
+
+  /** The messages of the first batch at or after an offset, without a consumer group. */
+  peek(topic: string, partition: number, offset: number): Promise<readonly KafkaMessage[]> {
+    return this.#beneath.peek(topic, partition, offset);
+  }
+
+  async exists(topic: string): Promise<boolean> {
+    return (await this.#admin.listTopics()).includes(topic);
   }
 
   /** Where a group last said it was in each partition; partitions it never read are left out. */
@@ -63,6 +100,7 @@ export class TopicAdmin {
 
   async close(): Promise<void> {
     await this.#admin.disconnect();
+    await this.#beneath.close();
   }
 
   async #offsets(topic: string): Promise<{ partition: number; high: string; low: string }[]> {

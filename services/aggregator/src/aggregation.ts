@@ -1,32 +1,53 @@
 /**
- * Reads all partial grams from the start, then publishes their sum whenever one changes, for as long
- * as the group gives this process the topic: of several aggregators one is active, the others wait.
- * Two at once would be harmless, for parts are absolute and readers refuse what goes back.
+ * Takes the partial grams that the store holds, then those that the topic brings, and publishes their sum
+ * whenever one changes, for as long as the group gives this process the topic: of several aggregators one
+ * is active, the others wait. Two at once would be harmless, for parts are absolute and readers refuse
+ * what goes back.
  */
-import { gramPartCodec, gramsCodec, topicName } from '@freshet/events';
+import {
+  type GramPart,
+  gramsCodec,
+  type ModelShape,
+  readGramPart,
+  sides,
+  topicName,
+} from '@freshet/events';
 import { priorWeight } from '@freshet/model';
-import type { LogRecord, PartitionOwner, Publisher, TopicAdmin } from '@freshet/stream';
-import { type Log, metrics } from '@freshet/telemetry';
+import type { FactorStore } from '@freshet/store';
+import {
+  InternalEvents,
+  internalRecord,
+  type LogRecord,
+  type PartitionOwner,
+  type Publisher,
+  type TopicAdmin,
+} from '@freshet/stream';
+import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 import { GramSum } from './gram-sum.ts';
 
-export interface AggregationOptions {
+export interface AggregationOptions extends ModelShape {
   readonly model: string;
   readonly topic: string;
-  readonly factorCount: number;
   /** ρ, by which α follows from the counts. */
   readonly rho: number;
   readonly publisher: Pick<Publisher, 'publish'>;
-  readonly admin: Pick<TopicAdmin, 'starts' | 'ends'>;
+  readonly admin: Pick<TopicAdmin, 'ranges'>;
+  readonly store: Pick<FactorStore, 'inspect'>;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
 }
 
 /** Fast enough that a half-step sees the last ones, slow enough to cost nothing. */
 const PUBLISH_INTERVAL_MS = 20;
+/** Also when nothing changes: whoever starts, or lost the topic, need not wait for a rating. */
+const REPEAT_MS = 10_000;
 
 export class Aggregation implements PartitionOwner {
   readonly #options: AggregationOptions;
-  #sum: GramSum;
+  readonly #events: InternalEvents<GramPart>;
+  /** Kept when the topic is taken over again: parts are absolute, and the newest of each counts. */
+  readonly #sum: GramSum;
+  #publishedAt = 0;
   #active = false;
   /** The sum may be published once everything that was there at take-over has been read. */
   #goal = Number.POSITIVE_INFINITY;
@@ -41,6 +62,9 @@ export class Aggregation implements PartitionOwner {
 
   constructor(options: AggregationOptions) {
     this.#options = options;
+    const { topic, log } = options;
+    const decode = (value: Buffer) => readGramPart(value, options);
+    this.#events = new InternalEvents({ topic, log, decode });
     this.#sum = new GramSum(options.factorCount);
     this.#timer = setInterval(() => this.#tick(), PUBLISH_INTERVAL_MS);
   }
@@ -57,10 +81,10 @@ export class Aggregation implements PartitionOwner {
   }
 
   async takeOver(partition: number): Promise<number> {
-    const { admin, topic, factorCount, log } = this.#options;
-    this.#sum = new GramSum(factorCount);
-    this.#goal = (await admin.ends(topic)).get(partition) ?? 0;
-    this.#position = (await admin.starts(topic)).get(partition) ?? 0;
+    const { admin, topic, log } = this.#options;
+    const { start, end } = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
+    await this.#readStore();
+    [this.#position, this.#goal] = [start, end];
     this.#changedAt = Date.now();
     this.#active = true;
     metrics.aggregatorActive.set(1);
@@ -68,11 +92,10 @@ export class Aggregation implements PartitionOwner {
     return this.#position;
   }
 
-  async apply(_: number, records: readonly LogRecord[], next: number): Promise<boolean> {
-    for (const { value } of records) {
-      if (value !== null && this.#sum.receive(gramPartCodec.decode(value))) {
-        this.#changedAt ??= Date.now();
-      }
+  async apply(partition: number, records: readonly LogRecord[], next: number): Promise<boolean> {
+    for (const record of records) {
+      const part = this.#events.read(partition, record);
+      if (part !== undefined && this.#sum.receive(part)) this.#changedAt ??= Date.now();
     }
     this.#position = next;
     return true;
@@ -89,7 +112,23 @@ export class Aggregation implements PartitionOwner {
     await this.#publishing;
   }
 
+  /** What the shards committed last, also where the topic has lost it. */
+  async #readStore(): Promise<void> {
+    const { store, partitions, factorCount } = this.#options;
+    for (const side of sides) {
+      for (let shard = 0; shard < partitions; shard++) {
+        const { gram, facts } = await store.inspect({ side, shard });
+        const { epoch, sequence, ratings } = facts;
+        if (gram === null || epoch === undefined || sequence === undefined) continue;
+        const version = { epoch: Number(epoch), sequence: Number(sequence) };
+        const counts = { factorCount, ratings: Number(ratings ?? 0) };
+        this.#sum.receive({ side, shard, ...version, ...counts, gram });
+      }
+    }
+  }
+
   #tick(): void {
+    if (Date.now() - this.#publishedAt > REPEAT_MS) this.#changedAt ??= Date.now();
     const oldest = this.#sendingSince ?? this.#changedAt;
     const stale = oldest === undefined ? 0 : Date.now() - oldest;
     metrics.gramStaleness.set(this.#active ? stale / 1000 : 0);
@@ -104,17 +143,18 @@ export class Aggregation implements PartitionOwner {
   }
 
   async #publish(): Promise<void> {
-    const { model, publisher, rho } = this.#options;
+    const { model, publisher, rho, log } = this.#options;
     const total = this.#sum.total();
     metrics.entities.set({ side: 'user' }, total.user.count);
     metrics.entities.set({ side: 'item' }, total.item.count);
     metrics.knownRatings.set(total.ratings);
     metrics.priorWeight.set(priorWeight(rho, total));
     const value = gramsCodec.encode(this.#sum.toEvent());
-    await publisher.publish([
-      { topic: topicName('grams', model), partition: 0, key: model, value },
-    ]);
+    const place = { topic: topicName('grams', model), partition: 0, key: model };
+    const records = [internalRecord({ ...place, value })];
+    await untilAnswered(() => publisher.publish(records), { log, what: 'grams not published' });
     metrics.gramPublished.inc();
     this.#publishedOnce = true;
+    this.#publishedAt = Date.now();
   }
 }

@@ -1,5 +1,5 @@
 /** The aggregator: adds the partial grams of all shards, and watches how far the model is behind. */
-import { httpAddress, serviceSettings } from '@freshet/config';
+import { adminAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { openSession } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
@@ -25,22 +25,24 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
     routes: { '/v1/grams': () => aggregation?.describe() ?? null },
     measure: async () => lag?.measure(),
   };
-  stack.own(await AdminServer.open(httpAddress(settings, 'AGGREGATOR_ADMIN_PORT'), health));
+  stack.own(await AdminServer.open(adminAddress(settings, 'AGGREGATOR_ADMIN_PORT'), health));
 
-  const { kafka, admin, store, model } = await openSession('aggregator', settings, { log, stack });
+  const session = await openSession('aggregator', settings, { log, stack, fail });
+  const { kafka, admin, store, model, servers } = session;
   const publisher = stack.own(await Publisher.open(kafka));
   const topic = topicName('gramParts', model);
-  const factorCount = settings.FACTOR_COUNT;
+  const { FACTOR_COUNT: factorCount, PARTITIONS: partitions, RHO: rho } = settings;
+  const shape = { partitions, factorCount };
   const adding = stack.own(
-    new Aggregation({ model, topic, factorCount, rho: settings.RHO, publisher, admin, log, fail }),
+    new Aggregation({ model, topic, ...shape, rho, publisher, admin, store, log, fail }),
   );
   aggregation = adding;
   const sessionMs = Math.min(SESSION_MS, settings.KAFKA_SESSION_MS);
   const groupId = `${model}.aggregator`;
-  const reading = { groupId, topic, log, fail, sessionMs };
+  const reading = { groupId, topic, admin, log, fail, sessionMs, onCut: 'skip' } as const;
   const reader = stack.own(new PartitionReader(kafka, reading, adding));
-  waitingFor = () => (reader.settled ? adding.waitingFor() : 'a place in its group');
-  const partitions = settings.PARTITIONS;
+  const own = () => (reader.settled ? adding.waitingFor() : 'a place in its group');
+  waitingFor = () => servers.waitingFor() ?? own();
   stack.own(new DriftWatch({ store, factorCount, partitions, log }));
   lag = stack.own(new LagWatch({ admin, store, model, partitions, curve, log }));
   metrics.aggregatorActive.set(0);

@@ -1,11 +1,12 @@
 /** Which users moved? Follows `user-factors` from what the store holds at the start, and tells the reader. */
-import { type FactorBatch, factorBatchCodec, topicName } from '@freshet/events';
+import { type FactorBatch, readFactorBatch, topicName } from '@freshet/events';
 import type { Session } from '@freshet/session';
-import { Tail } from '@freshet/stream';
+import { InternalEvents, Tail } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
 import type { UserReader } from './user-reader.ts';
 
 interface UsersOptions extends Pick<Session, 'kafka' | 'admin' | 'store' | 'model'> {
+  readonly factorCount: number;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
   /** Told of each batch after the reader. */
@@ -14,9 +15,12 @@ interface UsersOptions extends Pick<Session, 'kafka' | 'admin' | 'store' | 'mode
 
 export async function followUsers(
   users: Pick<UserReader, 'begin' | 'moved'>,
-  { kafka, admin, store, model, log, fail, moved }: UsersOptions,
+  { kafka, admin, store, model, factorCount, log, fail, moved }: UsersOptions,
 ): Promise<Tail> {
   const topic = topicName('userFactors', model);
+  const decode = (value: Buffer, shard: number) =>
+    readFactorBatch(value, { side: 'user', shard }, { factorCount });
+  const events = new InternalEvents({ topic, log, decode });
   // First the ends, then the store: what comes between is told twice, not missed.
   const positions = new Map(await admin.ends(topic));
   for (const shard of positions.keys()) {
@@ -35,10 +39,10 @@ export async function followUsers(
     fail,
     startAt: async (partition) => positions.get(partition) ?? 0,
     receive: (partition, records) => {
-      for (const { value, offset } of records) {
-        positions.set(partition, offset + 1);
-        if (value === null) continue;
-        const batch = factorBatchCodec.decode(value);
+      for (const record of records) {
+        positions.set(partition, record.offset + 1);
+        const batch = events.read(partition, record);
+        if (batch === undefined) continue;
         users.moved(batch);
         moved(batch);
       }

@@ -1,5 +1,5 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
-import { httpAddress, type Settings, serviceSettings } from '@freshet/config';
+import { adminAddress, httpAddress, type Settings, serviceSettings } from '@freshet/config';
 import { type FactorBatch, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import type { Grams } from '@freshet/model';
@@ -28,6 +28,7 @@ import { Insights } from './insights.ts';
 import { Pusher } from './pusher.ts';
 import { RatingLog } from './rating-log.ts';
 import { ratingRoutes } from './rating-routes.ts';
+import { RebuildWatch } from './rebuild-watch.ts';
 import { batchRoutes, guestRoutes } from './recommendation-routes.ts';
 import { Recommender } from './recommender.ts';
 import { RequestAnswerer } from './request-answerer.ts';
@@ -44,16 +45,20 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   let waitingFor: () => string | null = () => 'Kafka and Redis';
   let measure = async (): Promise<void> => {};
   const health = { live: () => true, waitingFor: () => waitingFor(), measure: () => measure() };
-  stack.own(await AdminServer.open(httpAddress(settings, 'SCORER_ADMIN_PORT'), health));
+  stack.own(await AdminServer.open(adminAddress(settings, 'SCORER_ADMIN_PORT'), health));
 
-  const session = await openSession('scorer', settings, { log, stack });
-  const { kafka, store, model } = session;
-  const partitions = settings.PARTITIONS;
+  const session = await openSession('scorer', settings, { log, stack, fail });
+  const { kafka, store, model, agreement, servers } = session;
+  const { PARTITIONS: partitions, FACTOR_COUNT: factorCount } = settings;
+  const shape = { partitions, factorCount };
   const kernels = wasmKernels();
-  const catalogue = new Catalogue(kernels, settings.FACTOR_COUNT, partitions, tellServable);
-  const metadata = stack.own(await followMetadata(catalogue, { ...session, log, fail }));
+  const catalogue = new Catalogue(kernels, factorCount, partitions, tellServable);
+  const publisher = stack.own(await Publisher.open(kafka));
+  let isFirst = () => false;
+  const describing = { ...session, publisher, isFirst: () => isFirst(), log, fail };
+  const metadata = stack.own(await followMetadata(catalogue, describing));
   const gatherMs = GATHER_MS;
-  const followed = { ...session, side: 'item', partitions, gatherMs, log, fail } as const;
+  const followed = { ...session, ...shape, side: 'item', gatherMs, log, fail } as const;
   const replica = stack.own(await FollowedReplica.open(catalogue.items, followed));
   const users = new UserReader({
     store,
@@ -63,11 +68,18 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
     waitMs: settings.AFTER_MS,
   });
   const userTail = stack.own(
-    await followUsers(users, { ...session, log, fail, moved: tellServable }),
+    await followUsers(users, { ...session, factorCount, log, fail, moved: tellServable }),
   );
-  const grams = stack.own(await FollowedGrams.open({ ...session, gatherMs, log, fail }));
+  const grams = stack.own(await FollowedGrams.open({ ...session, ...shape, gatherMs, log, fail }));
   let serving = false;
+  const rebuild = stack.own(new RebuildWatch({ ...session, log }));
+  agreement.onLost(() => {
+    users.clear();
+    rebuild.begin();
+  });
   const catchingUp = () => {
+    const away = servers.waitingFor() ?? rebuild.waitingFor();
+    if (away !== null) return away;
     if (grams.latest === undefined) return 'the grams of the aggregator';
     if (!userTail.caughtUp) return 'the moves of users';
     if (!metadata.caughtUp) return 'the items topic';
@@ -90,14 +102,13 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const recommender = new Recommender({
     model,
     partitions,
-    factorCount: settings.FACTOR_COUNT,
+    factorCount,
     catalogue,
     users,
     grams: latest,
     lag: (shard, position) => freshness.lagOf(shard, position),
   });
 
-  const publisher = stack.own(await Publisher.open(kafka));
   const api = stack.own(
     httpApi({
       recommender,
@@ -118,7 +129,8 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   );
   const url = await listening(httpAddress(settings, 'SCORER_PORT'), (at) => api.listen(at));
   serving = true;
-  await answerRequests(recommender, publisher, session, context);
+  const requests = await answerRequests(recommender, publisher, session, context);
+  isFirst = () => requests.positions.has(0);
   if (settings.PUSH) await push(recommender, publisher, session, context);
   log.info({ model, url }, 'scorer started');
 });
@@ -171,16 +183,21 @@ async function answerRequests(
   publisher: Publisher,
   session: Session,
   { log, fail, stack }: ServiceContext,
-): Promise<void> {
-  const { kafka, model } = session;
+): Promise<PartitionReader> {
+  const { kafka, admin, model } = session;
   const groupId = `${model}.scorer`;
   const topic = topicName('recommendationRequests', model);
-  const partitions = settings.PARTITIONS;
-  const shared = { ...session, partitions, groupId, recommender, publisher, log };
+  const {
+    PARTITIONS: partitions,
+    REPLY_TOPICS: replyTopics,
+    KAFKA_SESSION_MS: sessionMs,
+  } = settings;
+  const shared = { ...session, partitions, groupId, replyTopics, recommender, publisher, log };
   const answerer = new RequestAnswerer(shared);
-  const reading = { groupId, topic, log, fail, sessionMs: settings.KAFKA_SESSION_MS };
+  const reading = { groupId, topic, admin, log, fail, sessionMs, onCut: 'skip' } as const;
   const requests = stack.own(new PartitionReader(kafka, reading, answerer));
   await requests.start();
+  return requests;
 }
 
 async function push(
@@ -189,13 +206,15 @@ async function push(
   { kafka, admin, model }: Session,
   { log, fail, stack }: ServiceContext,
 ): Promise<void> {
-  const { PARTITIONS: partitions, PUSH_ITEMS: items, PUSH_PER_SECOND: perSecond } = settings;
-  const shared = { model, partitions, items, perSecond, recommender, publisher, admin };
+  const { PUSH_ITEMS: items, PUSH_PER_SECOND: perSecond } = settings;
+  const shape = { partitions: settings.PARTITIONS, factorCount: settings.FACTOR_COUNT };
+  const shared = { model, ...shape, items, perSecond, recommender, publisher, admin, log };
   const failed = (error: unknown) => log.warn({ err: error }, 'pushes dropped');
   const pusher = stack.own(new Pusher({ ...shared, failed }));
   const groupId = `${model}.push`;
   const topic = topicName('userFactors', model);
-  const reading = { groupId, topic, log, fail, sessionMs: settings.KAFKA_SESSION_MS };
+  const sessionMs = settings.KAFKA_SESSION_MS;
+  const reading = { groupId, topic, admin, log, fail, sessionMs, onCut: 'skip' } as const;
   const moves = stack.own(new PartitionReader(kafka, reading, pusher));
   await moves.start();
   pusher.start();

@@ -17,7 +17,9 @@ function pusher(perSecond: number) {
     for (const { key } of records) sent.push(String(key));
   };
   const admin = { ends: async () => new Map([[0, 7]]) };
-  const shared = { model: 'm', partitions: 4, items: 3, perSecond, admin };
+  const shape = { partitions: 4, factorCount: 2 };
+  const log = { warn: () => {} };
+  const shared = { model: 'm', ...shape, items: 3, perSecond, admin, log };
   const failed = (error: unknown) => {
     throw error;
   };
@@ -59,20 +61,24 @@ describe('requests on the topic', () => {
       model: 'm',
       partitions: 4,
       groupId: 'g',
+      replyTopics: ['recommendations', 'recommendations-*'],
       recommender: { recommend },
       publisher: {
         publish: async (records) => {
           for (const { key, topic } of records) {
-            if (topic === 'nowhere') throw new Error('no such topic');
-            sent.push(String(key));
+            sent.push(topic === 'recommendations' ? String(key) : `${topic}: ${key}`);
           }
         },
       },
-      admin: { committed: async () => new Map(), starts: async () => new Map() },
+      admin: {
+        committed: async () => new Map(),
+        ranges: async () => new Map(),
+        exists: async (topic) => topic !== 'recommendations-nowhere',
+      },
       log: { warn: (told: object) => void warned.push(told) },
     });
     const value = Buffer.from(asked);
-    await answerer.apply(0, [{ offset: 0, timestamp: 0, key: null, value, headers }]);
+    await answerer.apply(0, [{ offset: 0, timestamp: 0, key: null, value, headers }], 1);
     return sent;
   }
 
@@ -84,13 +90,33 @@ describe('requests on the topic', () => {
     expect(warned).toEqual([]);
   });
 
-  it('are found in the log by their correlation id when they are not answered', async () => {
-    expect(await answersTo({ 'correlation-id': 'ask-1' }, '{"user":7}')).toEqual([]);
+  it('that make no sense are parked, and found in the log by their correlation id', async () => {
+    const parked = await answersTo({ 'correlation-id': 'ask-1' }, '{"user":7}');
+    expect(parked).toEqual(['ratings-dead-letter: null']);
     expect(warned).toEqual([{ correlationId: 'ask-1', reason: 'bad-id', offset: 0 }]);
-    await answersTo({ 'correlation-id': 'ask-2', 'reply-topic': 'nowhere' });
-    expect(warned).toMatchObject([{ correlationId: 'ask-2', topic: 'nowhere' }]);
     await answersTo({ 'correlation-id': 'two\nlines' }, '{');
     expect(warned[0]?.correlationId).toBeUndefined();
+  });
+
+  it.each([
+    ['recommendations', 'u'],
+    ['recommendations-mobile', 'recommendations-mobile: u'],
+  ])('are answered on %s if they ask for it', async (topic, answer) => {
+    expect(await answersTo({ 'reply-topic': topic })).toEqual([answer]);
+    expect(warned).toEqual([]);
+  });
+
+  it.each([
+    ['m.grams', 'Freshet’s own'],
+    ['other.item-ratings', 'Freshet’s own'],
+    ['ratings', 'Freshet’s own'],
+    ['__consumer_offsets', 'Freshet’s own'],
+    ['payments', 'REPLY_TOPICS'],
+    ['recommendations-nowhere', 'no such topic'],
+    ['two\nlines', 'not a topic name'],
+  ])('that name %s are answered where answers go, with the reason', async (topic, reason) => {
+    expect(await answersTo({ 'reply-topic': topic })).toEqual(['u']);
+    expect(warned).toEqual([{ reason: expect.stringContaining(reason) }]);
   });
 });
 
@@ -111,6 +137,6 @@ describe('the items topic', () => {
       { warn: (fields: unknown) => void warned.push(fields) },
     );
     expect(told).toEqual(['a', 'c']);
-    expect(warned).toEqual([{ reason: 'not-json', offset: 1 }]);
+    expect(warned).toEqual([{ reason: 'not-json', message: 'not JSON', offset: 1 }]);
   });
 });

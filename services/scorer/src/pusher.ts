@@ -5,17 +5,26 @@
  */
 import {
   encodeRecommendation,
-  factorBatchCodec,
+  type FactorBatch,
   type Recommendation,
+  readFactorBatch,
   shardOf,
   topicName,
 } from '@freshet/events';
-import type { LogRecord, PartitionOwner, Publisher, TopicAdmin } from '@freshet/stream';
-import { metrics } from '@freshet/telemetry';
+import {
+  InternalEvents,
+  type LogRecord,
+  type PartitionOwner,
+  type Publisher,
+  type TopicAdmin,
+} from '@freshet/stream';
+import { type Log, metrics } from '@freshet/telemetry';
 
 export interface PusherOptions {
   readonly model: string;
   readonly partitions: number;
+  readonly factorCount: number;
+  readonly log: Pick<Log, 'warn'>;
   readonly items: number;
   readonly perSecond: number;
   readonly recommender: { recommend(user: string, n: number): Promise<Recommendation> };
@@ -33,12 +42,19 @@ const headers = { 'freshet-push': 'true' };
 
 export class Pusher implements PartitionOwner {
   readonly #options: PusherOptions;
+  readonly #events: InternalEvents<FactorBatch>;
   readonly #waiting = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
 
   constructor(options: PusherOptions) {
     this.#options = options;
+    const { model, log } = options;
+    this.#events = new InternalEvents({
+      topic: topicName('userFactors', model),
+      log,
+      decode: (value, shard) => readFactorBatch(value, { side: 'user', shard }, options),
+    });
   }
 
   start(): void {
@@ -53,9 +69,9 @@ export class Pusher implements PartitionOwner {
     return (await admin.ends(topicName('userFactors', model))).get(partition) ?? 0;
   }
 
-  async apply(_: number, records: readonly LogRecord[]): Promise<boolean> {
-    for (const { value } of records) {
-      if (value !== null) for (const user of factorBatchCodec.decode(value).ids) this.moved(user);
+  async apply(partition: number, records: readonly LogRecord[]): Promise<boolean> {
+    for (const record of records) {
+      for (const user of this.#events.read(partition, record)?.ids ?? []) this.moved(user);
     }
     return true;
   }

@@ -1,15 +1,28 @@
-/** Answers recommendation-requests on recommendations, or on the topic a request names. */
+/**
+ * Answers recommendation-requests on recommendations, or on the topic a request names. Whatever is wrong
+ * with a request is told, on the dead-letter topic or beside the answer; nothing in it stops the others.
+ */
 import {
+  asPoison,
   decodeRecommendationRequest,
   encodeRecommendation,
   PoisonRecord,
+  type Recommendation,
+  type RecommendationRequest,
   shardOf,
   topicName,
 } from '@freshet/events';
-import type { LogRecord, OutRecord, PartitionOwner, Publisher, TopicAdmin } from '@freshet/stream';
-import type { Log } from '@freshet/telemetry';
-import { plainError } from './plain-error.ts';
+import {
+  deadLetter,
+  type LogRecord,
+  type OutRecord,
+  type PartitionOwner,
+  type Publisher,
+  type TopicAdmin,
+} from '@freshet/stream';
+import { type Log, metrics, plainError, verdict } from '@freshet/telemetry';
 import type { Recommender } from './recommender.ts';
+import { ReplyTopics } from './reply-topics.ts';
 import { saneId } from './request-id.ts';
 import { RequestMetrics } from './request-metrics.ts';
 
@@ -17,52 +30,58 @@ export interface AnswererOptions {
   readonly model: string;
   readonly partitions: number;
   readonly groupId: string;
+  readonly replyTopics: readonly string[];
   readonly recommender: Pick<Recommender, 'recommend'>;
   readonly publisher: Pick<Publisher, 'publish'>;
-  readonly admin: Pick<TopicAdmin, 'committed' | 'starts'>;
+  readonly admin: Pick<TopicAdmin, 'committed' | 'ranges' | 'exists'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
 const CORRELATION = 'correlation-id';
+/** Longer ones are not repeated: an answer must stay below the largest message that Kafka takes. */
+const CORRELATION_BYTES = 1_024;
+/** How long it counts that a reply topic is there, or not. */
+const KNOWN_TOPIC_MS = 10_000;
 
 export class RequestAnswerer implements PartitionOwner {
   readonly #options: AnswererOptions;
+  readonly #topic: string;
+  readonly #replies: ReplyTopics;
   readonly #measures = new RequestMetrics('kafka');
+  /** Offset after the last request answered here, by partition. */
+  readonly #answered = new Map<number, number>();
+  readonly #known = new Map<string, { readonly exists: boolean; readonly until: number }>();
 
   constructor(options: AnswererOptions) {
     this.#options = options;
+    this.#topic = topicName('recommendationRequests', options.model);
+    this.#replies = new ReplyTopics(options.replyTopics, options.model);
   }
 
   /** Continues where the group was: a request that came while no scorer ran is still answered. */
   async takeOver(partition: number): Promise<number> {
-    const { admin, groupId, model } = this.#options;
-    const topic = topicName('recommendationRequests', model);
-    const known = (await admin.committed(groupId, topic)).get(partition);
-    const start = (await admin.starts(topic)).get(partition) ?? 0;
-    return Math.max(known ?? 0, start);
+    const { admin, groupId } = this.#options;
+    const committed = (await admin.committed(groupId, this.#topic)).get(partition) ?? 0;
+    const { start, end } = (await admin.ranges(this.#topic)).get(partition) ?? { start: 0, end: 0 };
+    const known = Math.max(committed, this.#answered.get(partition) ?? 0);
+    // Beyond its end the topic was created anew: nothing of it has been answered.
+    return known > end ? start : Math.max(known, start);
   }
 
-  async apply(_: number, records: readonly LogRecord[]): Promise<boolean> {
-    const { publisher, model, log } = this.#options;
-    const ours = topicName('recommendations', model);
-    const found = await Promise.all(records.map((record) => this.#answer(record)));
-    const answers = found.filter((answer) => answer !== undefined);
-    await publisher.publish(answers.filter(({ topic }) => topic === ours));
-    for (const answer of answers.filter(({ topic }) => topic !== ours)) {
-      // The asker chose this topic: if it is not there, that is the asker's loss alone.
-      await publisher.publish([answer]).catch((error: unknown) => {
-        const { topic, headers } = answer;
-        const correlationId = saneId(headers?.[CORRELATION]);
-        const told = { correlationId, topic, error: plainError(error) };
-        log.warn(told, 'reply topic not writable: answer dropped');
-      });
-    }
+  async apply(partition: number, records: readonly LogRecord[], next: number): Promise<boolean> {
+    const answers = await Promise.all(records.map((record) => this.#answer(partition, record)));
+    const known = answers.filter((answer) => answer !== undefined);
+    const isOurs = ({ topic }: OutRecord) => topic === this.#replies.ours;
+    await this.#publish(known.filter(isOurs));
+    const elsewhere = known.filter((answer) => !isOurs(answer));
+    await Promise.all(elsewhere.map((answer) => this.#publish([answer])));
+    this.#answered.set(partition, next);
     return true;
   }
 
   release(): void {}
 
-  async #answer(record: LogRecord): Promise<OutRecord | undefined> {
+  async #answer(partition: number, record: LogRecord): Promise<OutRecord | undefined> {
     const began = performance.now();
     try {
       const request = decodeRecommendationRequest(record.value);
@@ -74,34 +93,112 @@ export class RequestAnswerer implements PartitionOwner {
         this.#measures.observe('recommend', 'refused', began);
         return undefined;
       }
+      const refusal = await this.#refusalOf(record.headers['reply-topic']);
+      if (refusal !== undefined) return this.#refused(request, record, refusal, began);
       const answer = await recommender.recommend(request.user, request.n);
       const value = encodeRecommendation(answer, request.format);
       this.#measures.observe('recommend', 'ok', began, value.length);
       return this.#addressed(request.user, value, record.headers);
     } catch (error) {
-      const isRefused = error instanceof PoisonRecord;
-      this.#measures.observe('recommend', isRefused ? 'refused' : 'failed', began);
-      if (!isRefused) throw error;
-      const correlationId = saneId(record.headers[CORRELATION]);
-      const told = { correlationId, reason: error.reason, offset: record.offset };
-      this.#options.log.warn(told, 'request refused');
-      return undefined;
+      if (verdict(error) === 'retry') throw error;
+      this.#measures.observe(
+        'recommend',
+        error instanceof PoisonRecord ? 'refused' : 'failed',
+        began,
+      );
+      return this.#parked(partition, record, error);
     }
   }
 
-  #addressed(key: string, value: Buffer, headers: LogRecord['headers']): OutRecord {
-    const { model, partitions } = this.#options;
-    const ours = {
-      topic: topicName('recommendations', model),
-      partition: shardOf(key, partitions),
-    };
-    const replyTopic = headers['reply-topic'];
+  /** The answer to a request that names a topic it may not: empty, where answers go, and why. */
+  #refused(
+    request: RecommendationRequest,
+    { headers }: LogRecord,
+    refusal: string,
+    began: number,
+  ): OutRecord {
+    const { model, log } = this.#options;
+    this.#measures.observe('recommend', 'refused', began);
+    log.warn({ correlationId: saneId(headers[CORRELATION]), reason: refusal }, 'request refused');
+    const state = { name: model, position: null, sequence: null, lag: null };
+    const empty: Recommendation = { user: request.user, items: [], model: state, fallback: null };
+    const value =
+      request.format === 'avro'
+        ? encodeRecommendation(empty, 'avro')
+        : Buffer.from(JSON.stringify({ ...empty, error: refusal }));
+    const answer = this.#addressed(request.user, value, headers, this.#replies.ours);
+    return { ...answer, headers: { ...answer.headers, 'freshet-error': refusal } };
+  }
+
+  #parked(partition: number, record: LogRecord, error: unknown): OutRecord {
+    const { model, log } = this.#options;
+    const poison = asPoison(error);
+    const correlationId = saneId(record.headers[CORRELATION]);
+    const told = { correlationId, reason: poison.reason, offset: record.offset };
+    log.warn(told, 'request refused');
+    metrics.refusedRecords.inc({ topic: 'recommendation-requests', reason: poison.reason });
+    return deadLetter(model, { topic: this.#topic, partition }, record, poison);
+  }
+
+  async #refusalOf(replyTopic: string | undefined): Promise<string | undefined> {
+    if (replyTopic === undefined || replyTopic === this.#replies.ours) return undefined;
+    const name = saneTopic(replyTopic);
+    const forbidden = name === undefined ? 'it is not a topic name' : this.#replies.refusal(name);
+    const reason =
+      forbidden ?? ((await this.#exists(replyTopic)) ? undefined : 'there is no such topic');
+    return reason && `no answer on reply-topic ${name ?? '(unprintable)'}: ${reason}`;
+  }
+
+  /** Asked before sending: Kafka's client would try for half a minute, and everybody else would wait. */
+  async #exists(topic: string): Promise<boolean> {
+    const known = this.#known.get(topic);
+    if (known !== undefined && known.until > Date.now()) return known.exists;
+    const exists = await this.#options.admin.exists(topic);
+    this.#known.set(topic, { exists, until: Date.now() + KNOWN_TOPIC_MS });
+    if (this.#known.size > 1_000) this.#known.clear();
+    return exists;
+  }
+
+  /** What Kafka will never take is dropped and told; while Kafka is away, whoever called tries again. */
+  async #publish(answers: readonly OutRecord[]): Promise<void> {
+    const { publisher, log } = this.#options;
+    try {
+      await publisher.publish(answers);
+    } catch (error) {
+      const [only, ...others] = answers;
+      if (others.length > 0) {
+        for (const answer of answers) await this.#publish([answer]);
+        return;
+      }
+      const isForeign = only?.topic !== this.#replies.ours;
+      if (verdict(error) === 'retry' && !isForeign) throw error;
+      const correlationId = saneId(only?.headers?.[CORRELATION]);
+      const told = { correlationId, topic: only?.topic, error: plainError(error) };
+      log.warn(told, 'Kafka does not take the answer: it is dropped');
+    }
+  }
+
+  #addressed(
+    key: string,
+    value: Buffer,
+    headers: LogRecord['headers'],
+    replyTopic = headers['reply-topic'],
+  ): OutRecord {
+    const { partitions } = this.#options;
+    const isOurs = replyTopic === undefined || replyTopic === this.#replies.ours;
+    const ours = { topic: this.#replies.ours, partition: shardOf(key, partitions) };
     const correlation = headers[CORRELATION];
+    const isRepeated =
+      correlation !== undefined && Buffer.byteLength(correlation) <= CORRELATION_BYTES;
     return {
-      ...(replyTopic === undefined ? ours : { topic: replyTopic }),
+      ...(isOurs ? ours : { topic: replyTopic }),
       key,
       value,
-      ...(correlation === undefined ? {} : { headers: { [CORRELATION]: correlation } }),
+      ...(isRepeated ? { headers: { [CORRELATION]: correlation } } : {}),
     };
   }
+}
+
+function saneTopic(name: string): string | undefined {
+  return /^[A-Za-z0-9._-]{1,249}$/.test(name) ? name : undefined;
 }

@@ -137,6 +137,11 @@ export class UserReader {
     }
   }
 
+  /** Nothing that is kept counts any more: the store has lost what it was read from. */
+  clear(): void {
+    this.#kept.clear();
+  }
+
   /** Until a batch says that the store is past `after`, or so long. */
   #news(shard: number, after: number, limitMs: number): Promise<void> {
     return new Promise((resolve) => {

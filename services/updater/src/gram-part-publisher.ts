@@ -4,19 +4,26 @@
  * and repetition do no harm: they are not part of the outbox.
  */
 import type { Publisher } from '@freshet/stream';
+import { type Log, untilAnswered } from '@freshet/telemetry';
 import type { OwnedShard } from './owned-shard.ts';
 
 const INTERVAL_MS = 50;
 
 export class GramPartPublisher {
   readonly #publisher: Pick<Publisher, 'publish'>;
+  readonly #log: Pick<Log, 'warn'>;
   readonly #fail: (error: unknown) => void;
   readonly #moved = new Set<OwnedShard>();
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(publisher: Pick<Publisher, 'publish'>, fail: (error: unknown) => void) {
+  constructor(
+    publisher: Pick<Publisher, 'publish'>,
+    log: Pick<Log, 'warn'>,
+    fail: (error: unknown) => void,
+  ) {
     this.#publisher = publisher;
+    this.#log = log;
     this.#fail = fail;
   }
 
@@ -39,7 +46,8 @@ export class GramPartPublisher {
   #send(): void {
     const parts = [...this.#moved].map((owned) => owned.gramPart());
     this.#moved.clear();
-    this.#sending = this.#publisher.publish(parts).then(() => {
+    const attempts = { log: this.#log, what: 'partial grams not published' };
+    this.#sending = untilAnswered(() => this.#publisher.publish(parts), attempts).then(() => {
       this.#timer = undefined;
       if (this.#moved.size > 0) this.#timer = setTimeout(() => this.#send(), INTERVAL_MS);
     });

@@ -1,5 +1,5 @@
 /** The updater: both half-steps of every rating. The only file that knows every collaborator. */
-import { httpAddress, serviceSettings } from '@freshet/config';
+import { adminAddress, serviceSettings } from '@freshet/config';
 import { poisonReasons, ratingSchemas, type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { PrequentialMeter } from '@freshet/quality';
@@ -35,42 +35,37 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     waitingFor: () => waitingFor(),
     measure: async () => showQuality(meter.figures()),
   };
-  stack.own(await AdminServer.open(httpAddress(settings, 'UPDATER_ADMIN_PORT'), health));
+  stack.own(await AdminServer.open(adminAddress(settings, 'UPDATER_ADMIN_PORT'), health));
 
-  const session = await openSession('updater', settings, { log, stack });
-  const { kafka, admin, store, model, modelSettings } = session;
+  const session = await openSession('updater', settings, { log, stack, fail });
+  const { kafka, admin, store, model, modelSettings, agreement, servers } = session;
   const partitions = settings.PARTITIONS;
   const publisher = stack.own(await Publisher.open(kafka));
-  const grams = stack.own(await FollowedGrams.open({ ...session, log, fail, gatherMs: GATHER_MS }));
+  const shape = { partitions, factorCount };
+  const following = { ...session, ...shape, log, fail, gatherMs: GATHER_MS };
+  const grams = stack.own(await FollowedGrams.open(following));
   waitingFor = () => 'the grams of the aggregator';
   while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
   const first = grams.latest;
 
-  const gramParts = stack.own(new GramPartPublisher(publisher, fail));
+  const gramParts = stack.own(new GramPartPublisher(publisher, log, fail));
   const readers: PartitionReader[] = [];
   const start = async (side: Side, source: string, reader: RecordReader): Promise<void> => {
     const facing = side === 'user' ? 'item' : 'user';
     const others = new Replica(kernels, settings.FACTOR_COUNT, partitions);
-    const followed = {
-      ...session,
-      log,
-      fail,
-      side: facing,
-      partitions,
-      gatherMs: GATHER_MS,
-    } as const;
-    stack.own(await FollowedReplica.open(others, followed));
+    stack.own(await FollowedReplica.open(others, { ...following, side: facing }));
     const surroundings = { others, grams: () => grams.latest ?? first };
     const parts = { model, settings: modelSettings, kernels, store, publisher, gramParts };
-    const wiring = { ...parts, admin, log, fail };
+    const groupId = `${model}.updater.${side}s`;
+    const mayRebuildFromPart = settings.REBUILD_FROM_PART;
+    const wiring = { ...parts, admin, agreement, groupId, mayRebuildFromPart, log, fail };
     const coalesce = side === 'item' && settings.ITEM_COALESCING;
     const stage = new Stage({ ...wiring, side, source, surroundings, reader, coalesce });
     stack.own({ close: () => stage.drain() });
-    const groupId = `${model}.updater.${side}s`;
     const sessionMs = settings.KAFKA_SESSION_MS;
     const gathering = side === 'item' ? { gatherMs: ITEM_GATHER_MS } : {};
-    const reading = { groupId, topic: source, log, fail, sessionMs, ...gathering };
-    const records = new PartitionReader(kafka, reading, stage);
+    const reading = { groupId, topic: source, admin, log, fail, sessionMs, ...gathering };
+    const records = new PartitionReader(kafka, { ...reading, onCut: 'hold' }, stage);
     stack.own(records);
     readers.push(records);
     await records.start();
@@ -85,8 +80,13 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     await start('user', topicName('ratings', model), judge);
   }
   if (settings.STAGES.includes('items')) {
-    await start('item', topicName('itemRatings', model), new ItemApplier());
+    const topic = topicName('itemRatings', model);
+    await start('item', topic, new ItemApplier({ topic, partitions, log }));
   }
-  waitingFor = () => (readers.every((each) => each.settled) ? null : 'partitions to be taken over');
+  waitingFor = () => servers.waitingFor() ?? firstOf(readers.map((each) => each.waitingFor));
   log.info({ stages: settings.STAGES, model }, 'updater started');
 });
+
+function firstOf(reasons: readonly (string | null)[]): string | null {
+  return reasons.find((reason) => reason !== null) ?? null;
+}

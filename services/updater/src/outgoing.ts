@@ -3,17 +3,24 @@
  * other, each with all that waits: if two were on their way at once, a retry could swap them, and a
  * reader that has seen the later one would take the earlier for a repetition.
  */
-import type { Side } from '@freshet/events';
+import { type Side, topicName } from '@freshet/events';
 import type { OutRecord, Publisher } from '@freshet/stream';
-import { metrics } from '@freshet/telemetry';
+import { type Log, metrics, untilAnswered, verdict } from '@freshet/telemetry';
+
+export interface OutgoingOptions {
+  readonly side: Side;
+  readonly model: string;
+  readonly publisher: Pick<Publisher, 'publish'>;
+  readonly log: Log;
+  /** Told of what can never be sent: the process must end. */
+  readonly fail: (error: unknown) => void;
+}
 
 /** What may wait: all of it is in the outbox of every further commit. */
 const limits = { commits: 16, bytes: 256 << 10 } as const;
 
 export class Outgoing {
-  readonly #side: Side;
-  readonly #publisher: Pick<Publisher, 'publish'>;
-  readonly #fail: (error: unknown) => void;
+  readonly #options: OutgoingOptions;
   /** By commit, oldest first. */
   readonly #unacknowledged: (readonly OutRecord[])[] = [];
   #bytes = 0;
@@ -22,10 +29,8 @@ export class Outgoing {
   /** Until the request that is on its way is acknowledged. */
   #request: Promise<void> | undefined;
 
-  constructor(side: Side, publisher: Pick<Publisher, 'publish'>, fail: (error: unknown) => void) {
-    this.#side = side;
-    this.#publisher = publisher;
-    this.#fail = fail;
+  constructor(options: OutgoingOptions) {
+    this.#options = options;
   }
 
   get isEmpty(): boolean {
@@ -41,7 +46,7 @@ export class Outgoing {
     this.#bytes += sizeOf(records);
     if (this.#sending !== undefined) return;
     this.#sending = this.#send();
-    this.#sending.catch(this.#fail);
+    this.#sending.catch(this.#options.fail);
   }
 
   /** Waits while too much is on its way; throws if sending has failed for good. */
@@ -65,12 +70,40 @@ export class Outgoing {
 
   async #sendWaiting(): Promise<void> {
     const sent = [...this.#unacknowledged];
-    const timer = metrics.publishDuration.startTimer({ side: this.#side });
-    await this.#publisher.publish(sent.flat());
+    const { side, log } = this.#options;
+    const timer = metrics.publishDuration.startTimer({ side });
+    await untilAnswered(() => this.#publish(sent.flat()), { log, what: 'batch not published' });
     timer();
     this.#unacknowledged.splice(0, sent.length);
     for (const records of sent) this.#bytes -= sizeOf(records);
   }
+
+  /** A dead-letter topic of the user's own may take less than ours: then the letter goes without its record. */
+  async #publish(records: readonly OutRecord[]): Promise<void> {
+    const { model, publisher } = this.#options;
+    const letters = topicName('ratingsDeadLetter', model);
+    try {
+      await publisher.publish(records);
+    } catch (error) {
+      const hasLetters = records.some(({ topic }) => topic === letters);
+      if (verdict(error) !== 'park' || !hasLetters) throw error;
+      const bare = (record: OutRecord) => (record.topic === letters ? emptied(record) : record);
+      await publisher.publish(records.map(bare));
+    }
+  }
+}
+
+/** All that an operator needs to find the record, and nothing of the record itself. */
+function emptied({ topic, partition, headers = {} }: OutRecord): OutRecord {
+  const ours = Object.entries(headers).filter(([name]) => name.startsWith('freshet-'));
+  const cut = { 'freshet-cut': 'key value headers' };
+  return {
+    topic,
+    ...(partition === undefined ? {} : { partition }),
+    key: null,
+    value: null,
+    headers: { ...Object.fromEntries(ours), ...cut },
+  };
 }
 
 function sizeOf(records: readonly OutRecord[]): number {

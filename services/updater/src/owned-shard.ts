@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { factorBatchCodec, gramPartCodec, itemRatingsCodec, topicName } from '@freshet/events';
 import type { Commit, ShardState } from '@freshet/store';
-import { encodeOutbox, type LogRecord, type OutRecord } from '@freshet/stream';
+import { encodeOutbox, internalRecord, type LogRecord, type OutRecord } from '@freshet/stream';
 import { Batch, type Marks } from './batch.ts';
 import { factorBatch } from './factor-batch.ts';
 import { type Shard, type ShardChanges, TIMED_EVERY } from './shard.ts';
@@ -25,8 +25,18 @@ export interface Step {
   readonly rest: readonly LogRecord[];
 }
 
+/** Where a shard that holds nothing yet begins. */
+export interface Origin {
+  /** The life of the model, by which what was sent in an earlier one is told. */
+  readonly life: number;
+  /** The id of the source topic; absent where the broker cannot tell. */
+  readonly topic?: string | undefined;
+}
+
 export class OwnedShard {
   readonly marks: Map<string, string>;
+  /** Facts of the beginning that no commit holds yet. */
+  #unsaved: Record<string, string>;
   #position: number;
   #sequence: number;
   #ratings: number;
@@ -37,8 +47,13 @@ export class OwnedShard {
     readonly epoch: number,
     readonly model: string,
     state: ShardState,
+    { life, topic }: Origin,
   ) {
-    this.marks = new Map(Object.entries(state.facts));
+    this.#unsaved = {
+      ...(state.facts.life === undefined ? { life: String(life) } : {}),
+      ...(state.facts.topic === undefined && topic !== undefined ? { topic } : {}),
+    };
+    this.marks = new Map(Object.entries({ ...state.facts, ...this.#unsaved }));
     this.#position = state.position ?? 0;
     this.#sequence = Number(state.facts.sequence ?? 0);
     this.#ratings = Number(state.facts.ratings ?? 0);
@@ -86,6 +101,7 @@ export class OwnedShard {
     this.#sequence++;
     this.#ratings += batch.ratings;
     this.#gram = commit.gram;
+    this.#unsaved = {};
     for (const [name, fact] of Object.entries(commit.facts)) this.marks.set(name, fact);
   }
 
@@ -99,12 +115,12 @@ export class OwnedShard {
       ratings: this.#ratings,
       factorCount: gram.factorCount,
     };
-    return {
+    return internalRecord({
       topic: topicName('gramParts', this.model),
       partition: 0,
       key: this.key,
       value: gramPartCodec.encode({ ...part, gram: this.#gram }),
-    };
+    });
   }
 
   #commitOf(
@@ -119,14 +135,15 @@ export class OwnedShard {
     const { factorCount } = shard.gram;
     const produced = Float64Array.from(batch.produced);
     const head = { ...shard.id, epoch, sequence, from, next, factorCount, produced };
-    const factors: OutRecord = {
+    const factors = internalRecord({
       topic: topicName(`${shard.id.side}Factors`, model),
       partition: shard.id.shard,
       key: this.key,
       value: factorBatchCodec.encode(factorBatch(head, changes, shard)),
-    };
+    });
     const out = [...this.#forwards(batch), ...batch.out, factors];
     const facts = {
+      ...this.#unsaved,
       ...Object.fromEntries(batch.marks),
       ...Object.fromEntries(batch.tallies(this.marks)),
       epoch: String(epoch),
@@ -142,12 +159,14 @@ export class OwnedShard {
 
   /** One record for each item shard that something was decided for. */
   #forwards({ forwards }: Batch): OutRecord[] {
-    const { id } = this.shard;
-    return [...forwards].map(([partition, { pack, produced }]) => ({
-      topic: topicName('itemRatings', this.model),
-      partition,
-      key: this.key,
-      value: itemRatingsCodec.encode({ sourceShard: id.shard, produced, entries: pack.bytes }),
-    }));
+    const source = { sourceShard: this.shard.id.shard, life: Number(this.marks.get('life')) };
+    return [...forwards].map(([partition, { pack, produced }]) =>
+      internalRecord({
+        topic: topicName('itemRatings', this.model),
+        partition,
+        key: this.key,
+        value: itemRatingsCodec.encode({ ...source, produced, entries: pack.bytes }),
+      }),
+    );
   }
 }

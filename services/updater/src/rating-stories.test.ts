@@ -37,6 +37,7 @@ class Story {
     const fail = (error: unknown): never => {
       throw error;
     };
+    const log = openLog('story', 'silent');
     this.#stage = new Stage({
       side: 'user',
       source: 'ratings',
@@ -48,9 +49,12 @@ class Story {
       reader: new UserJudge({ model: 'm', partitions: PARTITIONS, limits, forgetSlice }),
       store,
       publisher: this.log,
-      gramParts: new GramPartPublisher(this.log, fail),
+      gramParts: new GramPartPublisher(this.log, log, fail),
       admin: this.log,
-      log: openLog('story', 'silent'),
+      agreement: { renew: async () => {}, born: 0 },
+      groupId: 'm.updater.users',
+      mayRebuildFromPart: false,
+      log,
       fail,
     });
   }

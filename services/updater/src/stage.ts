@@ -7,21 +7,28 @@
 import { type Side, topicName } from '@freshet/events';
 import type { Kernels } from '@freshet/kernels';
 import { Gram, type ModelSettings } from '@freshet/model';
-import { decodeRow, type FactorStore, type ShardId, type ShardState } from '@freshet/store';
+import { type ModelAgreement, sourceFault } from '@freshet/session';
+import {
+  decodeRow,
+  type FactorStore,
+  type ShardId,
+  type ShardState,
+  StaleEpoch,
+} from '@freshet/store';
 import {
   decodeOutbox,
+  isUnreadable,
+  LogFault,
   type LogRecord,
   type PartitionOwner,
   type Publisher,
   type TopicAdmin,
 } from '@freshet/stream';
-import { type Log, metrics } from '@freshet/telemetry';
-import { firstOffset } from './first-offset.ts';
+import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 import type { GramPartPublisher } from './gram-part-publisher.ts';
 import { Outgoing } from './outgoing.ts';
 import { OwnedShard, type RecordReader, type Step } from './owned-shard.ts';
 import { Shard, type Surroundings } from './shard.ts';
-import { untilStored } from './until-stored.ts';
 
 export interface StageOptions {
   readonly side: Side;
@@ -35,7 +42,12 @@ export interface StageOptions {
   readonly store: FactorStore;
   readonly publisher: Pick<Publisher, 'append' | 'publish'>;
   readonly gramParts: GramPartPublisher;
-  readonly admin: Pick<TopicAdmin, 'starts' | 'ends'>;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek'>;
+  readonly agreement: Pick<ModelAgreement, 'renew' | 'born'>;
+  /** The group whose committed offsets tell that a shard once held something. */
+  readonly groupId: string;
+  /** Learn from what is left of a log when the store was lost. */
+  readonly mayRebuildFromPart: boolean;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
 }
@@ -55,19 +67,21 @@ export class Stage implements PartitionOwner {
   constructor(readonly options: StageOptions) {}
 
   async takeOver(partition: number): Promise<number> {
-    const { side, source, store, publisher, gramParts, admin, model, log } = this.options;
+    const { side, store, publisher, gramParts, model, agreement, log } = this.options;
     const id: ShardId = { side, shard: partition };
+    await agreement.renew();
     const claim = { topic: topicName('claims', model), partition: 0, key: side, value: null };
     const epoch = (await publisher.append(claim)) + 1;
     const state = await store.takeOver(id, epoch);
-    const start = await firstOffset({ source, partition, state, model, admin });
+    const { start, topicId } = await this.#placeOf(partition, state);
     if (state.outbox) {
       const records = decodeOutbox(Buffer.from(state.outbox));
       await publisher.publish(records);
       if (records.length > 0) metrics.replays.inc({ side });
     }
-    const owned = new OwnedShard(await this.#load(id, state), epoch, model, state);
-    const outgoing = new Outgoing(side, publisher, this.options.fail);
+    const origin = { life: agreement.born, topic: topicId };
+    const owned = new OwnedShard(await this.#load(id, state), epoch, model, state, origin);
+    const outgoing = new Outgoing({ side, model, publisher, log, fail: this.options.fail });
     for (const each of this.#outgoing) if (each.isEmpty) this.#outgoing.delete(each);
     this.#outgoing.add(outgoing);
     this.#running.set(partition, { owned, outgoing });
@@ -99,6 +113,30 @@ export class Stage implements PartitionOwner {
     return true;
   }
 
+  /** False if the store has lost the fence: whatever else it held is gone or old too. */
+  async isStored(partition: number): Promise<boolean> {
+    const running = this.#running.get(partition);
+    if (running === undefined) return true;
+    const { fence } = await this.options.store.facts(running.owned.shard.id);
+    // A higher one is another process, of which the group will tell.
+    return Number(fence ?? 0) >= running.owned.epoch;
+  }
+
+  async isMended(partition: number, fault: Error): Promise<boolean> {
+    const { side, store, admin, model, source } = this.options;
+    const state = await store.inspect({ side, shard: partition });
+    if (fault instanceof StaleEpoch) {
+      const claims = await admin.ranges(topicName('claims', model));
+      return (claims.get(0)?.end ?? 0) >= Number(state.facts.fence ?? 0);
+    }
+    if (!(fault instanceof LogFault)) return true;
+    if (fault.kind === 'unreadable' && (state.position ?? 0) <= (fault.offset ?? 0)) {
+      const messages = await admin.peek(source, partition, state.position ?? 0);
+      return !messages.some(isUnreadable);
+    }
+    return (await this.#faultOf(partition, state)).fault === undefined;
+  }
+
   release(partition: number): void {
     const running = this.#running.get(partition);
     if (running) this.options.gramParts.released(running.owned);
@@ -110,12 +148,31 @@ export class Stage implements PartitionOwner {
     await Promise.all([...this.#outgoing].map((each) => each.drained()));
   }
 
+  /** Where to read on, or why nobody may. */
+  async #placeOf(partition: number, state: ShardState) {
+    const { fault, start, topicId } = await this.#faultOf(partition, state);
+    if (fault !== undefined) throw fault;
+    return { start: state.position ?? start, topicId };
+  }
+
+  async #faultOf(partition: number, state: ShardState) {
+    const { source, admin, agreement, groupId, mayRebuildFromPart } = this.options;
+    const range = (await admin.ranges(source)).get(partition) ?? { start: 0, end: 0 };
+    const topicId = await admin.topicId(source);
+    const isNew = state.position === null && range.start > 0;
+    const committed = isNew ? (await admin.committed(groupId, source)).get(partition) : undefined;
+    const history = { born: agreement.born, committed, mayRebuildFromPart };
+    const fault = sourceFault({ topic: source, partition, range, topicId }, state, history);
+    return { fault, start: range.start, topicId };
+  }
+
   async #commit(running: Running, step: Step, heartbeat: () => Promise<void>): Promise<boolean> {
     const { side, store, log } = this.options;
     const { owned, outgoing } = running;
     const timer = metrics.commitDuration.startTimer({ side });
     const attempt = () => store.commit(owned.shard.id, step.commit);
-    const verdict = await untilStored(attempt, heartbeat, log);
+    const what = 'batch not committed';
+    const verdict = await untilAnswered(attempt, { log, what, between: heartbeat });
     timer();
     if (verdict.kind !== 'written') {
       metrics.fenced.inc({ side, verdict: verdict.kind });

@@ -4,9 +4,9 @@
  * to the item side depends on the log alone, never on vectors.
  */
 import {
+  asPoison,
   decodeRating,
   type ItemRating,
-  PoisonRecord,
   type RatingEvent,
   type RatingLimits,
   shardOf,
@@ -14,6 +14,7 @@ import {
 } from '@freshet/events';
 import type { PrequentialMeter } from '@freshet/quality';
 import {
+  boundedHeaders,
   deadLetter,
   type LogRecord,
   STRAY_HEADER,
@@ -36,6 +37,9 @@ export interface JudgeOptions {
 /** Under this name a shard keeps how many ratings of a user half forgotten are gone. */
 const FORGOTTEN = 'forgotten';
 
+/** A longer key is not sent on: beside a value it says nothing. */
+const KEY_BYTES_LIMIT = 16 << 10;
+
 export class UserJudge {
   readonly #options: JudgeOptions;
 
@@ -57,13 +61,15 @@ export class UserJudge {
   }
 
   #judge(shard: Shard, marks: Marks, record: LogRecord, batch: Batch): void {
+    const { model, limits } = this.#options;
     let event: RatingEvent;
     try {
-      event = decodeRating(record, this.#options.limits);
+      event = decodeRating(record, limits);
     } catch (error) {
-      if (!(error instanceof PoisonRecord)) throw error;
-      batch.parked.push(error.reason);
-      batch.out.push(deadLetter(this.#options.model, shard.id.shard, record, error));
+      const poison = asPoison(error);
+      batch.parked.push(poison.reason);
+      const place = { topic: topicName('ratings', model), partition: shard.id.shard };
+      batch.out.push(deadLetter(model, place, record, poison));
       return;
     }
     const home = shardOf(event.user, this.#options.partitions);
@@ -137,9 +143,10 @@ export class UserJudge {
     batch.out.push({
       topic: topicName('ratings', this.#options.model),
       partition: home,
-      key: record.key,
+      // Key and headers may be as long as Kafka allows, and this record has one header more.
+      key: (record.key?.length ?? 0) > KEY_BYTES_LIMIT ? null : record.key,
       value: record.value,
-      headers: { ...record.headers, [STRAY_HEADER]: source },
+      headers: { ...boundedHeaders(record), [STRAY_HEADER]: source },
     });
   }
 }
