@@ -36,6 +36,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'check that everything the model holds fits together, reading only',
     run: async (args) => (await import('./audit/command.ts')).auditCommand(args),
   },
+  sources: {
+    about: 'tell whether every log still holds what comes next; accept what is lost',
+    run: async (args) => (await import('./sources/command.ts')).sourcesCommand(args),
+  },
   'dead-letters': {
     about: 'list or replay the records that could not be applied',
     run: async (args) => (await import('./dead-letters/command.ts')).deadLetters(args),

@@ -7,9 +7,9 @@
 import {
   decodeRating,
   type GramsEvent,
-  gramsCodec,
   PoisonRecord,
   type RatingLimits,
+  readGrams,
   sides,
   type Topic,
   topicName,
@@ -17,7 +17,7 @@ import {
 } from '@freshet/events';
 import type { Brokers } from '@freshet/session';
 import type { FactorStore } from '@freshet/store';
-import { readTopic } from '@freshet/stream';
+import { InternalEvents, readTopic } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
 import { type Check, Findings } from './check.ts';
 import { apart, checkTotal } from './check-total.ts';
@@ -47,6 +47,8 @@ export interface Audited extends Brokers {
 }
 
 const POLL_MS = 50;
+/** How many records before the end may be somebody else's. */
+const GRAMS_LOOK_BACK = 100;
 
 export async function audit(audited: Audited): Promise<Check[]> {
   const { admin, store, model, partitions, factorCount, limits, waitMs } = audited;
@@ -140,13 +142,17 @@ async function movedUsers(
 
 /** The newest published sum; waited for while it is of older states than those read. */
 async function latestGrams(
-  { kafka, admin, model, log, waitMs }: Audited,
+  { kafka, admin, model, partitions, factorCount, log, waitMs }: Audited,
   readings: readonly ShardReading[],
 ): Promise<GramsEvent | undefined> {
   const topic = topicName('grams', model);
+  const decode = (value: Buffer) => readGrams(value, { partitions, factorCount });
+  // What is not one of ours is passed over here as everywhere.
+  const events = new InternalEvents({ topic, log, decode });
   for (const deadline = Date.now() + waitMs; ; ) {
     let latest: GramsEvent | undefined;
-    const from = new Map([...(await admin.ends(topic))].map(([at, end]) => [at, end - 1]));
+    const ends = [...(await admin.ends(topic))];
+    const from = new Map(ends.map(([at, end]) => [at, Math.max(0, end - GRAMS_LOOK_BACK)]));
     await readTopic({
       kafka,
       admin,
@@ -155,7 +161,7 @@ async function latestGrams(
       topic,
       from,
       receive: (_, records) => {
-        for (const { value } of records) if (value !== null) latest = gramsCodec.decode(value);
+        for (const record of records) latest = events.read(0, record) ?? latest;
       },
     });
     const isCurrent = latest !== undefined && apart(readings, latest).length === 0;

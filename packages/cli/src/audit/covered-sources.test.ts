@@ -9,7 +9,12 @@ const forwarded = (partition: number, ...sources: [offset: number, ordinal: numb
   for (const [sourceOffset, ordinal] of sources) {
     pack.add({ item: 'tea', user: 'ann', value: null, time: 1, sourceOffset, ordinal });
   }
-  const value = itemRatingsCodec.encode({ sourceShard: 3, produced: 1, entries: pack.bytes });
+  const value = itemRatingsCodec.encode({
+    sourceShard: 3,
+    life: 2,
+    produced: 1,
+    entries: pack.bytes,
+  });
   return { topic: 'default.item-ratings', partition, key: 'user:3', value };
 };
 
@@ -33,21 +38,23 @@ const wanted = wantedOf([user], 'default.item-ratings', ends);
 it('an item shard covers a user shard once it applied the last record of its outbox', () => {
   const first = wanted.get(0);
   if (first === undefined) throw new Error('shard 0 is not wanted');
-  expect(covers(state(5, { 'source:3': '7:1' }), first)).toBe(true);
-  expect(covers(state(5, { 'source:3': '9:0' }), first)).toBe(true);
-  expect(covers(state(5, { 'source:3': '7:0' }), first)).toBe(false);
+  expect(covers(state(5, { 'source:3': '2:7:1' }), first)).toBe(true);
+  expect(covers(state(5, { 'source:3': '2:9:0' }), first)).toBe(true);
+  expect(covers(state(5, { 'source:3': '2:7:0' }), first)).toBe(false);
+  expect(covers(state(5, { 'source:3': '1:99:0' }), first)).toBe(false);
+  expect(covers(state(5, { 'source:3': '3:0:0' }), first)).toBe(true);
   expect(covers(state(5), first)).toBe(false);
 });
 
 it('an item shard that is behind the end of its log covers nothing', () => {
   const first = wanted.get(0);
   if (first === undefined) throw new Error('shard 0 is not wanted');
-  expect(covers(state(4, { 'source:3': '9:0' }), first)).toBe(false);
+  expect(covers(state(4, { 'source:3': '2:9:0' }), first)).toBe(false);
 });
 
 it('an outbox that is still on its way to an empty log is waited for', () => {
   const second = wanted.get(1);
   if (second === undefined) throw new Error('shard 1 is not wanted');
   expect(covers(state(null), second)).toBe(false);
-  expect(covers(state(1, { 'source:3': '7:2' }), second)).toBe(true);
+  expect(covers(state(1, { 'source:3': '2:7:2' }), second)).toBe(true);
 });

@@ -3,15 +3,21 @@
  * hold in its outbox, Kafka has acknowledged; only what lies there may still be on its way. So: the item
  * shard is at the end of its log, and the outbox's records are behind its marks.
  */
-import { itemRatingsCodec, packedRatings } from '@freshet/events';
+import {
+  isAbove,
+  itemRatingsCodec,
+  packedRatings,
+  parseSourceMark,
+  type SourceMark,
+} from '@freshet/events';
 import type { ShardState } from '@freshet/store';
 import { decodeOutbox } from '@freshet/stream';
 
 export interface Wanted {
   /** What the item shard must have read of its log. */
   readonly end: number;
-  /** Offset and ordinal it must have applied of each user shard, by mark name. */
-  readonly marks: ReadonlyMap<string, readonly [offset: number, ordinal: number]>;
+  /** Up to where it must have applied what each user shard sent, by mark name. */
+  readonly marks: ReadonlyMap<string, SourceMark>;
 }
 
 /** What each item shard must have applied to cover the user shards as they were read. */
@@ -24,10 +30,14 @@ export function wantedOf(
   for (const { outbox } of users) {
     for (const { topic, partition, value } of decodeOutbox(Buffer.from(outbox ?? []))) {
       if (topic !== itemRatings || partition === undefined || value === null) continue;
-      const { sourceShard, entries } = itemRatingsCodec.decode(value);
+      const { sourceShard, life, entries } = itemRatingsCodec.decode(value);
       // What one user shard decides is in source order: the last counts.
       for (const { sourceOffset, ordinal } of packedRatings(entries)) {
-        wanted.get(partition)?.marks.set(`source:${sourceShard}`, [sourceOffset, ordinal]);
+        wanted.get(partition)?.marks.set(`source:${sourceShard}`, {
+          life,
+          offset: sourceOffset,
+          ordinal,
+        });
       }
     }
   }
@@ -36,8 +46,5 @@ export function wantedOf(
 
 export function covers({ position, facts }: ShardState, wanted: Wanted): boolean {
   if ((position ?? 0) < wanted.end) return false;
-  return [...wanted.marks].every(([name, [offset, ordinal]]) => {
-    const [atOffset = -1, atOrdinal = -1] = facts[name]?.split(':').map(Number) ?? [];
-    return atOffset > offset || (atOffset === offset && atOrdinal >= ordinal);
-  });
+  return [...wanted.marks].every(([name, mark]) => !isAbove(mark, parseSourceMark(facts[name])));
 }

@@ -1,5 +1,5 @@
 /** Does what a shard holds fit itself: vectors, gram, rows, counts, place in the log, outbox? */
-import { float64s, shardOf, sides } from '@freshet/events';
+import { float64s, parseSourceMark, shardOf, sides } from '@freshet/events';
 import { decodeRow, type ShardId } from '@freshet/store';
 import { decodeOutbox } from '@freshet/stream';
 import { type Check, Findings } from './check.ts';
@@ -104,6 +104,8 @@ export function checkOffsets(
   logs: Readonly<Record<ShardId['side'], LogRange>>,
 ): Check {
   const findings = new Findings();
+  const users = readings.filter(({ id }) => id.side === 'user');
+  const lives = new Map(users.map(({ id, state }) => [id.shard, Number(state.facts.life ?? 0)]));
   let marks = 0;
   for (const { id, state } of readings) {
     const { first, end } = logs[id.side].get(id.shard) ?? { first: 0, end: 0 };
@@ -112,10 +114,13 @@ export function checkOffsets(
       findings.violation(`${nameOf(id)}: at ${position}, but its log holds ${first} to ${end}`);
     }
     for (const [name, mark] of Object.entries(state.facts)) {
-      const source = /^(?:source|forwarded):(\d+)$/.exec(name)?.[1];
+      const [, kind, source] = /^(source|forwarded):(\d+)$/.exec(name) ?? [];
       if (source === undefined) continue;
       marks++;
-      const applied = Number(mark.split(':')[0]);
+      const { life, offset } = parseSourceMark(mark);
+      // Offsets of an earlier life of the log are no longer offsets of this one.
+      if (kind === 'source' && life !== lives.get(Number(source))) continue;
+      const applied = kind === 'source' ? offset : Number(mark);
       const held = logs.user.get(Number(source))?.end ?? 0;
       if (!(applied < held)) {
         findings.violation(

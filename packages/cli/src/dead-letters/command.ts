@@ -14,9 +14,10 @@ import { type DeadLetter, deadLetterOf, replayOf } from './dead-letter.ts';
 
 const HELP = `freshet dead-letters list|replay [options]
 
-Records of the ratings topic that can never be applied are parked on ratings-dead-letter with the reason.
-list shows those of this model; replay sends them to the ratings topic again, original key and bytes, for
-when the reason has gone: RATING_MAX was raised, a schema id was added, a time is no longer ahead.
+Records of ratings, items and recommendation-requests that can never be applied are parked on
+ratings-dead-letter with the reason. list shows those of this model; replay sends those of ratings there
+again, original key and bytes, for when the reason has gone: RATING_MAX was raised, a schema id was added, a
+time is no longer ahead. A record too long to be parked whole is listed as cut, and not replayed.
 
   --reason R       only those parked for this reason: ${poisonReasons.join(', ')}
   --from OFFSET    only those at this offset of the dead-letter topic or later
@@ -106,10 +107,13 @@ function list(letters: readonly DeadLetter[], json: boolean): void {
       say(JSON.stringify(letter));
       continue;
     }
-    const { offset, reason, topic, partition, sourceOffset, bytes, replayedFrom } = letter;
+    const { offset, reason, topic, partition, sourceOffset, bytes, replayedFrom, cut } = letter;
+    const whole = cut === undefined ? '' : ', cut';
     const again = replayedFrom === undefined ? '' : `  (replayed from ${replayedFrom})`;
     const source = `${topic}/${partition}@${sourceOffset}`;
-    say(`${offset}  ${reason.padEnd(14)}  ${source}  ${bytes} bytes${again}  ${letter.preview}`);
+    say(
+      `${offset}  ${reason.padEnd(14)}  ${source}  ${bytes} bytes${whole}${again}  ${letter.preview}`,
+    );
     say(`    ${letter.message}`);
   }
   if (json) return;
@@ -131,11 +135,13 @@ async function replay(
     limits: ratingLimits(settings),
     now: Date.now(),
   };
-  const replays = letters.map((letter) => replayOf(letter, target));
+  const isReplayed = ({ topic, cut }: DeadLetter) => topic === target.topic && cut === undefined;
+  const chosen = letters.filter(isReplayed);
+  const replays = chosen.map((letter) => replayOf(letter, target));
   replays.forEach(({ record, stillBad }, at) => {
     const where = `${record.topic}/${record.partition}`;
     const note = stillBad === undefined ? '' : `  will be parked again, ${stillBad}`;
-    say(`${letters[at]?.offset} → ${where}${note}`);
+    say(`${chosen[at]?.offset} → ${where}${note}`);
   });
   const bad = replays.filter(({ stillBad }) => stillBad !== undefined).length;
   const verb = dryRun ? 'would be replayed' : 'replayed';
@@ -144,6 +150,8 @@ async function replay(
     await publisher.publish(replays.map(({ record }) => record));
   }
   say(`${replays.length} ${verb}, ${bad} of them only to be parked again`);
+  const left = letters.length - chosen.length;
+  if (left > 0) say(`${left} not replayed: cut, or not of ${target.topic}`);
   const last = letters.at(-1);
   if (last !== undefined) say(`later ones: --from ${last.offset + 1}`);
 }

@@ -1,6 +1,6 @@
 /** What was parked, why, and from where; and what it becomes when it is sent again. */
 import { decodeRating, PoisonRecord, type RatingLimits, shardOf } from '@freshet/events';
-import { type LogRecord, type OutRecord, printable } from '@freshet/stream';
+import { CUT_HEADER, type LogRecord, type OutRecord, printable } from '@freshet/stream';
 
 export interface DeadLetter {
   /** Offset on the dead-letter topic: how an operator names it. */
@@ -11,6 +11,8 @@ export interface DeadLetter {
   readonly partition: number;
   readonly sourceOffset: number;
   readonly bytes: number;
+  /** Which parts of the record were too long to be kept; absent: it is whole. */
+  readonly cut: string | undefined;
   /** It was sent again once before, from this offset, and parked anew. */
   readonly replayedFrom: number | undefined;
   readonly preview: string;
@@ -34,7 +36,8 @@ export function deadLetterOf(record: LogRecord, model: string): DeadLetter | und
     topic: printable(Buffer.from(headers['freshet-topic'] ?? ''), MESSAGE_BYTES),
     partition: Number(headers['freshet-partition']),
     sourceOffset: Number(headers['freshet-offset']),
-    bytes: value?.length ?? 0,
+    bytes: Number(headers['freshet-bytes'] ?? value?.length ?? 0),
+    cut: headers[CUT_HEADER],
     replayedFrom: replayed === undefined ? undefined : Number(replayed),
     preview: value === null ? '(no value)' : printable(value, PREVIEW_BYTES),
     record,

@@ -3,7 +3,7 @@
  * it covers. Item shards are written first: until a user shard has its position, it would forward its
  * log again, and the item shards drop what their marks cover.
  */
-import { type RatingLimits, sides, topicName } from '@freshet/events';
+import { type RatingLimits, sides, sourceMark, topicName } from '@freshet/events';
 import { factorize, OnlineModel, type Progress } from '@freshet/model';
 import type { Session } from '@freshet/session';
 import type { ShardId } from '@freshet/store';
@@ -121,10 +121,18 @@ async function writeAll(
   publisher: Publisher,
   ends: ReadonlyMap<number, number>,
 ): Promise<number> {
-  const { store, admin, model, modelSettings } = session;
+  const { store, admin, model, modelSettings, agreement } = session;
+  const life = agreement.born;
   const itemEnds = await admin.ends(topicName('itemRatings', model));
   const covered = [...ends].filter(([, end]) => end > 0);
-  const sourceMarks = covered.map(([at, end]) => [`source:${at}`, `${end - 1}:${EVERY_ORDINAL}`]);
+  const sourceMarks = covered.map(([at, end]) => [
+    `source:${at}`,
+    sourceMark({ life, offset: end - 1, ordinal: EVERY_ORDINAL }),
+  ]);
+  const topicIds = {
+    user: await admin.topicId(topicName('ratings', model)),
+    item: await admin.topicId(topicName('itemRatings', model)),
+  };
   let ratings = 0;
   for (const [done, id] of shardIds(partitions).entries()) {
     onProgress(`writing ${id.side} shard ${id.shard}`, done / (2 * partitions));
@@ -138,11 +146,15 @@ async function writeAll(
       epoch,
       factorCount: modelSettings.factorCount,
       next: (id.side === 'user' ? ends : itemEnds).get(id.shard) ?? 0,
-      marks: Object.fromEntries(
-        id.side === 'user'
-          ? strays.map(([from, offset]) => [`forwarded:${from}`, String(offset)])
-          : sourceMarks,
-      ),
+      marks: {
+        life: String(life),
+        ...(topicIds[id.side] === undefined ? {} : { topic: topicIds[id.side] }),
+        ...Object.fromEntries(
+          id.side === 'user'
+            ? strays.map(([from, offset]) => [`forwarded:${from}`, String(offset)])
+            : sourceMarks,
+        ),
+      },
     };
     ratings += await writeShard(store, write, shardContents(id, judged, learnt, partitions));
   }

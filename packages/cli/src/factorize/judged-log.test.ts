@@ -131,7 +131,7 @@ describe('a judged log', () => {
   it('parks what can never be applied, with its place', () => {
     const bad = { ...recordOf(rate('ann', 'tea', 6, 1), 12), headers: { trace: 't' } };
     const [letter] = judge([[], [bad]]).parked;
-    expect(letter?.value).toBe(bad.value);
+    expect(letter?.value).toEqual(bad.value);
     expect(letter?.headers).toMatchObject({
       trace: 't',
       'freshet-model': 'm',

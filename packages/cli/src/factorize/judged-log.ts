@@ -4,11 +4,12 @@
  * on the wrong partition counts as sent to the end of the right one.
  */
 import {
+  asPoison,
   decodeRating,
-  PoisonRecord,
   type RatingEvent,
   type RatingLimits,
   shardOf,
+  topicName,
 } from '@freshet/events';
 import { addToTrend, NO_TREND } from '@freshet/model';
 import type { RowEntry } from '@freshet/store';
@@ -74,8 +75,9 @@ export class JudgedLog {
     try {
       event = decodeRating(record, this.#options.limits);
     } catch (error) {
-      if (!(error instanceof PoisonRecord)) throw error;
-      this.parked.push(deadLetter(this.#options.model, partition, record, error));
+      const { model } = this.#options;
+      const place = { topic: topicName('ratings', model), partition };
+      this.parked.push(deadLetter(model, place, record, asPoison(error)));
       return;
     }
     const isHome = shardOf(event.user, this.#options.partitions) === partition;

@@ -50,6 +50,8 @@ export class BareLoop {
       {
         groupId: name,
         topic,
+        admin: session.admin,
+        onCut: 'hold',
         log,
         sessionMs: SESSION_MS,
         fail: (error) => {
