@@ -167,7 +167,7 @@ describe('documents', () => {
   });
 
   it('name, for each invariant, a test that exists', () => {
-    const rows = read('docs/invariants.md').matchAll(/^\| \d+ \|.*\| `([^`]+)`(?:: (.+))? \|$/gm);
+    const rows = read('docs/guarantees.md').matchAll(/^\| \d+ \|.*\| `([^`]+)`(?:: (.+))? \|$/gm);
     const named = [...rows].map(([, path = '', test = '']) => ({ path, test }));
     expect(named.length).toBeGreaterThan(10);
     const missing = named.filter(

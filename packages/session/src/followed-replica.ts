@@ -5,7 +5,7 @@
 import { type FactorBatch, readFactorBatch, type Side, topicName } from '@freshet/events';
 import type { FactorStore } from '@freshet/store';
 import { InternalEvents, type LogRecord, Tail, type TopicAdmin } from '@freshet/stream';
-import type { Log } from '@freshet/telemetry';
+import { type Log, untilAnswered } from '@freshet/telemetry';
 import type { Replica, ShardVersion } from './replica.ts';
 
 type Kafka = Parameters<typeof Tail.open>[0];
@@ -49,7 +49,9 @@ export class FollowedReplica {
     const topic = topicName(`${options.side}Factors`, options.model);
     const { kafka, admin, model, log, fail } = options;
     const followed = new FollowedReplica(replica, options, await admin.ends(topic));
-    for (let shard = 0; shard < options.partitions; shard++) await followed.#load(shard);
+    for (let shard = 0; shard < options.partitions; shard++) {
+      await untilAnswered(() => followed.#load(shard), { log, what: 'shard not loaded' });
+    }
     followed.#tail = await Tail.open(kafka, admin, {
       topic,
       model,

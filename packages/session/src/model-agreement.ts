@@ -13,7 +13,7 @@ import {
   type Tuning,
 } from '@freshet/store';
 import type { TopicAdmin } from '@freshet/stream';
-import { type Log, metrics } from '@freshet/telemetry';
+import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 
 export interface AgreementOptions {
   readonly store: Pick<FactorStore, 'agree' | 'leave' | 'facts'>;
@@ -44,7 +44,8 @@ export class ModelAgreement {
   /** Throws ManifestMismatch where this service must not touch the model. */
   static async join(options: AgreementOptions): Promise<ModelAgreement> {
     const joined = new ModelAgreement(options);
-    await joined.#join();
+    const attempts = { log: options.log, what: 'settings not agreed on' };
+    await untilAnswered(() => joined.#join(), attempts);
     return joined;
   }
 

@@ -37,6 +37,7 @@ export class InternalEvents<T> {
 
   constructor(options: InternalTopic<T>) {
     this.#options = options;
+    metrics.passedOver.inc({ topic: options.topic }, 0);
   }
 
   /** undefined where a record holds no event: it is empty, or was passed over. */

@@ -33,7 +33,7 @@ class Owner {
   isMended = async () => this.mended;
 }
 
-async function start(onCut: 'hold' | 'skip' = 'hold') {
+async function start(onLoss: 'hold' | 'skip' = 'hold') {
   const consumers: HandConsumer[] = [];
   const owner = new Owner();
   const failures: unknown[] = [];
@@ -48,7 +48,7 @@ async function start(onCut: 'hold' | 'skip' = 'hold') {
     log: openLog('reader', 'silent'),
     fail: (error: unknown) => void failures.push(error),
     sessionMs: 10_000,
-    onCut,
+    onLoss,
   };
   const kafka = {
     consumer: () => {

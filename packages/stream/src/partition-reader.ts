@@ -11,6 +11,7 @@ import { isUnreadable } from './fetch-decoding.ts';
 import { LogFault } from './log-fault.ts';
 import { toLogRecord } from './log-record.ts';
 import { OwnedPartition, type PartitionOwner } from './owned-partition.ts';
+import type { PartitionFeed } from './partition-feed.ts';
 import type { TopicAdmin } from './topic-admin.ts';
 
 export interface ReaderOptions {
@@ -25,10 +26,10 @@ export interface ReaderOptions {
   /** How long Kafka may gather records for one answer; absent: it answers as soon as it has one. */
   readonly gatherMs?: number;
   /**
-   * What a deleted record that was not yet read means: `hold` where it may not be missed, `skip` where
-   * the owner finds out by itself or old ones do not matter.
+   * What records mean that were deleted before they were read, or cannot be read: `hold` where none may be
+   * missed, `skip` where the owner finds out by itself or old ones do not matter.
    */
-  readonly onCut: 'hold' | 'skip';
+  readonly onLoss: 'hold' | 'skip';
 }
 
 /** Every bound on the reading, with the reason for its size. */
@@ -71,6 +72,11 @@ export class PartitionReader {
   ) {}
 
   async start(): Promise<void> {
+    const { topic, admin } = this.options;
+    metrics.heldPartitions.set({ topic }, 0);
+    metrics.consumersReplaced.inc({ topic }, 0);
+    // Not known now, it will be with the first check.
+    this.#topicId = await admin.topicId(topic).catch(() => undefined);
     await this.#open();
     this.#timer = setInterval(() => this.#tick(), limits.tickMs).unref();
   }
@@ -171,9 +177,12 @@ export class PartitionReader {
       }),
     );
     // Batches of nothing but transaction markers come by here alone, and move the position all the same.
+    // Others have been read, or were stale: to pass those would skip what was sought instead.
     consumer.on(
       events.END_BATCH_PROCESS,
-      heard(({ payload }) => this.#passed(payload.partition, Number(payload.lastOffset) + 1)),
+      heard(({ payload: { partition, lastOffset, batchSize } }) => {
+        if (!(batchSize > 0)) this.#passed(partition, Number(lastOffset) + 1);
+      }),
     );
     consumer.on(events.REBALANCING, heard(sign(false)));
     consumer.on(events.GROUP_JOIN, heard(sign(true)));
@@ -218,13 +227,8 @@ export class PartitionReader {
     const { feed } = owned;
     if (feed === undefined || !(await this.#continues(owned, feed.fetched, batch))) return;
     if (owned.feed !== feed) return;
-    const bad = batch.messages.findIndex(isUnreadable);
-    const messages = bad < 0 ? batch.messages : batch.messages.slice(0, bad);
-    const last = bad < 0 ? Number(batch.lastOffset()) : Number(messages.at(-1)?.offset ?? -1);
-    feed.push(messages.map(toLogRecord), last + 1);
-    const unreadable = batch.messages[bad];
-    if (unreadable !== undefined) owned.interrupt('fault', this.#unreadable(batch, unreadable));
-    else resolveOffset(batch.lastOffset());
+    const isWhole = this.#push(owned, feed, batch);
+    if (isWhole) resolveOffset(batch.lastOffset());
     await heartbeat();
     while (feed.isFull && owned.feed === feed && !this.#closed) {
       await pause(limits.lookAgainMs);
@@ -238,7 +242,7 @@ export class PartitionReader {
    * from before means a log that begins anew.
    */
   async #continues(owned: OwnedPartition, wanted: number, batch: Batch): Promise<boolean> {
-    const { topic, admin, onCut } = this.options;
+    const { topic, admin, onLoss } = this.options;
     const { partition } = batch;
     const first = Number(batch.firstOffset() ?? batch.messages[0]?.offset);
     if (first <= wanted) {
@@ -249,7 +253,7 @@ export class PartitionReader {
     const start = (await admin.ranges(topic)).get(partition)?.start ?? 0;
     if (start <= wanted) return true;
     const lost = `offsets ${wanted} to ${start - 1} were deleted before they were read`;
-    if (onCut === 'hold') {
+    if (onLoss === 'hold') {
       owned.interrupt('fault', new LogFault('cut', { topic, partition }, lost));
       return false;
     }
@@ -257,17 +261,28 @@ export class PartitionReader {
     return true;
   }
 
-  #unreadable(batch: Batch, message: object): LogFault {
-    const { topic } = this.options;
-    const { partition } = batch;
-    if (!isUnreadable(message)) throw new TypeError('not an unreadable batch');
-    const { firstOffset, offset, unreadable } = message;
-    return new LogFault(
-      'unreadable',
-      { topic, partition },
-      `the batch at offsets ${firstOffset} to ${offset} cannot be read: ${unreadable.message}`,
-      Number(offset),
-    );
+  /** False if the partition must not go on behind what of the batch can be read. */
+  #push(owned: OwnedPartition, feed: PartitionFeed, batch: Batch): boolean {
+    const { topic, log, onLoss } = this.options;
+    const { partition, messages } = batch;
+    const bad = messages.find(isUnreadable);
+    const readable = messages.filter((message) => !isUnreadable(message));
+    if (bad === undefined || onLoss === 'skip') {
+      feed.push(readable.map(toLogRecord), Number(batch.lastOffset()) + 1);
+    } else if (readable.length > 0) {
+      feed.push(readable.map(toLogRecord), Number(readable.at(-1)?.offset) + 1);
+    }
+    if (bad === undefined) return true;
+    const { firstOffset, offset, unreadable } = bad;
+    const what = `the batch at offsets ${firstOffset} to ${offset} cannot be read: ${unreadable.message}`;
+    if (onLoss === 'hold') {
+      const place = { topic, partition };
+      owned.interrupt('fault', new LogFault('unreadable', place, what, Number(offset)));
+      return false;
+    }
+    metrics.passedOver.inc({ topic });
+    log.error({ topic, partition }, `${what}. It is passed over`);
+    return true;
   }
 
   #passed(partition: number, next: number): void {
@@ -344,9 +359,10 @@ export class PartitionReader {
     for (const [partition, owned] of this.#partitions) {
       const { position } = owned;
       if (position === undefined) continue;
-      const isBeyond = position > (ranges.get(partition)?.end ?? Number.POSITIVE_INFINITY);
+      const { start, end } = ranges.get(partition) ?? { start: 0, end: Number.POSITIVE_INFINITY };
+      const isOutside = position < start || position > end;
       const isStored = (await this.owner.isStored?.(partition)) ?? true;
-      if (isRecreated || isBeyond || !isStored) owned.interrupt('refused');
+      if (isRecreated || isOutside || !isStored) owned.interrupt('refused');
     }
   }
 

@@ -62,7 +62,7 @@ export class Tail {
     const reading = { groupId, topic, admin, log, fail, sessionMs: SESSION_MS, ...gathering };
     const reader = new PartitionReader(
       kafka,
-      { ...reading, onCut: 'skip' },
+      { ...reading, onLoss: 'skip' },
       {
         takeOver: async (partition) => {
           const { start, end } = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };

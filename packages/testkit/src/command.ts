@@ -42,6 +42,10 @@ export class Command {
     return this.#out;
   }
 
+  get err(): string {
+    return this.#err;
+  }
+
   /** What it said to a person on standard error, line by line; log lines are JSON and left out. */
   get complaints(): string[] {
     return this.#err.split('\n').filter((line) => line !== '' && !line.startsWith('{'));

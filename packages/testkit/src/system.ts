@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { readSettings } from '@freshet/config';
 import { type Side, topicName } from '@freshet/events';
 import {
@@ -24,6 +25,7 @@ import {
 } from '@freshet/local';
 import { openSession, type Session } from '@freshet/session';
 import { ClosingStack, openLog } from '@freshet/telemetry';
+import { Command } from './command.ts';
 import { eventually } from './eventually.ts';
 import { type StoreSnapshot, snapshot } from './store-snapshot.ts';
 
@@ -34,10 +36,14 @@ export interface Recommended {
   readonly fallback: string | null;
 }
 
+const MAIN = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
+
 export type RedisKind = 'standalone' | 'cluster';
 
 export class System {
   readonly #children = new Map<string, Child>();
+  /** By name of the server: starts it again where it was, with what it had. */
+  readonly #restarts: Readonly<Record<'Kafka' | 'Redis', () => Promise<Child>>>;
 
   private constructor(
     readonly folder: string,
@@ -45,7 +51,9 @@ export class System {
     readonly redisUrl: string,
     readonly environment: Readonly<Record<string, string>>,
     servers: readonly Child[],
+    restarts: Readonly<Record<'Kafka' | 'Redis', () => Promise<Child>>>,
   ) {
+    this.#restarts = restarts;
     for (const server of servers) this.#children.set(server.name, server);
   }
 
@@ -57,13 +65,18 @@ export class System {
     const folder = mkdtempSync(join(tmpdir(), 'freshet-test-'));
     const jars = await kafkaJars(stepsTo(() => {}));
     const port = await freePort();
+    const controllerPort = await freePort();
     const servers: Child[] = [];
     const spawned = (child: Child): void => void servers.push(child);
+    const restarts = {
+      Kafka: () => startKafka({ jars, folder, port, controllerPort }),
+      Redis: () => startRedis({ folder, port: Number(new URL(redisUrl).port) }),
+    };
     let redisUrl: string;
     try {
       [redisUrl] = await Promise.all([
         openRedis(redis, folder, spawned),
-        startKafka({ jars, folder, port, controllerPort: await freePort(), spawned }),
+        startKafka({ jars, folder, port, controllerPort, spawned }),
       ]);
     } catch (error) {
       await Promise.all(servers.map((server) => server.stop()));
@@ -77,7 +90,14 @@ export class System {
       CONSOLE_PORT: String(await freePort()),
     };
     for (const name of allServiceNames) environment[adminSetting(name)] = String(await freePort());
-    return new System(folder, brokers, redisUrl, { ...environment, ...settings }, servers);
+    return new System(
+      folder,
+      brokers,
+      redisUrl,
+      { ...environment, ...settings },
+      servers,
+      restarts,
+    );
   }
 
   /** The same with every service ready but the console: a test that wants it launches it. */
@@ -117,6 +137,29 @@ export class System {
     const child = this.#children.get(name);
     if (child === undefined) throw new Error(`${name} was never started`);
     return child;
+  }
+
+  /** Starts a server that was stopped or killed, where it was and with what it had. */
+  async restart(name: 'Kafka' | 'Redis'): Promise<void> {
+    this.#children.set(name, await this.#restarts[name]());
+  }
+
+  /** What /readyz of a service says: null when ready, else why not. */
+  async waitsFor(name: AnyServiceName): Promise<string | null> {
+    const response = await fetch(`http://127.0.0.1:${this.#adminPort(name)}/readyz`);
+    return response.ok ? null : (await response.text()).trim();
+  }
+
+  /** The command line, as an operator of this system runs it. */
+  async freshet(
+    args: readonly string[],
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<{ code: number | null; out: string; err: string }> {
+    const XDG_CACHE_HOME = join(this.folder, 'cache');
+    const variables = { ...this.environment, ...settings, XDG_CACHE_HOME };
+    const command = new Command(process.execPath, [MAIN, ...args], variables);
+    const code = await command.exited;
+    return { code, out: command.out, err: command.err };
   }
 
   get scorerUrl(): string {

@@ -39,7 +39,7 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
   aggregation = adding;
   const sessionMs = Math.min(SESSION_MS, settings.KAFKA_SESSION_MS);
   const groupId = `${model}.aggregator`;
-  const reading = { groupId, topic, admin, log, fail, sessionMs, onCut: 'skip' } as const;
+  const reading = { groupId, topic, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
   const reader = stack.own(new PartitionReader(kafka, reading, adding));
   const own = () => (reader.settled ? adding.waitingFor() : 'a place in its group');
   waitingFor = () => servers.waitingFor() ?? own();

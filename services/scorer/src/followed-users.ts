@@ -2,7 +2,7 @@
 import { type FactorBatch, readFactorBatch, topicName } from '@freshet/events';
 import type { Session } from '@freshet/session';
 import { InternalEvents, Tail } from '@freshet/stream';
-import type { Log } from '@freshet/telemetry';
+import { type Log, untilAnswered } from '@freshet/telemetry';
 import type { UserReader } from './user-reader.ts';
 
 interface UsersOptions extends Pick<Session, 'kafka' | 'admin' | 'store' | 'model'> {
@@ -24,7 +24,9 @@ export async function followUsers(
   // First the ends, then the store: what comes between is told twice, not missed.
   const positions = new Map(await admin.ends(topic));
   for (const shard of positions.keys()) {
-    const { epoch, sequence, position } = (await store.inspect({ side: 'user', shard })).facts;
+    const attempts = { log, what: 'user shard not looked at' };
+    const facts = await untilAnswered(() => store.facts({ side: 'user', shard }), attempts);
+    const { epoch, sequence, position } = facts;
     if (position === undefined) continue;
     users.begin(shard, {
       epoch: Number(epoch ?? 0),

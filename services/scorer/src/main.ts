@@ -1,6 +1,6 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
 import { adminAddress, httpAddress, type Settings, serviceSettings } from '@freshet/config';
-import { type FactorBatch, topicName } from '@freshet/events';
+import { type FactorBatch, poisonReasons, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import type { Grams } from '@freshet/model';
 import {
@@ -37,6 +37,10 @@ import { UserReader } from './user-reader.ts';
 
 const settings = serviceSettings('scorer');
 
+for (const topic of ['recommendation-requests', 'items']) {
+  for (const reason of poisonReasons) metrics.refusedRecords.inc({ topic, reason }, 0);
+}
+
 /** A list follows its user's vector; items and grams may be this much older, and cost fewer requests. */
 const GATHER_MS = 20;
 
@@ -72,10 +76,11 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   );
   const grams = stack.own(await FollowedGrams.open({ ...session, ...shape, gatherMs, log, fail }));
   let serving = false;
-  const rebuild = stack.own(new RebuildWatch({ ...session, log }));
+  const rebuild = stack.own(new RebuildWatch({ store, partitions, log }));
+  rebuild.start();
   agreement.onLost(() => {
     users.clear();
-    rebuild.begin();
+    void rebuild.look().catch(() => {});
   });
   const catchingUp = () => {
     const away = servers.waitingFor() ?? rebuild.waitingFor();
@@ -129,9 +134,10 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   );
   const url = await listening(httpAddress(settings, 'SCORER_PORT'), (at) => api.listen(at));
   serving = true;
-  const requests = await answerRequests(recommender, publisher, session, context);
+  const waits = () => rebuild.waitingFor();
+  const requests = await answerRequests({ recommender, publisher, session, waits }, context);
   isFirst = () => requests.positions.has(0);
-  if (settings.PUSH) await push(recommender, publisher, session, context);
+  if (settings.PUSH) await push({ recommender, publisher, session, waits }, context);
   log.info({ model, url }, 'scorer started');
 });
 
@@ -178,10 +184,16 @@ function limitsOf(given: Settings) {
   };
 }
 
+/** What answers on Kafka need; `waits`: why they must not be given just now. */
+interface Answering {
+  readonly recommender: Recommender;
+  readonly publisher: Publisher;
+  readonly session: Session;
+  readonly waits: () => string | null;
+}
+
 async function answerRequests(
-  recommender: Recommender,
-  publisher: Publisher,
-  session: Session,
+  { recommender, publisher, session, waits }: Answering,
   { log, fail, stack }: ServiceContext,
 ): Promise<PartitionReader> {
   const { kafka, admin, model } = session;
@@ -192,29 +204,28 @@ async function answerRequests(
     REPLY_TOPICS: replyTopics,
     KAFKA_SESSION_MS: sessionMs,
   } = settings;
-  const shared = { ...session, partitions, groupId, replyTopics, recommender, publisher, log };
+  const own = { partitions, groupId, replyTopics, recommender, publisher, waits, log };
+  const shared = { ...session, ...own };
   const answerer = new RequestAnswerer(shared);
-  const reading = { groupId, topic, admin, log, fail, sessionMs, onCut: 'skip' } as const;
+  const reading = { groupId, topic, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
   const requests = stack.own(new PartitionReader(kafka, reading, answerer));
   await requests.start();
   return requests;
 }
 
 async function push(
-  recommender: Recommender,
-  publisher: Publisher,
-  { kafka, admin, model }: Session,
+  { recommender, publisher, session: { kafka, admin, model }, waits }: Answering,
   { log, fail, stack }: ServiceContext,
 ): Promise<void> {
   const { PUSH_ITEMS: items, PUSH_PER_SECOND: perSecond } = settings;
   const shape = { partitions: settings.PARTITIONS, factorCount: settings.FACTOR_COUNT };
   const shared = { model, ...shape, items, perSecond, recommender, publisher, admin, log };
   const failed = (error: unknown) => log.warn({ err: error }, 'pushes dropped');
-  const pusher = stack.own(new Pusher({ ...shared, failed }));
+  const pusher = stack.own(new Pusher({ ...shared, waits, failed }));
   const groupId = `${model}.push`;
   const topic = topicName('userFactors', model);
   const sessionMs = settings.KAFKA_SESSION_MS;
-  const reading = { groupId, topic, admin, log, fail, sessionMs, onCut: 'skip' } as const;
+  const reading = { groupId, topic, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
   const moves = stack.own(new PartitionReader(kafka, reading, pusher));
   await moves.start();
   pusher.start();

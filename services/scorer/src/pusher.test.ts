@@ -19,7 +19,8 @@ function pusher(perSecond: number) {
   const admin = { ends: async () => new Map([[0, 7]]) };
   const shape = { partitions: 4, factorCount: 2 };
   const log = { warn: () => {} };
-  const shared = { model: 'm', ...shape, items: 3, perSecond, admin, log };
+  const waits = () => null;
+  const shared = { model: 'm', ...shape, items: 3, perSecond, admin, waits, log };
   const failed = (error: unknown) => {
     throw error;
   };
@@ -61,6 +62,7 @@ describe('requests on the topic', () => {
       model: 'm',
       partitions: 4,
       groupId: 'g',
+      waits: () => null,
       replyTopics: ['recommendations', 'recommendations-*'],
       recommender: { recommend },
       publisher: {

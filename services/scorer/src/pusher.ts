@@ -30,6 +30,8 @@ export interface PusherOptions {
   readonly recommender: { recommend(user: string, n: number): Promise<Recommendation> };
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly admin: Pick<TopicAdmin, 'ends'>;
+  /** Why nothing must be pushed just now; null: nothing. */
+  readonly waits: () => string | null;
   /** Told of a turn that failed: its users are left to their next move. */
   readonly failed: (error: unknown) => void;
 }
@@ -89,6 +91,7 @@ export class Pusher implements PartitionOwner {
 
   /** One turn: as many users as its share of a second allows. */
   async push(): Promise<void> {
+    if (this.#options.waits() !== null) return;
     const { model, partitions, items, perSecond, recommender, publisher } = this.#options;
     const users = [...this.#waiting].slice(0, Math.max(1, (perSecond * TURN_MS) / 1_000));
     for (const user of users) this.#waiting.delete(user);

@@ -20,7 +20,7 @@ import {
   type Publisher,
   type TopicAdmin,
 } from '@freshet/stream';
-import { type Log, metrics, plainError, verdict } from '@freshet/telemetry';
+import { type Log, metrics, plainError, ServerAway, verdict } from '@freshet/telemetry';
 import type { Recommender } from './recommender.ts';
 import { ReplyTopics } from './reply-topics.ts';
 import { saneId } from './request-id.ts';
@@ -31,6 +31,8 @@ export interface AnswererOptions {
   readonly partitions: number;
   readonly groupId: string;
   readonly replyTopics: readonly string[];
+  /** Why requests must wait just now; null: they need not. */
+  readonly waits: () => string | null;
   readonly recommender: Pick<Recommender, 'recommend'>;
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly admin: Pick<TopicAdmin, 'committed' | 'ranges' | 'exists'>;
@@ -69,6 +71,8 @@ export class RequestAnswerer implements PartitionOwner {
   }
 
   async apply(partition: number, records: readonly LogRecord[], next: number): Promise<boolean> {
+    const reason = this.#options.waits();
+    if (reason !== null) throw new ServerAway(`requests wait for ${reason}`);
     const answers = await Promise.all(records.map((record) => this.#answer(partition, record)));
     const known = answers.filter((answer) => answer !== undefined);
     const isOurs = ({ topic }: OutRecord) => topic === this.#replies.ours;

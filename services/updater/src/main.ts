@@ -55,7 +55,15 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     const others = new Replica(kernels, settings.FACTOR_COUNT, partitions);
     stack.own(await FollowedReplica.open(others, { ...following, side: facing }));
     const surroundings = { others, grams: () => grams.latest ?? first };
-    const parts = { model, settings: modelSettings, kernels, store, publisher, gramParts };
+    const parts = {
+      model,
+      partitions,
+      settings: modelSettings,
+      kernels,
+      store,
+      publisher,
+      gramParts,
+    };
     const groupId = `${model}.updater.${side}s`;
     const mayRebuildFromPart = settings.REBUILD_FROM_PART;
     const wiring = { ...parts, admin, agreement, groupId, mayRebuildFromPart, log, fail };
@@ -65,7 +73,7 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     const sessionMs = settings.KAFKA_SESSION_MS;
     const gathering = side === 'item' ? { gatherMs: ITEM_GATHER_MS } : {};
     const reading = { groupId, topic: source, admin, log, fail, sessionMs, ...gathering };
-    const records = new PartitionReader(kafka, { ...reading, onCut: 'hold' }, stage);
+    const records = new PartitionReader(kafka, { ...reading, onLoss: 'hold' }, stage);
     stack.own(records);
     readers.push(records);
     await records.start();

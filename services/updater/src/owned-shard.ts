@@ -25,7 +25,7 @@ export interface Step {
   readonly rest: readonly LogRecord[];
 }
 
-/** Where a shard that holds nothing yet begins. */
+/** What a shard begins with, or goes on with. */
 export interface Origin {
   /** The life of the model, by which what was sent in an earlier one is told. */
   readonly life: number;
@@ -50,7 +50,7 @@ export class OwnedShard {
     { life, topic }: Origin,
   ) {
     this.#unsaved = {
-      ...(state.facts.life === undefined ? { life: String(life) } : {}),
+      ...(state.facts.life === String(life) ? {} : { life: String(life) }),
       ...(state.facts.topic === undefined && topic !== undefined ? { topic } : {}),
     };
     this.marks = new Map(Object.entries({ ...state.facts, ...this.#unsaved }));

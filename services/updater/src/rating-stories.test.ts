@@ -42,6 +42,7 @@ class Story {
       side: 'user',
       source: 'ratings',
       model: 'm',
+      partitions: PARTITIONS,
       settings,
       kernels,
       surroundings: { others: new Replica(kernels, 4, PARTITIONS), grams: () => zero },

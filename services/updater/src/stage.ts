@@ -4,7 +4,7 @@
  * differs. What is committed and not yet acknowledged by Kafka stays in the outbox of the next commit,
  * so that a commit need not wait for Kafka and a take-over still finds everything.
  */
-import { type Side, topicName } from '@freshet/events';
+import { parseSourceMark, type Side, topicName } from '@freshet/events';
 import type { Kernels } from '@freshet/kernels';
 import { Gram, type ModelSettings } from '@freshet/model';
 import { type ModelAgreement, sourceFault } from '@freshet/session';
@@ -34,6 +34,7 @@ export interface StageOptions {
   readonly side: Side;
   readonly source: string;
   readonly model: string;
+  readonly partitions: number;
   readonly settings: ModelSettings;
   readonly kernels: Kernels;
   readonly surroundings: Surroundings;
@@ -79,7 +80,7 @@ export class Stage implements PartitionOwner {
       await publisher.publish(records);
       if (records.length > 0) metrics.replays.inc({ side });
     }
-    const origin = { life: agreement.born, topic: topicId };
+    const origin = { life: await this.#lifeOf(id, state, epoch), topic: topicId };
     const owned = new OwnedShard(await this.#load(id, state), epoch, model, state, origin);
     const outgoing = new Outgoing({ side, model, publisher, log, fail: this.options.fail });
     for (const each of this.#outgoing) if (each.isEmpty) this.#outgoing.delete(each);
@@ -146,6 +147,22 @@ export class Stage implements PartitionOwner {
   /** Waits until everything committed is published. */
   async drain(): Promise<void> {
     await Promise.all([...this.#outgoing].map((each) => each.drained()));
+  }
+
+  /**
+   * Which life the shard is in. If item shards have seen a later one than the store holds, the store was
+   * restored from a copy after it had been rebuilt: a new life begins, or what is sent would be taken for
+   * repetitions.
+   */
+  async #lifeOf({ side, shard }: ShardId, { facts }: ShardState, epoch: number): Promise<number> {
+    const { agreement, store, partitions } = this.options;
+    const life = Number(facts.life ?? agreement.born);
+    if (side === 'item') return life;
+    for (let item = 0; item < partitions; item++) {
+      const marks = await store.facts({ side: 'item', shard: item });
+      if (parseSourceMark(marks[`source:${shard}`]).life > life) return epoch;
+    }
+    return life;
   }
 
   /** Where to read on, or why nobody may. */

@@ -51,7 +51,7 @@ export class BareLoop {
         groupId: name,
         topic,
         admin: session.admin,
-        onCut: 'hold',
+        onLoss: 'hold',
         log,
         sessionMs: SESSION_MS,
         fail: (error) => {

@@ -1,0 +1,188 @@
+/**
+ * The log is cut, recreated or corrupt under a running system: the partition concerned waits and says what
+ * to do, the others go on, and once that is done every rating that is still there counts, on both sides.
+ */
+import { openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { shardOf, topicConfig } from '@freshet/events';
+import { eventually, System } from '@freshet/testkit';
+import { type Admin, Kafka, Partitioners, type Producer } from 'kafkajs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const PARTITIONS = 4;
+let system: System;
+let admin: Admin;
+let producer: Producer;
+let pid: number | undefined;
+/** `user item value` of what must be in the rows of both sides. */
+let expected: Set<string>;
+
+/** A user of each partition, by name. */
+const userOf = (partition: number, nth: number): string => {
+  for (let n = 0; ; n++) {
+    const name = `user-${nth}-${n}`;
+    if (shardOf(name, PARTITIONS) === partition) return name;
+  }
+};
+
+async function rate(partition: number, items: readonly string[], value = 5): Promise<void> {
+  const messages = items.map((item, nth) => {
+    const user = userOf(partition, nth);
+    return { key: user, value: JSON.stringify({ user, item, value }), partition };
+  });
+  await producer.send({ topic: 'ratings', messages });
+}
+
+const ratingsOf = (partition: number, items: readonly string[], value = 5): string[] =>
+  items.map((item, nth) => `${userOf(partition, nth)} ${item} ${value}`);
+
+const items = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, nth) => `${prefix}-${nth}`);
+
+/** Everything expected is on both sides, nothing else is, and the audit finds nothing wrong. */
+async function expectWhole(): Promise<void> {
+  const { ratings, tallies } = await system.snapshot();
+  expect(ratings.user).toEqual(expected);
+  expect(ratings.item).toEqual(expected);
+  expect(tallies.itemApplied).toBe(tallies.userSent);
+  const { code, out, err } = await system.freshet(['audit', '--quiet']);
+  expect({ code, out, err }).toMatchObject({ code: 0 });
+  expect(system.child('updater').pid).toBe(pid);
+  expect(system.child('updater').running).toBe(true);
+}
+
+async function untilHeld(reason: RegExp): Promise<void> {
+  await eventually(`the updater to say ${reason}`, async () =>
+    reason.test((await system.waitsFor('updater')) ?? ''),
+  );
+  await eventually('the metric to tell', () =>
+    system.metric('updater', 'freshet_held_partitions', ['topic="ratings"']),
+  );
+}
+
+/** Looks, accepts, and waits until the updater has gone on by itself. */
+async function accept(state: string): Promise<void> {
+  const look = await system.freshet(['sources']);
+  expect(look.code).toBe(1);
+  expect(look.out).toContain(state);
+  const accepted = await system.freshet(['sources', '--accept']);
+  expect(accepted).toMatchObject({ code: 0 });
+  await eventually('the updater to be ready again', async () => {
+    return (await system.waitsFor('updater')) === null;
+  });
+  const after = await system.freshet(['sources']);
+  expect(after).toMatchObject({ code: 0 });
+  expect(after.out).toContain(`: ${state}, `);
+}
+
+async function recreate(): Promise<void> {
+  await admin.deleteTopics({ topics: ['ratings'] });
+  await eventually('the topic to be created anew', async () => {
+    const configEntries = Object.entries(topicConfig('ratings')).map(([name, value]) => {
+      return { name, value };
+    });
+    const topic = { topic: 'ratings', numPartitions: PARTITIONS, configEntries };
+    return admin.createTopics({ topics: [topic], waitForLeaders: true });
+  });
+}
+
+beforeAll(async () => {
+  system = await System.start({ KAFKA_SESSION_MS: '6000' });
+  const kafka = new Kafka({ brokers: [system.brokers], logLevel: 0, retry: { retries: 10 } });
+  admin = kafka.admin();
+  producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  await Promise.all([admin.connect(), producer.connect()]);
+  pid = system.child('updater').pid;
+  expected = new Set();
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    await rate(partition, items('first', 10));
+    for (const each of ratingsOf(partition, items('first', 10))) expected.add(each);
+  }
+  await system.settled();
+});
+
+afterAll(async () => {
+  await Promise.all([admin?.disconnect(), producer?.disconnect()]);
+  await system?.close();
+});
+
+it('records deleted before they were read are not passed over in silence', async () => {
+  system.child('updater').signal('SIGSTOP');
+  // What Kafka had already been asked for still arrives: one record.
+  await rate(0, items('asked', 1));
+  await rate(0, items('second', 29));
+  await rate(1, items('second', 5));
+  const [end] = (await admin.fetchTopicOffsets('ratings')).filter((at) => at.partition === 0);
+  const cut = Number(end?.high) - 10;
+  await admin.deleteTopicRecords({
+    topic: 'ratings',
+    partitions: [{ partition: 0, offset: String(cut) }],
+  });
+  system.child('updater').signal('SIGCONT');
+  await untilHeld(
+    /ratings\/0: offsets 11 to 29 were deleted before they were read.*freshet sources/,
+  );
+  for (const each of ratingsOf(0, items('asked', 1))) expected.add(each);
+  for (const each of ratingsOf(1, items('second', 5))) expected.add(each);
+  await eventually('the other partitions to go on', async () => {
+    const { position } = await system.withSession(({ store }) =>
+      store.inspect({ side: 'user', shard: 1 }),
+    );
+    return position === 15;
+  });
+  expect(await system.metric('aggregator', 'freshet_lag_ratings_all', ['user_applied'])).toBe(29);
+  await accept('cut');
+  for (const each of ratingsOf(0, items('second', 29)).slice(19)) expected.add(each);
+  await rate(0, items('third', 3));
+  for (const each of ratingsOf(0, items('third', 3))) expected.add(each);
+  await expectWhole();
+});
+
+it('a topic created anew with fewer records is noticed, and learnt from its beginning once accepted', async () => {
+  await recreate();
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    await rate(partition, items('anew', 4));
+    for (const each of ratingsOf(partition, items('anew', 4))) expected.add(each);
+  }
+  await untilHeld(/ratings\/\d: .* deleted and created anew.*freshet sources/);
+  await accept('recreated');
+  await expectWhole();
+});
+
+it('a topic created anew and filled beyond the old position at once is noticed too', async () => {
+  await recreate();
+  await rate(2, items('refilled', 40));
+  for (const each of ratingsOf(2, items('refilled', 40))) expected.add(each);
+  await untilHeld(/ratings\/\d: .* deleted and created anew/);
+  await accept('recreated');
+  await rate(2, items('later', 2));
+  for (const each of ratingsOf(2, items('later', 2))) expected.add(each);
+  await expectWhole();
+});
+
+it('a batch whose bytes are corrupt is named, holds its partition alone, and can be skipped', async () => {
+  system.child('updater').signal('SIGSTOP');
+  await rate(3, items('asked', 1));
+  for (const each of ratingsOf(3, items('asked', 1))) expected.add(each);
+  const offsets = await admin.fetchTopicOffsets('ratings');
+  const before = Number(offsets.find(({ partition }) => partition === 3)?.high);
+  await rate(3, items('spoilt', 6));
+  await rate(3, items('good', 4));
+  spoilBatchAt(3, before);
+  system.child('updater').signal('SIGCONT');
+  const range = `offsets ${before} to ${before + 5}`;
+  await untilHeld(new RegExp(`ratings/3: the batch at ${range} cannot be read`));
+  await accept('unreadable');
+  for (const each of ratingsOf(3, items('good', 4))) expected.add(each);
+  await expectWhole();
+});
+
+/** Overwrites bytes of the batch that begins at an offset, in the broker's own file. */
+function spoilBatchAt(partition: number, offset: number): void {
+  const folder = join(system.folder, 'kafka', `ratings-${partition}`);
+  const name = readdirSync(folder).find((each) => each.endsWith('.log')) ?? '';
+  const bytes = readFileSync(join(folder, name));
+  let at = 0;
+  while (Number(bytes.readBigInt64BE(at)) < offset) at += 12 + bytes.readInt32BE(at + 8);
+  writeSync(openSync(join(folder, name), 'r+'), Buffer.from('spoilt'), 0, 6, at + 80);
+}
