@@ -1,0 +1,107 @@
+import { readSettings } from '@freshet/config';
+import { type Agreement, MemoryStore } from '@freshet/store';
+import { openLog } from '@freshet/telemetry';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ModelAgreement } from './model-agreement.ts';
+import { agreementOf, modelSettingsOf } from './open-session.ts';
+
+const usual = agreementOf(readSettings({ PARTITIONS: '2' }));
+const log = openLog('agreement', 'silent');
+
+function world() {
+  const store = new MemoryStore();
+  const claims = { end: 0 };
+  const admin = { ends: async () => new Map([[0, claims.end]]) };
+  const join = (agreement: Agreement = usual) =>
+    ModelAgreement.join({ store, admin, model: 'm', agreement, log });
+  return { store, claims, join };
+}
+
+const tuned = (changes: Record<string, number>): Agreement => ({
+  ...usual,
+  tuning: { ...usual.tuning, ...changes },
+});
+
+afterEach(() => vi.useRealTimers());
+
+describe('joining a model', () => {
+  it('begins one that never was, at once', async () => {
+    const { join } = world();
+    expect((await join()).born).toBe(0);
+  });
+
+  it('waits for those who run to restore one that was lost, and begins it anew if nobody does', async () => {
+    vi.useFakeTimers();
+    const { claims, join } = world();
+    claims.end = 17;
+    const joining = join();
+    await vi.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect((await joining).born).toBe(17);
+  });
+
+  it('is refused beside others with another tuning, naming the setting, once they surely run', async () => {
+    vi.useFakeTimers();
+    const { join } = world();
+    const first = await join();
+    const keep = setInterval(() => void first.renew(), 1_000);
+    const refused = expect(join(tuned({ RHO: 6 }))).rejects.toThrow(/RHO is 6, it was 5/);
+    await vi.advanceTimersByTimeAsync(15_000);
+    await refused;
+    clearInterval(keep);
+  });
+
+  it('outlasts the sign of life of one that was killed', async () => {
+    vi.useFakeTimers();
+    const { join } = world();
+    await join();
+    const joining = join(tuned({ RHO: 6 }));
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect((await joining).born).toBe(0);
+  });
+
+  it('covers every setting that changes what is learnt', () => {
+    const settings = readSettings({});
+    const learnt = modelSettingsOf(settings);
+    const covered = Object.values({ ...usual.manifest, ...usual.tuning });
+    for (const name of ['rho', 'userShrinkage', 'itemShrinkage', 'recencyWeight'] as const) {
+      expect(covered, name).toContain(learnt[name]);
+    }
+  });
+});
+
+describe('a store that lost the model under a running service', () => {
+  it('gets it back with the settings that run, in a new life, and everybody is told once', async () => {
+    const { store, claims, join } = world();
+    const [one, two] = [await join(), await join()];
+    const told: string[] = [];
+    one.onLost(() => void told.push('one'));
+    two.onLost(() => void told.push('two'));
+    claims.end = 9;
+    store.wipe();
+    await one.renew();
+    await two.renew();
+    await one.renew();
+    expect(told).toEqual(['one', 'two']);
+    expect([one.born, two.born]).toEqual([9, 9]);
+  });
+
+  it('goes on in the same life where only the manifest was lost', async () => {
+    const { store, claims, join } = world();
+    claims.end = 0;
+    const one = await join();
+    const told: string[] = [];
+    one.onLost(() => void told.push('one'));
+    const id = { side: 'user', shard: 1 } as const;
+    claims.end = 5;
+    store.wipe();
+    await store.takeOver(id, 3);
+    const empty = { vectors: new Map(), removed: [], rowAppends: new Map() };
+    const bytes = { gram: new Uint8Array(), outbox: new Uint8Array() };
+    const place = { epoch: 3, id: 'c', from: 0, next: 1, facts: { life: '0' } };
+    await store.commit(id, { ...empty, ...bytes, ...place });
+    await one.renew();
+    expect(told).toEqual([]);
+    expect(one.born).toBe(0);
+  });
+});
