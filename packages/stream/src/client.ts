@@ -26,7 +26,7 @@ export class KafkaUnreachable extends Fault {
 }
 
 /** kafkajs picks other defaults under a test runner: stating them makes tests test this client. */
-const retry = {
+export const retry = {
   retries: 10,
   initialRetryTime: 100,
   maxRetryTime: 5_000,

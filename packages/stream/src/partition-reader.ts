@@ -7,6 +7,8 @@
 
 import { type Log, metrics, verdict } from '@freshet/telemetry';
 import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { retry } from './client.ts';
+import { ConsumerPulse } from './consumer-pulse.ts';
 import { isUnreadable } from './fetch-decoding.ts';
 import { LogFault } from './log-fault.ts';
 import { toLogRecord } from './log-record.ts';
@@ -43,8 +45,6 @@ const limits = {
   partitionsAtOnce: 4,
   tickMs: 1_000, // offsets are committed to Kafka for lag tools; positions live elsewhere
   checkEveryTicks: 2, // a store that lost a shard, a topic that was recreated: noticed within seconds
-  silentMs: 8_000, // fetches come every 100 ms: a consumer without one for so long hangs
-  joiningMs: 90_000, // but joining waits for the others of the group, up to its rebalance timeout
   reopenMs: 1_000,
   lookAgainMs: 5, // while more is fetched than is applied
 } as const;
@@ -53,13 +53,12 @@ export class PartitionReader {
   #consumer: Consumer | undefined;
   readonly #partitions = new Map<number, OwnedPartition>();
   #hasJoined = false;
-  #isFetching = false;
   #closed = false;
   #committed = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #ticks = 0;
   #lastTick = Date.now();
-  #lastSign = Date.now();
+  #pulse = new ConsumerPulse();
   #checking = false;
   #reopening: Promise<void> | undefined;
   /** By which a recreated topic is told from the one that was taken over. */
@@ -153,6 +152,8 @@ export class PartitionReader {
       maxBytesPerPartition: limits.bytesPerPartition,
       maxBytes: limits.bytesPerFetch,
       readUncommitted: false,
+      // One that was given up must not come back: as a member of the group it would keep partitions.
+      retry: { ...retry, restartOnFailure: async () => consumer === this.#consumer },
     });
     const { events } = consumer;
     // What a consumer that was given up still says is nobody's business.
@@ -161,14 +162,10 @@ export class PartitionReader {
       (event: E) => {
         if (consumer === this.#consumer && !this.#closed) listen(event);
       };
-    const sign = (isFetching: boolean) => () => {
-      this.#lastSign = Date.now();
-      this.#isFetching = isFetching;
-    };
-    consumer.on(
-      events.GROUP_JOIN,
-      heard(({ payload }) => this.#join(consumer, payload.memberAssignment[topic] ?? [])),
-    );
+    consumer.on(events.GROUP_JOIN, ({ payload }) => {
+      if (consumer !== this.#consumer) return this.#abandon(consumer);
+      if (!this.#closed) this.#join(consumer, payload.memberAssignment[topic] ?? []);
+    });
     consumer.on(
       events.CRASH,
       heard(({ payload }) => {
@@ -184,10 +181,16 @@ export class PartitionReader {
         if (!(batchSize > 0)) this.#passed(partition, Number(lastOffset) + 1);
       }),
     );
-    consumer.on(events.REBALANCING, heard(sign(false)));
-    consumer.on(events.GROUP_JOIN, heard(sign(true)));
-    consumer.on(events.HEARTBEAT, heard(sign(true)));
-    consumer.on(events.FETCH_START, heard(sign(true)));
+    consumer.on(
+      events.REBALANCING,
+      heard(() => this.#pulse.sign('joining')),
+    );
+    for (const sign of [events.GROUP_JOIN, events.HEARTBEAT, events.FETCH_START]) {
+      consumer.on(
+        sign,
+        heard(() => this.#pulse.sign('fetching')),
+      );
+    }
     return consumer;
   }
 
@@ -304,8 +307,7 @@ export class PartitionReader {
     const former = this.#consumer;
     this.#consumer = undefined;
     this.#hasJoined = false;
-    this.#isFetching = false;
-    this.#lastSign = Date.now();
+    this.#pulse = new ConsumerPulse();
     this.#revokeAll();
     this.#committed.clear();
     if (former !== undefined) this.#abandon(former);
@@ -328,7 +330,7 @@ export class PartitionReader {
   #tick(): void {
     const now = Date.now();
     // If this process slept, the consumer could not show a sign either.
-    if (now - this.#lastTick > 2 * limits.tickMs) this.#lastSign = now;
+    if (now - this.#lastTick > 2 * limits.tickMs) this.#pulse.slept();
     this.#lastTick = now;
     const { topic } = this.options;
     const held = [...this.#partitions.values()].filter(({ phase }) => phase === 'held');
@@ -336,8 +338,9 @@ export class PartitionReader {
     void this.#commit();
     if (++this.#ticks % limits.checkEveryTicks !== 0 || this.#checking) return;
     this.#checking = true;
-    this.#check(now - this.#lastSign)
+    this.#check()
       .catch((error: unknown) => {
+        this.#pulse.kafkaAway();
         this.options.log.debug({ err: error, topic }, 'the log was not checked: trying again');
       })
       .finally(() => {
@@ -346,12 +349,18 @@ export class PartitionReader {
   }
 
   /** Looks for what reading alone does not show. Throws while Kafka or the store is away. */
-  async #check(silentMs: number): Promise<void> {
+  async #check(): Promise<void> {
     const { topic, admin, log } = this.options;
+    const asked = Date.now();
     const ranges = await admin.ranges(topic);
     const id = await admin.topicId(topic);
-    if (silentMs > (this.#isFetching ? limits.silentMs : limits.joiningMs)) {
-      log.warn({ topic, silentMs }, 'the consumer hangs though Kafka answers: a fresh one goes on');
+    this.#pulse.kafkaAnswered(asked);
+    const { hangingMs } = this.#pulse;
+    if (hangingMs !== undefined) {
+      log.warn(
+        { topic, hangingMs },
+        'the consumer hangs though Kafka answers: a fresh one goes on',
+      );
       return this.#reopen();
     }
     const isRecreated = this.#topicId !== undefined && id !== undefined && id !== this.#topicId;

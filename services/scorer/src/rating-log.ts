@@ -1,6 +1,7 @@
 /** Ratings that come over HTTP go to the ratings topic like any other; the answer tells where they lie. */
 import { decodeRating, type RatingLimits, shardOf, topicName } from '@freshet/events';
 import type { Publisher } from '@freshet/stream';
+import { ServerAway } from '@freshet/telemetry';
 
 export interface RatingFields {
   readonly user: string;
@@ -14,6 +15,10 @@ export interface Place {
   readonly partition: number;
   readonly offset: number;
 }
+
+type RatingRecord = Parameters<Publisher['appendAll']>[0][number];
+
+const APPEND_LIMIT_MS = 5_000;
 
 export class RatingLog {
   readonly #publisher: Pick<Publisher, 'appendAll'>;
@@ -41,18 +46,32 @@ export class RatingLog {
       decodeRating({ key: null, value: bytes, timestamp: Date.now() }, this.#limits);
       return this.#recordOf(user, bytes);
     });
-    const offsets = await this.#publisher.appendAll(records);
+    const offsets = await this.#append(records);
     return records.map(({ partition }, nth) => ({ partition, offset: offsets[nth] ?? Number.NaN }));
   }
 
   /** Every rating of the user goes, and every trace of them. */
   async forget(user: string): Promise<Place> {
     const record = this.#recordOf(user, null);
-    const [offset = Number.NaN] = await this.#publisher.appendAll([record]);
+    const [offset = Number.NaN] = await this.#append([record]);
     return { partition: record.partition, offset };
   }
 
-  #recordOf(user: string, value: Buffer | null) {
+  /** Kafka's client would try for half a minute: longer than whoever sends a rating should wait. */
+  async #append(records: readonly RatingRecord[]): Promise<number[]> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_, reject) => {
+      const message = `Kafka did not take the ratings in ${APPEND_LIMIT_MS} ms; they may still arrive`;
+      timer = setTimeout(() => reject(new ServerAway(message)), APPEND_LIMIT_MS);
+    });
+    try {
+      return await Promise.race([this.#publisher.appendAll(records), limit]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #recordOf(user: string, value: Buffer | null): RatingRecord {
     const partition = shardOf(user, this.#partitions);
     return { topic: this.#topic, partition, key: user, value };
   }

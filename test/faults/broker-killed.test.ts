@@ -1,0 +1,52 @@
+/**
+ * Kafka is killed again and again while ratings come: whatever was acknowledged counts, no service
+ * ends, and everybody reads on soon after it is back, the followers of factors and grams too.
+ */
+import { serviceNames } from '@freshet/local';
+import { eventually, RatingStream, System } from '@freshet/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const KILLS = 3;
+let system: System;
+let stream: RatingStream;
+
+beforeAll(async () => {
+  system = await System.start({ KAFKA_SESSION_MS: '6000' });
+  stream = await RatingStream.open(system);
+  await stream.produce(100);
+  expect(await stream.violations(system)).toEqual([]);
+});
+
+afterAll(async () => {
+  await stream?.close();
+  await system?.close();
+});
+
+it('whatever was acknowledged counts, and nobody ends or hangs', { timeout: 240_000 }, async () => {
+  const before = serviceNames.map((name) => system.child(name).pid);
+  for (let kill = 0; kill < KILLS; kill++) {
+    const broker = system.child('Kafka');
+    broker.signal('SIGKILL');
+    await broker.exited;
+    if (kill === 0) {
+      await eventually('the scorer to say that Kafka is away', async () =>
+        /Kafka/.test((await system.waitsFor('scorer')) ?? ''),
+      );
+    }
+    await system.restart('Kafka');
+    await stream.produce(50);
+    await eventually('the scorer to know of every rating', async () => {
+      const lag = await system.metric('scorer', 'freshet_lag_ratings_all');
+      return lag === 0;
+    });
+    await eventually('the grams to be published again', async () => {
+      return (await system.metric('aggregator', 'freshet_gram_staleness_seconds')) === 0;
+    });
+  }
+  for (const name of serviceNames) await system.ready(name);
+  // The stream's own producer repeats what was not acknowledged: some ratings are in the log twice.
+  const isRepeated = (violation: string) => / were applied$/.test(violation);
+  const violations = await stream.violations(system);
+  expect(violations.filter((each) => !isRepeated(each))).toEqual([]);
+  expect(serviceNames.map((name) => system.child(name).pid)).toEqual(before);
+});
