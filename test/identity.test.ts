@@ -5,23 +5,24 @@
  */
 import { type Side, sides } from '@freshet/events';
 import { Gram, Random } from '@freshet/model';
-import { MemoryStore } from '@freshet/store';
+import type { MemoryStore } from '@freshet/store';
 import { describe, expect, it } from 'vitest';
-import { produceSomething } from './simulation/producer.ts';
+import { live } from './simulation/history.ts';
 import { bytesOf, replay } from './simulation/replay.ts';
-import { PARTITIONS, type Pinned, settings, World } from './simulation/world.ts';
+import { ids, PARTITIONS, settings } from './simulation/simulated-model.ts';
+import type { Pinned } from './simulation/simulated-process.ts';
+import { storm } from './simulation/weather.ts';
 
 const SEEDS = 60;
-const STEPS = 150;
 
 function pinnedWorld(random: Random): Pinned {
   const k = settings.factorCount;
   const grams = { user: Gram.zero(k), item: Gram.zero(k), ratings: 20 };
   const vectors: Record<Side, Map<string, Float32Array>> = { user: new Map(), item: new Map() };
   for (const side of sides) {
-    for (let index = 0; index < 6; index++) {
+    for (const id of ids[side]) {
       const vector = Float32Array.from({ length: k }, () => random.normal());
-      vectors[side].set(`${side[0]}${index}`, vector);
+      vectors[side].set(id, vector);
       grams[side].move(undefined, vector);
     }
   }
@@ -46,17 +47,12 @@ describe('a shard replayed against a pinned other side and pinned grams', {
     async (side) => {
       let compared = 0;
       for (let seed = 0; seed < SEEDS; seed++) {
-        const random = new Random(seed);
-        const pinned = pinnedWorld(random);
-        const memory = new MemoryStore();
-        const world = new World(seed + 1, memory, {}, pinned);
-        for (let step = 0; step < STEPS; step++) {
-          if (random.next() < 0.6) await produceSomething(world, random, 1000 + step);
-          await world.step();
-        }
-        await world.heal();
-        const expected = replay(world.log, side, pinned);
-        expect(await storedVectors(memory, side), `seed ${seed}`).toEqual(expected);
+        const pinned = pinnedWorld(new Random(seed));
+        const expected = await live(seed, { weather: storm, pinned }, async ({ world, memory }) => {
+          const replayed = replay(world.log, side, pinned);
+          expect(await storedVectors(memory, side), `seed ${seed}`).toEqual(replayed);
+          return replayed;
+        });
         compared += expected.size;
       }
       expect(compared).toBeGreaterThan(SEEDS);

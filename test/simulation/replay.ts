@@ -7,7 +7,8 @@ import { wasmKernels } from '@freshet/kernels';
 import { HalfStep, RowSampler, startVector } from '@freshet/model';
 import type { LogRecord } from '@freshet/stream';
 import type { MemoryLog } from '@freshet/testkit';
-import { facingOf, type Pinned, settings, sourceOf } from './world.ts';
+import { facingOf, settings, sourceOf } from './simulated-model.ts';
+import type { Pinned } from './simulated-process.ts';
 
 interface Change {
   readonly owner: string;

@@ -3,7 +3,8 @@
  * order, a forwarded record once, the later time wins, forgetting goes by offset.
  */
 import { murmur2, shardOf } from '@freshet/events';
-import type { MemoryLog } from '@freshet/testkit';
+import type { LogRecord } from '@freshet/stream';
+import { PARTITIONS } from './simulated-model.ts';
 
 interface Cell {
   value: number | null;
@@ -16,18 +17,18 @@ export interface Truth {
   readonly applied: string;
 }
 
-export function truthOf(log: MemoryLog, topic: string): Truth {
+export function truthOf(records: (partition: number) => readonly LogRecord[]): Truth {
   let [count, sum] = [0, 0];
   const users = new Map<string, Map<string, Cell>>();
-  for (let partition = 0; partition < log.partitions; partition++) {
+  for (let partition = 0; partition < PARTITIONS; partition++) {
     const seen = new Set<string>();
-    for (const { key, value, headers } of log.records(topic, partition)) {
+    for (const { key, value, headers } of records(partition)) {
       const source = headers['freshet-source'];
       if (source !== undefined && seen.has(source)) continue;
       if (source !== undefined) seen.add(source);
       const rating = value === null ? null : JSON.parse(String(value));
       const user: string = rating?.user ?? String(key);
-      if (shardOf(user, log.partitions) !== partition) continue;
+      if (shardOf(user, PARTITIONS) !== partition) continue;
       count++;
       sum += murmur2(value ?? Buffer.from(user)) >>> 0;
       if (rating === null) users.delete(user);

@@ -1,226 +1,318 @@
 /**
- * The updater in a world without servers, where everything that can go wrong does, as a seed decides:
- * processes die at any commit or publication, replaced ones go on writing, the store goes back to an
- * earlier state, batches are cut anywhere. Only ports are faked; stage, judge and shard are the real ones.
+ * Freshet in a world without servers, where everything that can go wrong does, as a seed decides. Log,
+ * store and Kafka's consumer are in memory; readers, stages, replicas and the aggregator are the real ones.
  */
-import { factorBatchCodec, type Side, sides, topicName } from '@freshet/events';
-import { wasmKernels } from '@freshet/kernels';
-import { defaultModel, Gram, type Grams, Random } from '@freshet/model';
-import { Replica } from '@freshet/session';
-import type { FactorStore, MemorySnapshot, MemoryStore } from '@freshet/store';
+import { type Side, sides, topicName } from '@freshet/events';
+import { Gram, type Grams, Random } from '@freshet/model';
+import { FollowedGrams } from '@freshet/session';
+import type { MemorySnapshot, MemoryStore } from '@freshet/store';
 import type { OutRecord } from '@freshet/stream';
-import { openLog } from '@freshet/telemetry';
 import { MemoryLog } from '@freshet/testkit';
-import { GramPartPublisher } from '../../services/updater/src/gram-part-publisher.ts';
-import { ItemApplier } from '../../services/updater/src/item-applier.ts';
-import type { RecordReader } from '../../services/updater/src/owned-shard.ts';
-import { Stage } from '../../services/updater/src/stage.ts';
-import { UserJudge } from '../../services/updater/src/user-judge.ts';
+import { Lineage } from './lineage.ts';
+import { Operator } from './operator.ts';
+import type { Sabotage } from './sabotage.ts';
+import { SimulatedConsumer } from './simulated-consumer.ts';
+import {
+  factorsOf,
+  log,
+  MODEL,
+  PARTITIONS,
+  settings,
+  shards,
+  sourceOf,
+} from './simulated-model.ts';
+import {
+  type Pinned,
+  SimulatedAggregator,
+  type SimulatedProcess,
+  SimulatedUpdater,
+  type Surroundings,
+} from './simulated-process.ts';
+import { pass } from './simulated-time.ts';
+import { calm, storm, type Weather } from './weather.ts';
+import { Wire } from './wire.ts';
 
-export const PARTITIONS = 2;
-const MODEL = 'sim';
-export const settings = { ...defaultModel, factorCount: 3, rowCap: 4 };
-const log = openLog('simulation', 'silent');
-
-/** How long a request may be on its way. */
-const SLOW_TURNS = 4;
-
-/** The end of a process. A RangeError because the stage retries whatever might be the network. */
-class Crash extends RangeError {}
-
-/** What may be taken away from the real thing, to see that its absence is noticed. */
-export interface Sabotage {
-  readonly store?: (store: MemoryStore) => FactorStore;
-  readonly reader?: (side: Side, reader: RecordReader) => RecordReader;
+export interface WorldOptions {
+  readonly weather?: Weather;
+  readonly sabotage?: Sabotage;
+  readonly pinned?: Pinned;
 }
 
-/** The other side and the grams held still, so that a shard depends on its log alone. */
-export interface Pinned {
-  readonly grams: Grams;
-  readonly vectors: Readonly<Record<Side, ReadonlyMap<string, Float32Array>>>;
+interface Snapshot {
+  readonly store: MemorySnapshot;
+  readonly lineage: Lineage;
 }
 
-interface Process {
-  readonly stage: Stage;
-  readonly side: Side;
-  readonly replica: Replica;
-  /** Next offset of each partition it believes to own. */
-  readonly positions: Map<number, number>;
-  readonly read: Map<number, number>;
-}
+/** Every wait of the end, in time of the simulation. */
+const healing = {
+  lookMs: 100,
+  operatorMs: 1_000,
+  stillMs: 2_500, // longer than any wait between two attempts
+  limitMs: 120_000,
+} as const;
+
+const RECREATION_MS = 5_000;
 
 export class World {
   readonly log = new MemoryLog(PARTITIONS);
+  readonly failures: unknown[] = [];
+  readonly operator: Operator;
   readonly #random: Random;
-  readonly #store: FactorStore;
   readonly #memory: MemoryStore;
-  readonly #sabotage: Sabotage;
+  readonly #around: Surroundings;
+  #weather: Weather;
+  #lineage: Lineage;
   /** Who should own each side; replaced ones linger as zombies. */
-  readonly #owners = new Map<Side, Process>();
-  #zombies: Process[] = [];
-  readonly #snapshots: MemorySnapshot[] = [];
-  /** Chance that a port call ends the process; 0 once the world heals. */
-  #danger = 0.04;
-  readonly #grams: Grams;
+  readonly #updaters = new Map<Side, SimulatedUpdater>();
+  #aggregator: SimulatedAggregator | undefined;
+  #zombies: SimulatedProcess[] = [];
+  #snapshots: Snapshot[] = [];
+  #grams: FollowedGrams | undefined;
 
-  constructor(
-    seed: number,
-    memory: MemoryStore,
-    sabotage: Sabotage = {},
-    readonly pinned?: Pinned,
-  ) {
+  private constructor(seed: number, memory: MemoryStore, options: WorldOptions) {
     this.#random = new Random(seed);
     this.#memory = memory;
-    this.#sabotage = sabotage;
-    this.#store = this.#dangerous(sabotage.store?.(memory) ?? memory);
+    this.#weather = options.weather ?? storm;
+    this.#lineage = new Lineage(this.log);
+    this.operator = new Operator(this.log, memory);
     const k = settings.factorCount;
-    this.#grams = pinned?.grams ?? { user: Gram.zero(k), item: Gram.zero(k), ratings: 0 };
+    const zero: Grams = { user: Gram.zero(k), item: Gram.zero(k), ratings: 0 };
+    this.#around = {
+      log: this.log,
+      memory,
+      random: this.#random,
+      weather: () => this.#weather,
+      sabotage: options.sabotage ?? {},
+      pinned: options.pinned,
+      grams: () => options.pinned?.grams ?? this.#grams?.latest ?? zero,
+      failed: (error) => void this.failures.push(error),
+    };
   }
 
-  /** Takes one random action: work, a fault, or time passing for somebody replaced. */
+  static async begin(seed: number, memory: MemoryStore, options: WorldOptions): Promise<World> {
+    const world = new World(seed, memory, options);
+    world.#lineage = await Lineage.whole(world.log);
+    if (options.pinned === undefined) world.#grams = await world.#followGrams();
+    return world;
+  }
+
+  get weather(): Weather {
+    return this.#weather;
+  }
+
+  get lineage(): Lineage {
+    return this.#lineage;
+  }
+
+  /** The sum of all partial grams as whoever follows the topic has it. */
+  get grams(): Grams | undefined {
+    return this.#grams?.latest;
+  }
+
+  /** How often a shard was taken over. */
+  async takeOvers(): Promise<number> {
+    return (await this.log.ends(topicName('claims', MODEL))).get(0) ?? 0;
+  }
+
+  get updaters(): readonly SimulatedUpdater[] {
+    return [...this.#updaters.values()];
+  }
+
+  /** Something may go wrong, and time passes. */
   async step(): Promise<void> {
-    const side = this.#pick(sides);
-    // What is on its way to Kafka stays there until the world turns.
-    if (this.#random.next() < 0.3) await turn();
-    const chance = this.#random.next();
-    if (chance < 0.05) this.#snapshots.push(this.#memory.snapshot());
-    else if (chance < 0.08) this.#goBack();
-    else if (chance < 0.11) this.#replace(side);
-    else if (chance < 0.3 && this.#zombies.length > 0) await this.#work(this.#pick(this.#zombies));
-    else await this.#work(this.#owners.get(side) ?? this.#replace(side));
+    this.#revive();
+    // Somebody's transaction ends, also one that left nothing here.
+    if (this.#random.next() < 0.05) this.log.mark(sourceOf('user'), this.#random.below(PARTITIONS));
+    await this.#maybe();
+    await pass(20 * this.#random.below(5));
   }
 
-  /** No more faults: works until both sides have read everything. */
+  /** No more faults: time passes until everything is read, or nothing moves any more. */
   async heal(): Promise<void> {
-    this.#danger = 0;
-    this.#zombies = [];
-    for (const side of sides) this.#replace(side);
-    for (let idle = 0; idle < 2; idle++) {
-      for (const side of sides) {
-        for (let partition = 0; partition < PARTITIONS; partition++) {
-          if (await this.#work(this.#owners.get(side), partition)) idle = -1;
-        }
-      }
-      // Whatever is on its way arrives.
-      for (let n = 0; n < 2 * SLOW_TURNS; n++) await turn();
+    const mayReplace = this.#weather.replaced > 0;
+    this.#weather = { ...calm, strays: this.#weather.strays };
+    for (const each of this.#zombies) each.wire.isDead = true;
+    // Whoever is still there must get well by itself.
+    for (const side of sides) if (mayReplace && this.#random.next() < 0.3) this.#replace(side);
+    for (let still = 0, before = '', at = 0; still < healing.stillMs; at += healing.lookMs) {
+      this.#revive();
+      await pass(healing.lookMs);
+      if (at % healing.operatorMs === 0) await this.operator.acceptAll(this.#lineage);
+      const now = await this.#state();
+      still = now === before && (await this.#isDone()) ? still + healing.lookMs : 0;
+      before = now;
+      if (at > healing.limitMs) return;
     }
+  }
+
+  /** What has not come to its end, in words. */
+  async unfinished(): Promise<string[]> {
+    const found: string[] = [];
+    for (const { side, shard } of shards) {
+      const end = (await this.log.ends(sourceOf(side))).get(shard);
+      const { position } = await this.#memory.inspect({ side, shard });
+      if ((position ?? 0) !== end) found.push(`${side} shard ${shard} is at ${position} of ${end}`);
+    }
+    for (const process of [...this.#updaters.values(), this.#aggregator]) {
+      const reason = process?.waitingFor ?? null;
+      if (reason !== null) found.push(`waits for ${reason}`);
+      if (process?.consumers.some(({ isHung }) => isHung)) found.push('a consumer hangs');
+    }
+    return found;
   }
 
   async produce(record: Omit<OutRecord, 'topic'>): Promise<void> {
-    await this.log.append({ ...record, topic: topicName('ratings', MODEL) });
+    const topic = sourceOf('user');
+    await this.log.append({ ...record, topic });
   }
 
-  #replace(side: Side): Process {
-    const former = this.#owners.get(side);
-    if (former) this.#zombies = [former, ...this.#zombies].slice(0, 2);
-    const kernels = wasmKernels();
-    const replica = new Replica(kernels, settings.factorCount, PARTITIONS);
-    for (const [id, vector] of this.pinned?.vectors[facingOf(side)] ?? []) replica.set(id, vector);
-    const limits = { valueMax: 100, schemaIds: [] };
-    const forgetSlice = 2;
-    const judge = new UserJudge({ model: MODEL, partitions: PARTITIONS, limits, forgetSlice });
-    const reader: RecordReader = side === 'user' ? judge : new ItemApplier();
-    const publisher = {
-      append: (record: OutRecord) => this.log.append(record),
-      publish: (records: readonly OutRecord[]) => this.#send(records),
-    };
-    const stage = new Stage({
-      side,
-      source: sourceOf(side),
-      model: MODEL,
-      settings,
-      kernels,
-      surroundings: { others: replica, grams: () => this.#grams },
-      coalesce: side === 'item' && this.pinned === undefined && this.#random.next() < 0.5,
-      reader: this.#sabotage.reader?.(side, reader) ?? reader,
-      store: this.#store,
-      publisher,
-      gramParts: new GramPartPublisher(this.log, () => {}),
-      admin: this.log,
-      log,
-      fail: () => {}, // the crash that caused it is already being handled
-    });
-    const process = { stage, side, replica, positions: new Map(), read: new Map() };
-    this.#owners.set(side, process);
-    return process;
+  async #isDone(): Promise<boolean> {
+    return (await this.unfinished()).length === 0;
   }
 
-  /** Lets a process handle one batch of one partition. True if there was something to do. */
-  async #work(
-    process: Process | undefined,
-    partition = this.#random.below(PARTITIONS),
-  ): Promise<boolean> {
-    if (process === undefined) return false;
-    try {
-      await this.#follow(process);
-      const position = process.positions.get(partition);
-      if (position === undefined) {
-        process.positions.set(partition, await process.stage.takeOver(partition));
-        return true;
+  /** Changes with whatever moves, but for the grams, which are repeated also when nothing does. */
+  async #state(): Promise<string> {
+    const topics = [...sides.flatMap((side) => [sourceOf(side), factorsOf(side)]), partsTopic];
+    const ends = await Promise.all(topics.map(async (topic) => [...(await this.log.ends(topic))]));
+    return JSON.stringify([ends, this.operator.accepted]);
+  }
+
+  async #maybe(): Promise<void> {
+    const weather = this.#weather;
+    const faults: [number, () => void | Promise<void>][] = [
+      [weather.storeBack, () => this.#goBack()],
+      [weather.replaced, () => void this.#replace(this.#pick(sides))],
+      [weather.replaced, () => this.#replaceAggregator()],
+      [weather.rebalanced, () => this.#disturb()],
+      [weather.storeWiped, () => this.#wipe()],
+      [weather.cut, () => this.#cutRatings()],
+      [weather.retention, () => this.#cutInternal()],
+      [weather.recreated, () => this.#recreate()],
+      [weather.repeated, () => this.#repeatPart()],
+      [weather.cut, () => this.operator.acceptAll(this.#lineage)],
+    ];
+    if (this.#random.next() < 2 * weather.storeBack) this.#remember();
+    for (const [chance, act] of faults) if (this.#random.next() < chance) await act();
+  }
+
+  /** Who died is started again. */
+  #revive(): void {
+    this.#zombies = this.#zombies.filter(({ isDead }) => !isDead);
+    for (const side of sides) {
+      if (this.#updaters.get(side)?.isDead ?? true) {
+        this.#updaters.set(side, new SimulatedUpdater(this.#around, side));
       }
-      const records = this.log.records(sourceOf(process.side), partition);
-      const batch = records.slice(position, position + 1 + this.#random.below(6));
-      if (batch.length === 0) return false;
-      const next = position + batch.length;
-      const applied = await process.stage.apply(partition, batch, next, async () => {});
-      if (applied) process.positions.set(partition, next);
-      else process.positions.delete(partition);
-      return true;
-    } catch (error) {
-      if (!(error instanceof Crash)) throw error;
-      this.#zombies = this.#zombies.filter((each) => each !== process);
-      if (this.#owners.get(process.side) === process) this.#owners.delete(process.side);
-      return true;
+    }
+    if (this.#around.pinned === undefined && (this.#aggregator?.isDead ?? true)) {
+      this.#aggregator = new SimulatedAggregator(this.#around);
     }
   }
 
-  /** Brings the replica of the other side up to some point of its topic. */
-  async #follow({ side, replica, read }: Process): Promise<void> {
-    if (this.pinned) return;
-    const topic = topicName(`${facingOf(side)}Factors`, MODEL);
-    for (let partition = 0; partition < PARTITIONS; partition++) {
-      const records = this.log.records(topic, partition);
-      const from = read.get(partition) ?? records.length;
-      const to = from + this.#random.below(records.length - from + 1);
-      read.set(partition, to);
-      for (const { value } of records.slice(from, to)) {
-        if (value) replica.receive(factorBatchCodec.decode(value));
-      }
-    }
+  #replace(side: Side): void {
+    this.#retire(this.#updaters.get(side));
+    this.#updaters.set(side, new SimulatedUpdater(this.#around, side));
+  }
+
+  #replaceAggregator(): void {
+    if (this.#aggregator === undefined) return;
+    this.#retire(this.#aggregator);
+    this.#aggregator = new SimulatedAggregator(this.#around);
+  }
+
+  #retire(process: SimulatedProcess | undefined): void {
+    if (process === undefined) return;
+    process.replace();
+    const [third] = this.#zombies.slice(2);
+    if (third) third.wire.isDead = true;
+    this.#zombies = [process, ...this.#zombies].slice(0, 3);
+  }
+
+  #disturb(): void {
+    const processes = [...this.#updaters.values(), this.#aggregator];
+    const consumer = this.#pick(processes.flatMap((each) => each?.consumers ?? []));
+    const chance = this.#random.next();
+    if (chance < 0.4) consumer?.joinAgain();
+    else if (chance < 0.7) consumer?.breakDown();
+    else if (consumer) consumer.isHung = true;
+  }
+
+  #remember(): void {
+    this.#snapshots.push({ store: this.#memory.snapshot(), lineage: this.#lineage.copy() });
   }
 
   #goBack(): void {
     const snapshot = this.#snapshots.pop();
-    if (snapshot) this.#memory.restore(snapshot);
+    if (snapshot === undefined) return;
+    this.#memory.restore(snapshot.store);
+    this.#lineage = snapshot.lineage;
   }
 
-  /** A process may be gone, or replaced, by the time its request arrives. */
-  async #send(records: readonly OutRecord[]): Promise<void> {
-    for (let n = this.#random.below(SLOW_TURNS); n > 0; n--) await turn();
-    for (const record of records) {
-      this.#maybeCrash();
-      await this.log.append(record);
-      this.#maybeCrash();
+  async #wipe(): Promise<void> {
+    this.#memory.wipe();
+    this.#snapshots = [];
+    this.#lineage = await Lineage.whole(this.log);
+  }
+
+  async #cutRatings(): Promise<void> {
+    const partition = this.#random.below(PARTITIONS);
+    const topic = sourceOf('user');
+    const { position } = await this.#memory.inspect({ side: 'user', shard: partition });
+    const { start, end } = (await this.log.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
+    // A shard that holds nothing begins where its log does, and nobody calls that a loss.
+    if (position === null) return;
+    this.#snapshots = this.#snapshots.filter(({ store }) => {
+      return store.get(`user:${partition}`)?.facts.position !== undefined;
+    });
+    // Either what was read long ago, or what nobody has read yet.
+    const isRead = position >= end || this.#random.next() < 0.3;
+    const [from, to] = isRead ? [start, Math.min(position, end)] : [Math.max(start, position), end];
+    if (to > from) this.log.cut(topic, partition, from + 1 + this.#random.below(to - from));
+  }
+
+  /** Retention of topics that need not be kept: whoever follows them finds out by what is left. */
+  async #cutInternal(): Promise<void> {
+    const topic = this.#pick([...sides.map(factorsOf), partsTopic]);
+    for (const [partition, { start, end }] of await this.log.ranges(topic)) {
+      this.log.cut(topic, partition, Math.max(start, end - 1));
     }
   }
 
-  /** The store behind a process that may die before a commit arrives or before its answer does. */
-  #dangerous(store: FactorStore): FactorStore {
-    return new Proxy(store, {
-      get: (target, name) => {
-        if (name !== 'commit') return Reflect.get(target, name).bind(target);
-        return async (...args: Parameters<FactorStore['commit']>) => {
-          this.#maybeCrash();
-          const verdict = await target.commit(...args);
-          this.#maybeCrash();
-          return verdict;
-        };
-      },
-    });
+  async #recreate(): Promise<void> {
+    for (let shard = 0; shard < PARTITIONS; shard++) {
+      // A shard that holds nothing begins with whatever is there.
+      if ((await this.#memory.inspect({ side: 'user', shard })).position === null) return;
+    }
+    this.log.recreate(sourceOf('user'));
+    // What fills the new topic beyond the old position within seconds is applied before it is noticed.
+    await pass(RECREATION_MS);
   }
 
-  #maybeCrash(): void {
-    if (this.#random.next() < this.#danger) throw new Crash();
+  async #repeatPart(): Promise<void> {
+    const parts = this.log.records(partsTopic, 0);
+    const { key, value, headers } = this.#pick(parts) ?? {};
+    if (value)
+      await this.log.append({
+        topic: partsTopic,
+        key: key ?? null,
+        value,
+        headers: { ...headers },
+      });
+  }
+
+  #followGrams(): Promise<FollowedGrams> {
+    const wire = new Wire(new Random(0), () => calm);
+    const partitions = [0];
+    const consumer = ({ groupId }: { groupId: string }) =>
+      new SimulatedConsumer({ log: this.log, wire, groupId, partitions, tellsMarkers: true });
+    return FollowedGrams.open({
+      kafka: { consumer } as object as Parameters<typeof FollowedGrams.open>[0]['kafka'],
+      admin: this.log as object as Parameters<typeof FollowedGrams.open>[0]['admin'],
+      model: MODEL,
+      partitions: PARTITIONS,
+      factorCount: settings.factorCount,
+      log,
+      fail: (error) => void this.failures.push(error),
+    });
   }
 
   #pick<T>(choices: readonly T[]): T {
@@ -228,14 +320,4 @@ export class World {
   }
 }
 
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-export function facingOf(side: Side): Side {
-  return side === 'user' ? 'item' : 'user';
-}
-
-export function sourceOf(side: Side): string {
-  return topicName(side === 'user' ? 'ratings' : 'itemRatings', MODEL);
-}
+const partsTopic = topicName('gramParts', MODEL);

@@ -352,6 +352,8 @@ export class PartitionReader {
   async #check(): Promise<void> {
     const { topic, admin, log } = this.options;
     const asked = Date.now();
+    // Before the ends are asked for: what is applied meanwhile may lie behind them.
+    const before = this.positions;
     const ranges = await admin.ranges(topic);
     const id = await admin.topicId(topic);
     this.#pulse.kafkaAnswered(asked);
@@ -369,7 +371,7 @@ export class PartitionReader {
       const { position } = owned;
       if (position === undefined) continue;
       const { start, end } = ranges.get(partition) ?? { start: 0, end: Number.POSITIVE_INFINITY };
-      const isOutside = position < start || position > end;
+      const isOutside = position < start || (before.get(partition) ?? 0) > end;
       const isStored = (await this.owner.isStored?.(partition)) ?? true;
       if (isRecreated || isOutside || !isStored) owned.interrupt('refused');
     }
