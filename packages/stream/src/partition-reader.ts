@@ -9,9 +9,8 @@ import { type Log, metrics, verdict } from '@freshet/telemetry';
 import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { retry } from './client.ts';
 import { ConsumerPulse } from './consumer-pulse.ts';
-import { isUnreadable } from './fetch-decoding.ts';
+import { continuationOf, readBatch } from './fetched-batch.ts';
 import { LogFault } from './log-fault.ts';
-import { toLogRecord } from './log-record.ts';
 import { OwnedPartition, type PartitionOwner } from './owned-partition.ts';
 import type { PartitionFeed } from './partition-feed.ts';
 import type { TopicAdmin } from './topic-admin.ts';
@@ -239,53 +238,42 @@ export class PartitionReader {
     }
   }
 
-  /**
-   * Is this what comes next? A hole is legal where compaction or a marker left it, so only if the log's
-   * start is not above it; kafkajs goes to the start by itself when what it asked for is gone. A batch
-   * from before means a log that begins anew.
-   */
+  /** False where the batch must not be applied: the partition is taken over again, or held. */
   async #continues(owned: OwnedPartition, wanted: number, batch: Batch): Promise<boolean> {
-    const { topic, admin, onLoss } = this.options;
+    const { topic, admin, log, onLoss } = this.options;
     const { partition } = batch;
-    const first = Number(batch.firstOffset() ?? batch.messages[0]?.offset);
-    if (first <= wanted) {
-      if (Number(batch.lastOffset()) >= wanted) return true;
+    const start = async () => (await admin.ranges(topic)).get(partition)?.start ?? 0;
+    const found = await continuationOf(batch, wanted, start);
+    if (found === 'next') return true;
+    if (found === 'before') {
       owned.interrupt('refused');
       return false;
     }
-    const start = (await admin.ranges(topic)).get(partition)?.start ?? 0;
-    if (start <= wanted) return true;
-    const lost = `offsets ${wanted} to ${start - 1} were deleted before they were read`;
-    if (onLoss === 'hold') {
-      owned.interrupt('fault', new LogFault('cut', { topic, partition }, lost));
-      return false;
+    const lost = `offsets ${wanted} to ${found - 1} were deleted before they were read`;
+    if (onLoss === 'skip') {
+      log.warn({ topic, partition }, lost);
+      return true;
     }
-    this.options.log.warn({ topic, partition, from: wanted, to: start }, lost);
-    return true;
+    owned.interrupt('fault', new LogFault('cut', { topic, partition }, lost));
+    return false;
   }
 
   /** False if the partition must not go on behind what of the batch can be read. */
   #push(owned: OwnedPartition, feed: PartitionFeed, batch: Batch): boolean {
     const { topic, log, onLoss } = this.options;
-    const { partition, messages } = batch;
-    const bad = messages.find(isUnreadable);
-    const readable = messages.filter((message) => !isUnreadable(message));
-    if (bad === undefined || onLoss === 'skip') {
-      feed.push(readable.map(toLogRecord), Number(batch.lastOffset()) + 1);
-    } else if (readable.length > 0) {
-      feed.push(readable.map(toLogRecord), Number(readable.at(-1)?.offset) + 1);
+    const { partition } = batch;
+    const { records, next, unreadable } = readBatch(batch);
+    const isSkipped = unreadable !== undefined && onLoss === 'skip';
+    feed.push(records, isSkipped ? Number(batch.lastOffset()) + 1 : next);
+    if (unreadable === undefined) return true;
+    const { what, offset } = unreadable;
+    if (isSkipped) {
+      metrics.passedOver.inc({ topic });
+      log.error({ topic, partition }, `${what}. It is passed over`);
+      return true;
     }
-    if (bad === undefined) return true;
-    const { firstOffset, offset, unreadable } = bad;
-    const what = `the batch at offsets ${firstOffset} to ${offset} cannot be read: ${unreadable.message}`;
-    if (onLoss === 'hold') {
-      const place = { topic, partition };
-      owned.interrupt('fault', new LogFault('unreadable', place, what, Number(offset)));
-      return false;
-    }
-    metrics.passedOver.inc({ topic });
-    log.error({ topic, partition }, `${what}. It is passed over`);
-    return true;
+    owned.interrupt('fault', new LogFault('unreadable', { topic, partition }, what, offset));
+    return false;
   }
 
   #passed(partition: number, next: number): void {

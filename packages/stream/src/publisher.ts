@@ -16,9 +16,12 @@ export interface OutRecord {
 /** A record whose partition is chosen. */
 type PlacedRecord = OutRecord & { readonly partition: number };
 
-/** Kafka refuses a request's records of one partition beyond its message limit of 4 MB. */
-const REQUEST_BYTES_LIMIT = 1 << 20;
-/** A few: what comes meanwhile shares the next, for a request costs as much as many records. */
+/** Kafka refuses a request's records of one partition beyond the topic's limit, by default 1 MB. */
+const REQUEST_BYTES_LIMIT = 768 << 10;
+/**
+ * At most three requests are in flight. Records that arrive meanwhile are batched into the next one: a request
+ * costs about as much as 100 records.
+ */
 const REQUESTS_IN_FLIGHT = 3;
 const ALL_REPLICAS = -1;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -116,7 +119,7 @@ export class Publisher {
     let chunk: OutRecord[] = [];
     let bytes = 0;
     for (const record of records) {
-      const size = record.value?.length ?? 0;
+      const size = sizeOf(record);
       if (chunk.length > 0 && bytes + size > REQUEST_BYTES_LIMIT) {
         await this.#send(chunk);
         chunk = [];
@@ -141,6 +144,12 @@ export class Publisher {
       topicMessages: [...byTopic].map(([topic, messages]) => ({ topic, messages })),
     });
   }
+}
+
+function sizeOf({ key, value, headers }: OutRecord): number {
+  let size = (key?.length ?? 0) + (value?.length ?? 0);
+  for (const name in headers) size += name.length + (headers[name]?.length ?? 0);
+  return size;
 }
 
 function toMessage({ key, value, partition, headers }: OutRecord): Message {
