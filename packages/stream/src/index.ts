@@ -5,7 +5,7 @@ export { isUnreadable } from './fetch-decoding.ts';
 export { groupMembers } from './group-members.ts';
 export { InternalEvents, internalRecord, NewerFormat } from './internal-record.ts';
 export { LogFault, type LogFaultKind, type LogPlace, logFaults } from './log-fault.ts';
-export type { LogRecord } from './log-record.ts';
+export { bytesOf, type LogRecord } from './log-record.ts';
 export { missingTopics } from './missing-topics.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
 export type { PartitionOwner } from './owned-partition.ts';

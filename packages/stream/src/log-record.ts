@@ -12,12 +12,16 @@ export interface LogRecord {
 export function toLogRecord(message: KafkaMessage): LogRecord {
   return {
     offset: Number(message.offset),
-    timestamp: Number(message.timestamp),
+    // A producer may write any number: before 1970 it is no time at all.
+    timestamp: Math.max(NO_TIMESTAMP, Number(message.timestamp)),
     key: message.key,
     value: message.value,
     headers: message.headers === undefined ? NO_HEADERS : headersOf(message.headers),
   };
 }
+
+/** As Kafka says that a record has none. */
+const NO_TIMESTAMP = -1;
 
 const NO_HEADERS: LogRecord['headers'] = Object.freeze(Object.create(null));
 
@@ -34,4 +38,19 @@ function headersOf(given: NonNullable<KafkaMessage['headers']>): LogRecord['head
     if (first !== undefined) headers[name] = String(first);
   }
   return headers;
+}
+
+/** What a record holds in memory or in a request, as far as its producer decides it. */
+export function bytesOf({
+  key,
+  value,
+  headers,
+}: {
+  readonly key: Buffer | string | null;
+  readonly value: Buffer | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0);
+  for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
+  return bytes;
 }

@@ -2,7 +2,7 @@
  * What was fetched of one partition and is not yet applied. Fetching goes on while a batch is being
  * applied, so that the next batch is whatever came meanwhile: small when little comes, large when much.
  */
-import type { LogRecord } from './log-record.ts';
+import { bytesOf, type LogRecord } from './log-record.ts';
 
 /** Records in order, and the offset after them: a log may have holes, and fetches without a record. */
 export interface Slice {
@@ -49,7 +49,7 @@ export class PartitionFeed {
     this.#fetched = next;
     this.#waiting.push({ records, next });
     this.#records += records.length;
-    for (const record of records) this.#bytes += sizeOf(record);
+    for (const record of records) this.#bytes += bytesOf(record);
     this.#wake();
   }
 
@@ -78,7 +78,7 @@ export class PartitionFeed {
         this.#taken = 0;
         continue;
       }
-      const size = sizeOf(record);
+      const size = bytesOf(record);
       if (records.length >= limits.recordsPerSlice) break;
       if (records.length > 0 && bytes + size > limits.bytesPerSlice) break;
       records.push(record);
@@ -90,8 +90,4 @@ export class PartitionFeed {
     this.#bytes -= bytes;
     return next === undefined ? undefined : { records, next };
   }
-}
-
-function sizeOf({ value }: LogRecord): number {
-  return value?.length ?? 0;
 }

@@ -37,12 +37,16 @@ async function start(onLoss: 'hold' | 'skip' = 'hold') {
   const consumers: HandConsumer[] = [];
   const owner = new Owner();
   const failures: unknown[] = [];
-  const log = { start: 0, end: 1_000, id: 'first' };
+  const log = { start: 0, end: 1_000, id: 'first', looked: async () => {} };
   const options = {
     groupId: 'g',
     topic: 'log',
     admin: {
-      ranges: async () => new Map([[0, { start: log.start, end: log.end }]]),
+      ranges: async () => {
+        const range = { start: log.start, end: log.end };
+        await log.looked();
+        return new Map([[0, range]]);
+      },
       topicId: async () => log.id,
     },
     log: openLog('reader', 'silent'),
@@ -260,6 +264,20 @@ describe('the log, while it is read', () => {
     log.id = 'second';
     await pass(consumer, 3_000);
     expect(consumer.seeks).toEqual([0, 0, 0, 0]);
+    await reader.close();
+  });
+
+  it('is not taken for a shorter one because it grows while it is looked at', async () => {
+    useFakeTime();
+    const { consumer, reader, log } = await start();
+    log.end = 0;
+    log.looked = async () => {
+      await consumer.fetch(log.end++, log.end++, log.end++);
+      await vi.advanceTimersByTimeAsync(1);
+    };
+    await pass(consumer, 5_000);
+    expect(reader.positions.get(0)).toBeGreaterThan(3);
+    expect(consumer.seeks).toEqual([0]);
     await reader.close();
   });
 

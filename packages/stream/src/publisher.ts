@@ -3,6 +3,7 @@
  * idempotent producer: every record names its source, so that readers drop what a retry repeats.
  */
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
+import { bytesOf } from './log-record.ts';
 
 export interface OutRecord {
   readonly topic: string;
@@ -119,7 +120,7 @@ export class Publisher {
     let chunk: OutRecord[] = [];
     let bytes = 0;
     for (const record of records) {
-      const size = sizeOf(record);
+      const size = bytesOf(record);
       if (chunk.length > 0 && bytes + size > REQUEST_BYTES_LIMIT) {
         await this.#send(chunk);
         chunk = [];
@@ -144,12 +145,6 @@ export class Publisher {
       topicMessages: [...byTopic].map(([topic, messages]) => ({ topic, messages })),
     });
   }
-}
-
-function sizeOf({ key, value, headers }: OutRecord): number {
-  let size = (key?.length ?? 0) + (value?.length ?? 0);
-  for (const name in headers) size += name.length + (headers[name]?.length ?? 0);
-  return size;
 }
 
 function toMessage({ key, value, partition, headers }: OutRecord): Message {

@@ -42,6 +42,8 @@ export interface AnswererOptions {
 const CORRELATION = 'correlation-id';
 /** Longer ones are not repeated: an answer must stay below the largest message that Kafka takes. */
 const CORRELATION_BYTES = 1_024;
+/** Answered at once: an answer may hold a thousand items with all that is told of them. */
+const TOGETHER = 32;
 /** How long it counts that a reply topic is there, or not. */
 const KNOWN_TOPIC_MS = 10_000;
 
@@ -73,12 +75,11 @@ export class RequestAnswerer implements PartitionOwner {
   async apply(partition: number, records: readonly LogRecord[], next: number): Promise<boolean> {
     const reason = this.#options.waits();
     if (reason !== null) throw new ServerAway(`requests wait for ${reason}`);
-    const answers = await Promise.all(records.map((record) => this.#answer(partition, record)));
-    const known = answers.filter((answer) => answer !== undefined);
-    const isOurs = ({ topic }: OutRecord) => topic === this.#replies.ours;
-    await this.#publish(known.filter(isOurs));
-    const elsewhere = known.filter((answer) => !isOurs(answer));
-    await Promise.all(elsewhere.map((answer) => this.#publish([answer])));
+    for (let first = 0; first < records.length; first += TOGETHER) {
+      const some = records.slice(first, first + TOGETHER);
+      const answers = await Promise.all(some.map((record) => this.#answer(partition, record)));
+      await this.#publishAll(answers.filter((answer) => answer !== undefined));
+    }
     this.#answered.set(partition, next);
     return true;
   }
@@ -161,6 +162,13 @@ export class RequestAnswerer implements PartitionOwner {
     this.#known.set(topic, { exists, until: Date.now() + KNOWN_TOPIC_MS });
     if (this.#known.size > 1_000) this.#known.clear();
     return exists;
+  }
+
+  async #publishAll(answers: readonly OutRecord[]): Promise<void> {
+    const isOurs = ({ topic }: OutRecord) => topic === this.#replies.ours;
+    await this.#publish(answers.filter(isOurs));
+    const elsewhere = answers.filter((answer) => !isOurs(answer));
+    await Promise.all(elsewhere.map((answer) => this.#publish([answer])));
   }
 
   /** What Kafka will never take is dropped and told; while Kafka is away, whoever called tries again. */

@@ -4,7 +4,7 @@
  * reader that has seen the later one would take the earlier for a repetition.
  */
 import { type Side, topicName } from '@freshet/events';
-import type { OutRecord, Publisher } from '@freshet/stream';
+import { bytesOf, type OutRecord, type Publisher } from '@freshet/stream';
 import { type Log, metrics, untilAnswered, verdict } from '@freshet/telemetry';
 
 export interface OutgoingOptions {
@@ -70,26 +70,33 @@ export class Outgoing {
 
   async #sendWaiting(): Promise<void> {
     const sent = [...this.#unacknowledged];
-    const { side, log } = this.#options;
+    const { side, model, publisher, log } = this.#options;
+    const publish = () => publishOutbox(publisher, sent.flat(), model);
     const timer = metrics.publishDuration.startTimer({ side });
-    await untilAnswered(() => this.#publish(sent.flat()), { log, what: 'batch not published' });
+    await untilAnswered(publish, { log, what: 'batch not published' });
     timer();
     this.#unacknowledged.splice(0, sent.length);
     for (const records of sent) this.#bytes -= sizeOf(records);
   }
+}
 
-  /** A dead-letter topic of the user's own may take less than ours: then the letter goes without its record. */
-  async #publish(records: readonly OutRecord[]): Promise<void> {
-    const { model, publisher } = this.#options;
-    const letters = topicName('ratingsDeadLetter', model);
-    try {
-      await publisher.publish(records);
-    } catch (error) {
-      const hasLetters = records.some(({ topic }) => topic === letters);
-      if (verdict(error) !== 'park' || !hasLetters) throw error;
-      const bare = (record: OutRecord) => (record.topic === letters ? emptied(record) : record);
-      await publisher.publish(records.map(bare));
-    }
+/**
+ * Publishes what a commit sends. A dead-letter topic of the user's own may take less than ours: then a letter
+ * goes without its record.
+ */
+export async function publishOutbox(
+  publisher: Pick<Publisher, 'publish'>,
+  records: readonly OutRecord[],
+  model: string,
+): Promise<void> {
+  const letters = topicName('ratingsDeadLetter', model);
+  try {
+    await publisher.publish(records);
+  } catch (error) {
+    const hasLetters = records.some(({ topic }) => topic === letters);
+    if (verdict(error) !== 'park' || !hasLetters) throw error;
+    const bare = (record: OutRecord) => (record.topic === letters ? emptied(record) : record);
+    await publisher.publish(records.map(bare));
   }
 }
 
@@ -107,5 +114,5 @@ function emptied({ topic, partition, headers = {} }: OutRecord): OutRecord {
 }
 
 function sizeOf(records: readonly OutRecord[]): number {
-  return records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+  return records.reduce((sum, record) => sum + bytesOf(record), 0);
 }

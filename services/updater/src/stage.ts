@@ -26,7 +26,7 @@ import {
 } from '@freshet/stream';
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 import type { GramPartPublisher } from './gram-part-publisher.ts';
-import { Outgoing } from './outgoing.ts';
+import { Outgoing, publishOutbox } from './outgoing.ts';
 import { OwnedShard, type RecordReader, type Step } from './owned-shard.ts';
 import { Shard, type Surroundings } from './shard.ts';
 
@@ -77,7 +77,7 @@ export class Stage implements PartitionOwner {
     const { start, topicId } = await this.#placeOf(partition, state);
     if (state.outbox) {
       const records = decodeOutbox(Buffer.from(state.outbox));
-      await publisher.publish(records);
+      await publishOutbox(publisher, records, model);
       if (records.length > 0) metrics.replays.inc({ side });
     }
     const origin = { life: await this.#lifeOf(id, state, epoch), topic: topicId };

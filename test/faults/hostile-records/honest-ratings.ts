@@ -1,0 +1,66 @@
+/** Ratings that everybody would send, between the hostile ones, and what must be in the store because of them. */
+import { shardOf } from '@freshet/events';
+import type { StoreSnapshot } from '@freshet/testkit';
+import type { RawRecord } from './raw-producer.ts';
+
+export const MODEL = 'default';
+export const PARTITIONS = 4;
+export const USERS = 40;
+export const ITEMS = 120;
+
+export interface Rated {
+  readonly user: string;
+  readonly item: string;
+  readonly value: number;
+}
+
+export class HonestRatings {
+  readonly #expected = new Map<string, number>();
+  #produced = 0;
+
+  /** The next of the stream: always the same ones, each user and item many times. */
+  next(count: number): RawRecord[] {
+    return Array.from({ length: count }, () => {
+      const n = this.#produced++;
+      const user = `u${(n * 7) % USERS}`;
+      const item = `i${(n * 11 + Math.floor(n / ITEMS)) % ITEMS}`;
+      return this.record({ user, item, value: 1 + (n % 5) });
+    });
+  }
+
+  /** Whatever else is wrong with a record: this rating in it must count. */
+  record({ user, item, value }: Rated, strayBy = 0): RawRecord {
+    this.#expected.set(`${user} ${item}`, value);
+    return {
+      topic: 'ratings',
+      partition: (shardOf(user, PARTITIONS) + strayBy) % PARTITIONS,
+      key: user,
+      value: JSON.stringify({ user, item, value }),
+    };
+  }
+
+  /** All of the user's ratings go. */
+  forget(user: string): RawRecord {
+    for (const pair of this.#expected.keys()) {
+      if (pair.startsWith(`${user} `)) this.#expected.delete(pair);
+    }
+    return { topic: 'ratings', partition: shardOf(user, PARTITIONS), key: user, value: null };
+  }
+
+  /** What is wrong with the store: nothing, if it holds these ratings and no others, on both sides. */
+  violations({ ratings, gramError, counted, tallies }: StoreSnapshot): string[] {
+    const expected = new Set([...this.#expected].map(([pair, value]) => `${pair} ${value}`));
+    const found: string[] = [];
+    for (const side of ['user', 'item'] as const) {
+      const missing = [...expected].filter((rating) => !ratings[side].has(rating));
+      const extra = [...ratings[side]].filter((rating) => !expected.has(rating));
+      if (missing.length > 0) found.push(`missing on the ${side} side: ${missing.join(', ')}`);
+      if (extra.length > 0) found.push(`too much on the ${side} side: ${extra.join(', ')}`);
+    }
+    if (counted !== expected.size) found.push(`|R| is ${counted}, not ${expected.size}`);
+    const { itemApplied, userSent } = tallies;
+    if (itemApplied !== userSent) found.push(`items applied ${itemApplied} of ${userSent}`);
+    if (!(gramError < 1e-9)) found.push(`a gram is off by ${gramError}`);
+    return found;
+  }
+}

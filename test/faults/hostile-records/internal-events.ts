@@ -1,0 +1,162 @@
+/** Records of the internal topics as they are, and as nobody can have meant them. */
+import {
+  type FactorBatch,
+  factorBatchCodec,
+  type GramPart,
+  type GramsEvent,
+  gramPartCodec,
+  gramsCodec,
+  ItemRatingPack,
+  type ItemRatings,
+  itemRatingsCodec,
+  packedRatings,
+  type Topic,
+  topicName,
+  topics,
+} from '@freshet/events';
+import type { System } from '@freshet/testkit';
+import { MODEL, PARTITIONS } from './honest-ratings.ts';
+
+export const internalTopics = [
+  'itemRatings',
+  'userFactors',
+  'itemFactors',
+  'gramParts',
+  'grams',
+  'claims',
+] as const satisfies readonly Topic[];
+
+export type InternalTopic = (typeof internalTopics)[number];
+
+export function partitionsOf(topic: Topic): number[] {
+  return [...Array(topics[topic].partitions === 'sharded' ? PARTITIONS : 1).keys()];
+}
+
+/** Of each partition the first so many records are looked at. */
+const LOOKED_AT = 300;
+
+/** Records that a service wrote, by topic and partition: the largest of those looked at. */
+export type RealRecords = ReadonlyMap<string, Buffer>;
+
+export async function realRecords(system: System): Promise<RealRecords> {
+  const found = new Map<string, Buffer>();
+  await system.withSession(async ({ admin }) => {
+    for (const topic of internalTopics) {
+      const name = topicName(topic, MODEL);
+      for (const [partition, end] of await admin.ends(name)) {
+        let largest: Buffer = Buffer.alloc(0);
+        for (let at = 0; at < Math.min(end, LOOKED_AT); ) {
+          const messages = await admin.peek(name, partition, at);
+          for (const { value } of messages) {
+            if (value !== null && value.length > largest.length) largest = value;
+          }
+          at = Number(messages.at(-1)?.offset ?? end) + 1;
+        }
+        found.set(`${topic}/${partition}`, largest);
+      }
+    }
+  });
+  return found;
+}
+
+/** Ahead of everything real: taken for an event, it would do harm. */
+const AHEAD = 1_000_000;
+
+/** What decodes, and must be passed over all the same. */
+export function absurd(topic: InternalTopic, real: Buffer, foreign?: Buffer): Buffer[] {
+  switch (topic) {
+    case 'itemRatings':
+      return absurdItemRatings(real, foreign);
+    case 'userFactors':
+    case 'itemFactors':
+      return absurdFactors(real);
+    case 'gramParts':
+      return absurdParts(real);
+    case 'grams':
+      return absurdGrams(real);
+    case 'claims':
+      return [];
+  }
+}
+
+function absurdItemRatings(real: Buffer, foreign = real): Buffer[] {
+  const event = itemRatingsCodec.decode(real);
+  const [rating] = packedRatings(event.entries);
+  const [elsewhere] = packedRatings(itemRatingsCodec.decode(foreign).entries);
+  const encode = (change: Partial<ItemRatings>) => itemRatingsCodec.encode({ ...event, ...change });
+  const packed = (change: object): Buffer => {
+    const pack = new ItemRatingPack();
+    if (rating !== undefined) pack.add({ ...rating, sourceOffset: AHEAD, ...change });
+    return pack.bytes;
+  };
+  const whole = packed({});
+  return [
+    encode({ entries: whole, sourceShard: 999 }),
+    encode({ entries: whole, sourceShard: -1 }),
+    encode({ entries: whole, life: -1 }),
+    encode({ entries: whole.subarray(0, -1) }),
+    encode({ entries: Buffer.alloc(100, 0xff) }),
+    encode({ entries: packed({ time: Number.NaN }) }),
+    encode({ entries: packed({ value: Number.POSITIVE_INFINITY }) }),
+    encode({ entries: packed({ sourceOffset: -5 }) }),
+    encode({ entries: packed({ sourceOffset: AHEAD + 0.5 }) }),
+    encode({ entries: packed({ sourceOffset: 2 ** 60 }) }),
+    encode({ entries: packed({ item: elsewhere?.item }) }),
+  ];
+}
+
+function absurdFactors(real: Buffer): Buffer[] {
+  const batch = factorBatchCodec.decode(real);
+  const { ids, vectors, side, sequence } = batch;
+  const encode = (change: Partial<FactorBatch>) =>
+    factorBatchCodec.encode({ ...batch, sequence: sequence + AHEAD, ...change });
+  return [
+    encode({ shard: 999 }),
+    encode({ shard: -1 }),
+    encode({ side: side === 'user' ? 'item' : 'user' }),
+    encode({ factorCount: 5 }),
+    encode({ vectors: vectors.map(() => Number.NaN) }),
+    encode({ vectors: vectors.map(() => Number.NEGATIVE_INFINITY) }),
+    encode({ vectors: new Float32Array() }),
+    encode({ ids: [...ids, 'one-more'] }),
+    encode({ trends: new Float64Array() }),
+    encode({ from: -5 }),
+    encode({ next: -5 }),
+    encode({ epoch: -1 }),
+  ];
+}
+
+function absurdParts(real: Buffer): Buffer[] {
+  const part = gramPartCodec.decode(real);
+  const encode = (change: Partial<GramPart>) =>
+    gramPartCodec.encode({ ...part, sequence: part.sequence + AHEAD, ...change });
+  return [
+    encode({ shard: 999 }),
+    encode({ shard: -1 }),
+    encode({ factorCount: 5 }),
+    encode({ ratings: -1 }),
+    encode({ epoch: -1 }),
+    encode({ gram: notNumbers(part.gram.length) }),
+    encode({ gram: part.gram.subarray(8) }),
+    encode({ gram: part.gram.subarray(1) }),
+  ];
+}
+
+function absurdGrams(real: Buffer): Buffer[] {
+  const grams = gramsCodec.decode(real);
+  const parts = grams.parts.map((part) => ({ ...part, sequence: part.sequence + AHEAD }));
+  const encode = (change: Partial<GramsEvent>) => gramsCodec.encode({ ...grams, parts, ...change });
+  return [
+    encode({ factorCount: 5 }),
+    encode({ ratings: -1 }),
+    encode({ user: notNumbers(grams.user.length) }),
+    encode({ item: notNumbers(grams.item.length) }),
+    encode({ item: grams.item.subarray(8) }),
+    encode({ parts: [{ side: 'user', shard: -1, epoch: 1, sequence: 1 }] }),
+    encode({ parts: [{ side: 'user', shard: 0, epoch: Number.NaN, sequence: 1 }] }),
+  ];
+}
+
+function notNumbers(bytes: number): Uint8Array {
+  return new Uint8Array(new Float64Array(bytes / 8).fill(Number.NaN).buffer);
+}
