@@ -44,7 +44,7 @@ describe(`every rating counts once in ${SEEDS} random histories in which`, {
       const options = { weather: logLoss };
       accepted += await live(seed, options, async ({ world }) => world.operator.accepted);
     }
-    expect(accepted).toBeGreaterThan(10);
+    expect(accepted).toBeGreaterThan(5);
   });
 });
 
