@@ -6,8 +6,11 @@ const source = {
   ssr: { resolve: { conditions: ['source'] } },
 };
 
-/** Tests that start real servers: one file at a time, for each runs a system of its own. */
-function withServers(name: string, groupOrder: number) {
+/**
+ * Tests that start real servers, a system of its own for each file. They wait more than they work: two files
+ * at a time take half as long as one after the other, more would only slow each other down.
+ */
+function withServers(name: string, groupOrder: number, maxWorkers: number) {
   return {
     ...source,
     test: {
@@ -16,8 +19,7 @@ function withServers(name: string, groupOrder: number) {
       globalSetup: ['test/provision.ts'],
       testTimeout: 60_000,
       hookTimeout: 120_000,
-      fileParallelism: false,
-      // One project after the other: systems side by side would only slow each other down.
+      maxWorkers,
       sequence: { groupOrder },
     },
   };
@@ -34,9 +36,9 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
         },
       },
-      withServers('integration', 1),
-      withServers('faults', 2),
-      withServers('e2e', 3),
+      withServers('integration', 1, 2),
+      withServers('faults', 2, 2),
+      withServers('e2e', 3, 1),
     ],
   },
 });

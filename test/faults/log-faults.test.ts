@@ -82,7 +82,10 @@ async function recreate(): Promise<void> {
       return { name, value };
     });
     const topic = { topic: 'ratings', numPartitions: PARTITIONS, configEntries };
-    return admin.createTopics({ topics: [topic], waitForLeaders: true });
+    return admin.createTopics({ topics: [topic], waitForLeaders: false });
+  });
+  await eventually('it to be led', async () => {
+    return (await admin.fetchTopicOffsets('ratings')).length === PARTITIONS;
   });
 }
 
