@@ -9,12 +9,15 @@ import { type LogRecord, toLogRecord } from './log-record.ts';
  */
 export type Continuation = 'next' | 'before' | number;
 
+/** What is asked of a batch to place it. */
+export type Fetched = Pick<Batch, 'partition' | 'messages' | 'firstOffset' | 'lastOffset'>;
+
 /**
  * A hole is legal only if the log's start is not above it; kafkajs goes to the start by itself when what it
  * asked for is gone. `start` is asked for only where there is a hole.
  */
 export async function continuationOf(
-  batch: Batch,
+  batch: Fetched,
   wanted: number,
   start: () => Promise<number>,
 ): Promise<Continuation> {

@@ -37,6 +37,8 @@ export interface PartitionContext {
   readonly begin: (offset: number) => void;
   /** Fetch nothing more until `begin`. */
   readonly pause: () => void;
+  /** When whoever had the partition before, in this process, has let go of it. */
+  readonly after?: Promise<void> | undefined;
 }
 
 /** Every bound on the loop, with the reason for its size. */
@@ -111,8 +113,9 @@ export class OwnedPartition {
   }
 
   async #live(): Promise<void> {
-    // Not in the constructor: whoever makes the partition wants to note it first.
-    await Promise.resolve();
+    // Not in the constructor: whoever makes the partition wants to note it first. And not before the
+    // former one has ended: its owner would be told to release what has just been taken over.
+    await this.#context.after;
     for (let phase = this.#phase; phase !== 'released'; phase = this.#phase) {
       const signal = await this.#pass(phase);
       // Revoked meanwhile: nothing that came of it counts.

@@ -7,9 +7,9 @@
 
 import { type Log, metrics, verdict } from '@freshet/telemetry';
 import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
-import { retry } from './client.ts';
 import { ConsumerPulse } from './consumer-pulse.ts';
-import { continuationOf, readBatch } from './fetched-batch.ts';
+import { continuationOf, type Fetched, readBatch } from './fetched-batch.ts';
+import { groupConsumer } from './group-consumer.ts';
 import { LogFault } from './log-fault.ts';
 import { OwnedPartition, type PartitionOwner } from './owned-partition.ts';
 import type { PartitionFeed } from './partition-feed.ts';
@@ -35,12 +35,6 @@ export interface ReaderOptions {
 
 /** Every bound on the reading, with the reason for its size. */
 const limits = {
-  bytesPerPartition: 1 << 20,
-  bytesPerFetch: 8 << 20,
-  heartbeatMs: 1_000,
-  heartbeatsPerSession: 3, // one lost heartbeat must not cost the partitions
-  rebalanceTimeoutMs: 60_000, // a take-over loads a whole shard
-  fetchWaitMs: 100, // also how long a resumed partition sleeps before it is read
   partitionsAtOnce: 4,
   tickMs: 1_000, // offsets are committed to Kafka for lag tools; positions live elsewhere
   checkEveryTicks: 2, // a store that lost a shard, a topic that was recreated: noticed within seconds
@@ -51,6 +45,8 @@ const limits = {
 export class PartitionReader {
   #consumer: Consumer | undefined;
   readonly #partitions = new Map<number, OwnedPartition>();
+  /** By partition: when the last one that was ours has ended, also if it no longer is. */
+  readonly #endings = new Map<number, Promise<void>>();
   #hasJoined = false;
   #closed = false;
   #committed = new Map<number, number>();
@@ -70,11 +66,9 @@ export class PartitionReader {
   ) {}
 
   async start(): Promise<void> {
-    const { topic, admin } = this.options;
+    const { topic } = this.options;
     metrics.heldPartitions.set({ topic }, 0);
     metrics.consumersReplaced.inc({ topic }, 0);
-    // Not known now, it will be with the first check.
-    this.#topicId = await admin.topicId(topic).catch(() => undefined);
     await this.#open();
     this.#timer = setInterval(() => this.#tick(), limits.tickMs).unref();
   }
@@ -118,6 +112,8 @@ export class PartitionReader {
       try {
         this.#consumer = consumer;
         await consumer.connect();
+        // Before anything is taken over: what is created anew from then on must be noticed.
+        this.#topicId ??= await this.options.admin.topicId(this.options.topic);
         await consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
         await consumer.run({
           autoCommit: false,
@@ -139,20 +135,12 @@ export class PartitionReader {
 
   #newConsumer(): Consumer {
     const { groupId, sessionMs, gatherMs, topic } = this.options;
-    const beatMs = Math.min(limits.heartbeatMs, sessionMs / limits.heartbeatsPerSession);
-    const consumer = this.kafka.consumer({
+    const consumer: Consumer = groupConsumer(this.kafka, {
       groupId: typeof groupId === 'string' ? groupId : groupId(),
-      allowAutoTopicCreation: false,
-      sessionTimeout: sessionMs,
-      heartbeatInterval: beatMs,
-      rebalanceTimeout: limits.rebalanceTimeoutMs,
-      minBytes: gatherMs === undefined ? 1 : limits.bytesPerPartition,
-      maxWaitTimeInMs: gatherMs ?? limits.fetchWaitMs,
-      maxBytesPerPartition: limits.bytesPerPartition,
-      maxBytes: limits.bytesPerFetch,
-      readUncommitted: false,
+      sessionMs,
+      gatherMs,
       // One that was given up must not come back: as a member of the group it would keep partitions.
-      retry: { ...retry, restartOnFailure: async () => consumer === this.#consumer },
+      mayRestart: () => consumer === this.#consumer,
     });
     const { events } = consumer;
     // What a consumer that was given up still says is nobody's business.
@@ -176,8 +164,8 @@ export class PartitionReader {
     // Others have been read, or were stale: to pass those would skip what was sought instead.
     consumer.on(
       events.END_BATCH_PROCESS,
-      heard(({ payload: { partition, lastOffset, batchSize } }) => {
-        if (!(batchSize > 0)) this.#passed(partition, Number(lastOffset) + 1);
+      heard(({ payload: { partition, firstOffset, lastOffset, batchSize } }) => {
+        if (!(batchSize > 0)) void this.#passed(partition, firstOffset, lastOffset);
       }),
     );
     consumer.on(
@@ -216,8 +204,10 @@ export class PartitionReader {
         pause: () => {
           if (consumer === this.#consumer && !this.#closed) consumer.pause(at);
         },
+        after: this.#endings.get(partition),
       });
       this.#partitions.set(partition, owned);
+      this.#endings.set(partition, owned.ended);
     }
   }
 
@@ -239,7 +229,7 @@ export class PartitionReader {
   }
 
   /** False where the batch must not be applied: the partition is taken over again, or held. */
-  async #continues(owned: OwnedPartition, wanted: number, batch: Batch): Promise<boolean> {
+  async #continues(owned: OwnedPartition, wanted: number, batch: Fetched): Promise<boolean> {
     const { topic, admin, log, onLoss } = this.options;
     const { partition } = batch;
     const start = async () => (await admin.ranges(topic)).get(partition)?.start ?? 0;
@@ -276,9 +266,20 @@ export class PartitionReader {
     return false;
   }
 
-  #passed(partition: number, next: number): void {
-    const feed = this.#partitions.get(partition)?.feed;
-    if (feed !== undefined && next > feed.fetched) feed.push([], next);
+  /** Markers may lie behind a hole too: what was deleted before them is as lost as before a record. */
+  async #passed(partition: number, first: string, last: string): Promise<void> {
+    const owned = this.#partitions.get(partition);
+    const feed = owned?.feed;
+    const next = Number(last) + 1;
+    if (owned === undefined || feed === undefined || next <= feed.fetched) return;
+    const marks = { partition, messages: [], firstOffset: () => first, lastOffset: () => last };
+    try {
+      if (!(await this.#continues(owned, feed.fetched, marks))) return;
+      if (owned.feed === feed) feed.push([], next);
+    } catch {
+      // Kafka is away. kafkajs has gone on behind the markers: taking over again brings it back to them.
+      owned.interrupt('refused');
+    }
   }
 
   #crashed(error: unknown): void {

@@ -12,7 +12,7 @@ import {
   sides,
   topicName,
 } from '@freshet/events';
-import { priorWeight } from '@freshet/model';
+import { Gram, priorWeight } from '@freshet/model';
 import type { FactorStore } from '@freshet/store';
 import {
   InternalEvents,
@@ -118,11 +118,14 @@ export class Aggregation implements PartitionOwner {
     for (const side of sides) {
       for (let shard = 0; shard < partitions; shard++) {
         const { gram, facts } = await store.inspect({ side, shard });
-        const { epoch, sequence, ratings } = facts;
-        if (gram === null || epoch === undefined || sequence === undefined) continue;
-        const version = { epoch: Number(epoch), sequence: Number(sequence) };
-        const counts = { factorCount, ratings: Number(ratings ?? 0) };
-        this.#sum.receive({ side, shard, ...version, ...counts, gram });
+        const { fence, sequence = 0, ratings = 0 } = facts;
+        if (fence === undefined) continue;
+        // Whoever took the shard over has said the same under this epoch, also if nothing was committed
+        // since: an older one would go back behind what readers have seen, and they would refuse it.
+        const version = { epoch: Number(fence), sequence: Number(sequence) };
+        const counts = { factorCount, ratings: Number(ratings) };
+        const held = gram ?? Gram.zero(factorCount).toBytes();
+        this.#sum.receive({ side, shard, ...version, ...counts, gram: held });
       }
     }
   }

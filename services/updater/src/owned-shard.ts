@@ -60,6 +60,11 @@ export class OwnedShard {
     this.#gram = shard.gram.toBytes();
   }
 
+  /** The offset after everything that is committed. */
+  get position(): number {
+    return this.#position;
+  }
+
   get key(): string {
     return `${this.shard.id.side}:${this.shard.id.shard}`;
   }

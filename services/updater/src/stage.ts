@@ -74,6 +74,8 @@ export class Stage implements PartitionOwner {
     const claim = { topic: topicName('claims', model), partition: 0, key: side, value: null };
     const epoch = (await publisher.append(claim)) + 1;
     const state = await store.takeOver(id, epoch);
+    // The store may have lost everything since: what begins now must begin the life that is.
+    if (state.position === null) await agreement.renew();
     const { start, topicId } = await this.#placeOf(partition, state);
     if (state.outbox) {
       const records = decodeOutbox(Buffer.from(state.outbox));
@@ -114,13 +116,14 @@ export class Stage implements PartitionOwner {
     return true;
   }
 
-  /** False if the store has lost the fence: whatever else it held is gone or old too. */
+  /** False if the store has lost the fence, or commits: whatever else it held is gone or old too. */
   async isStored(partition: number): Promise<boolean> {
     const running = this.#running.get(partition);
     if (running === undefined) return true;
-    const { fence } = await this.options.store.facts(running.owned.shard.id);
-    // A higher one is another process, of which the group will tell.
-    return Number(fence ?? 0) >= running.owned.epoch;
+    const { epoch, position: reached, shard } = running.owned;
+    const { fence, position } = await this.options.store.facts(shard.id);
+    // A higher fence is another process, of which the group will tell.
+    return Number(fence ?? 0) >= epoch && Number(position ?? 0) >= reached;
   }
 
   async isMended(partition: number, fault: Error): Promise<boolean> {

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { topicName } from '@freshet/events';
 import { Gram } from '@freshet/model';
-import type { FactorStore, ShardState } from '@freshet/store';
+import type { FactorStore, ShardId, ShardState } from '@freshet/store';
 import { decodeOutbox, encodeOutbox, type Publisher, type TopicAdmin } from '@freshet/stream';
 import { CannotWork } from '../operator-command.ts';
 import { acceptancesOf, type SourceState } from './source-report.ts';
@@ -31,6 +31,7 @@ export async function acceptSource(accepting: Accepting, source: SourceState): P
   const epoch = await claimAbove(accepting, Number(fence ?? 0));
   if (source.state === 'claims') return;
   const state = await store.takeOver(id, epoch);
+  if (state.position !== source.position) throw movedOn(id);
   const verdict = await store.commit(id, {
     epoch,
     id: randomUUID(),
@@ -43,11 +44,14 @@ export async function acceptSource(accepting: Accepting, source: SourceState): P
     outbox: outboxOf(state, source, model),
     facts: factsOf(accepting, state, source, epoch),
   });
-  if (verdict.kind !== 'written') {
-    throw new CannotWork(
-      `${id.side} shard ${id.shard} was taken over by an updater meanwhile: run freshet sources again`,
-    );
-  }
+  if (verdict.kind !== 'written') throw movedOn(id);
+}
+
+/** What was listed is no longer so: a person must look again. */
+function movedOn({ side, shard }: ShardId): CannotWork {
+  return new CannotWork(
+    `an updater moved ${side} shard ${shard} on meanwhile: run freshet sources again`,
+  );
 }
 
 /** Claims until the offset is above the fence, which it is at once unless the topic was created anew. */
@@ -77,8 +81,9 @@ function factsOf(
   const acceptance = { at: now().toISOString(), kind, from: position, next };
   const accepted = [...acceptancesOf(state), acceptance].slice(-REMEMBERED);
   const facts: Record<string, string> = { accepted: JSON.stringify(accepted) };
-  if (kind !== 'recreated') return facts;
+  // From now on a position counts in this topic: whoever recreates it next must be found out.
   if (topicId !== undefined) facts.topic = topicId;
+  if (kind !== 'recreated') return facts;
   // Of an item shard the life is what it began with: its sources have lives of their own.
   if (id.side === 'item') return facts;
   facts.life = String(epoch);

@@ -1,0 +1,117 @@
+/**
+ * One process's way to its servers. A request may be slow, never arrive, or arrive and lose its answer;
+ * and a process may die at any of them: then what it has sent still arrives, and nothing ever returns.
+ */
+import type { Random } from '@freshet/model';
+import { type FactorStore, StoreAway } from '@freshet/store';
+import type { OutRecord } from '@freshet/stream';
+import type { MemoryLog } from '@freshet/testkit';
+import { turn } from './simulated-time.ts';
+import type { Weather } from './weather.ts';
+
+const SLOWEST_TURNS = 4;
+
+type Log = Pick<
+  MemoryLog,
+  'ranges' | 'ends' | 'topicId' | 'committed' | 'peek' | 'deleteGroup' | 'append'
+>;
+
+export class Wire {
+  isDead = false;
+
+  constructor(
+    readonly random: Random,
+    readonly weather: () => Weather,
+  ) {}
+
+  async request<T>(act: () => Promise<T>, away: () => Error): Promise<T> {
+    await this.#live();
+    if (this.#happens('away')) throw away();
+    const answer = await act();
+    await this.arrive();
+    if (this.#happens('away')) throw away();
+    return answer;
+  }
+
+  /** The store as this process reaches it. */
+  store(store: FactorStore): FactorStore {
+    const vectors: FactorStore['vectors'] = (shard) => this.#scan(store, shard);
+    return new Proxy(store, {
+      get: (target, name) => {
+        if (name === 'vectors') return vectors;
+        const method = Reflect.get(target, name).bind(target);
+        return async (...args: unknown[]) => {
+          const answer = await this.request(() => method(...args), storeAway);
+          if (name === 'commit' && this.#happens('answerLost')) throw storeAway();
+          return answer;
+        };
+      },
+    });
+  }
+
+  /** What the brokers know, as this process learns it. */
+  admin(log: Log): Log {
+    return new Proxy(log, {
+      get: (target, name) => {
+        const method = Reflect.get(target, name).bind(target);
+        return (...args: unknown[]) => this.request(() => method(...args), kafkaAway);
+      },
+    });
+  }
+
+  publisher(log: Log) {
+    return {
+      append: (record: OutRecord) => this.request(() => log.append(record), kafkaAway),
+      publish: (records: readonly OutRecord[]) => this.#send(log, records),
+    };
+  }
+
+  /** The process is gone before it learns what came of a request. */
+  async arrive(): Promise<void> {
+    if (this.#happens('slow')) {
+      for (let n = this.random.below(SLOWEST_TURNS); n >= 0; n--) await turn();
+    }
+    await this.#live();
+  }
+
+  /** Of several records some may have arrived when the rest does not. */
+  async #send(log: Log, records: readonly OutRecord[]): Promise<void> {
+    await this.#live();
+    if (this.#happens('slow')) {
+      for (let n = this.random.below(SLOWEST_TURNS); n >= 0; n--) await turn();
+    }
+    for (const record of records) {
+      if (this.#happens('away')) throw kafkaAway();
+      await log.append(record);
+      await this.#live();
+    }
+    await this.arrive();
+    if (this.#happens('away')) throw kafkaAway();
+  }
+
+  async *#scan(store: FactorStore, shard: Parameters<FactorStore['vectors']>[0]) {
+    await this.request(async () => {}, storeAway);
+    for await (const found of store.vectors(shard)) {
+      yield found;
+      if (this.#happens('scanBroken')) throw storeAway();
+    }
+  }
+
+  async #live(): Promise<void> {
+    if (this.#happens('death')) this.isDead = true;
+    if (this.isDead) await new Promise<never>(() => {});
+  }
+
+  #happens(what: 'death' | 'away' | 'answerLost' | 'slow' | 'scanBroken'): boolean {
+    return this.random.next() < this.weather()[what];
+  }
+}
+
+export function storeAway(): StoreAway {
+  return new StoreAway('the store did not answer');
+}
+
+export function kafkaAway(): Error {
+  const error = new Error('Kafka did not answer');
+  return Object.assign(error, { name: 'KafkaJSConnectionError', retriable: true });
+}
