@@ -66,7 +66,7 @@ export function readFactorBatch(
   const { ids, vectors, trends, epoch, sequence, from, next } = batch;
   must(vectors.length === ids.length * factorCount && trends.length === ids.length, 'length');
   must([epoch, sequence, from, next].every(isCount), 'version');
-  must(vectors.every(Number.isFinite), 'vector');
+  must(areFinite(vectors), 'vector');
   return batch;
 }
 
@@ -94,11 +94,18 @@ export function readGrams(bytes: Buffer, { factorCount }: ModelShape): GramsEven
 /** Count, sum and packed triangle, in doubles. */
 function checkGram(bytes: Uint8Array, k: number): void {
   must(bytes.length === 8 * (1 + k + (k * (k + 1)) / 2), 'length of a gram');
-  must(float64s(bytes).every(Number.isFinite), 'gram');
+  must(areFinite(float64s(bytes)), 'gram');
 }
 
 function must(holds: boolean, what: string): void {
   if (!holds) throw new RangeError(`it cannot be of this model: its ${what} does not fit`);
+}
+
+/** Zero times a number is zero, unless it is not finite: one sum tells for all of them. */
+function areFinite(numbers: Float32Array | Float64Array): boolean {
+  let sum = 0;
+  for (let at = 0; at < numbers.length; at++) sum += 0 * (numbers[at] as number);
+  return sum === 0;
 }
 
 function isCount(value: number): boolean {

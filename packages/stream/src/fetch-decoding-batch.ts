@@ -3,13 +3,10 @@
  * them. What kafkajs does not check is checked here: the checksum, every length and every count, so
  * that corrupt bytes are an error and neither an endless loop nor nonsense that looks like a record.
  */
-import { createRequire } from 'node:module';
 import { codecOf } from './codecs.ts';
 import { BadBytes, corrupt } from './codecs-bytes.ts';
+import { crc32c } from './crc32c.ts';
 import { Cursor } from './fetch-decoding-cursor.ts';
-
-const require = createRequire(import.meta.url);
-const crc32c: (bytes: Buffer) => number = require('kafkajs/src/protocol/recordBatch/crc32C');
 
 /** Offset and length, then everything up to the records. */
 export const BATCH_HEADER_BYTES = 61;
@@ -62,7 +59,7 @@ const TRANSACTIONAL = 16;
 const CONTROL = 32;
 
 export function hasRightChecksum(batch: Buffer): boolean {
-  return crc32c(batch.subarray(CRC_COVERS_FROM)) === batch.readUInt32BE(CRC_AT);
+  return crc32c(batch, CRC_COVERS_FROM) === batch.readUInt32BE(CRC_AT);
 }
 
 /** All but the checksum; the caller has made sure that the header is complete. */
@@ -107,9 +104,21 @@ export async function decodeBatch(batch: Buffer): Promise<Decoded> {
   return { messages, bytes: bytes.length };
 }
 
+/** Adds to a 64-bit number in text, by way of a double wherever that is exact. */
+function sumOf(first: string): (delta: number | bigint) => string {
+  const start = Number(first);
+  return (delta) => {
+    const sum = start + Number(delta);
+    const isExact = Number.isSafeInteger(start) && Number.isSafeInteger(sum);
+    return isExact && typeof delta === 'number'
+      ? String(sum)
+      : String(BigInt(first) + BigInt(delta));
+  };
+}
+
 function recordReader(context: BatchContext): (cursor: Cursor) => DecodedMessage {
-  const firstOffset = BigInt(context.firstOffset);
-  const firstTimestamp = BigInt(context.firstTimestamp);
+  const offsetOf = sumOf(context.firstOffset);
+  const timestampOf = sumOf(context.firstTimestamp);
   return (cursor) => {
     const length = cursor.varint();
     const from = cursor.skip(length);
@@ -124,11 +133,8 @@ function recordReader(context: BatchContext): (cursor: Cursor) => DecodedMessage
     return {
       magicByte: context.magicByte,
       attributes,
-      timestamp:
-        context.timestampType === 1
-          ? context.maxTimestamp
-          : (firstTimestamp + BigInt(timestampDelta)).toString(),
-      offset: (firstOffset + BigInt(offsetDelta)).toString(),
+      timestamp: context.timestampType === 1 ? context.maxTimestamp : timestampOf(timestampDelta),
+      offset: offsetOf(offsetDelta),
       key,
       value,
       headers,
@@ -138,9 +144,11 @@ function recordReader(context: BatchContext): (cursor: Cursor) => DecodedMessage
   };
 }
 
+const NO_HEADERS: Headers = Object.freeze({});
+
 function readHeaders(record: Cursor): Headers {
   const count = record.varint();
-  if (count === 0) return {};
+  if (count === 0) return NO_HEADERS;
   if (count < 0 || count * 2 > record.left) throw corrupt();
   const headers = new Map<string, Buffer | null | (Buffer | null)[]>();
   for (let index = 0; index < count; index++) {

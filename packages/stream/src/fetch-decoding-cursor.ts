@@ -43,6 +43,12 @@ export class Cursor {
   }
 
   varlong(): number | bigint {
+    // Most are lengths and differences of less than 64.
+    const only = this.at < this.end ? (this.bytes[this.at] as number) : 0x80;
+    if (only < 0x80) {
+      this.at++;
+      return only & 1 ? -(only + 1) / 2 : only / 2;
+    }
     let sum = 0;
     for (let count = 0; count < EXACT_BYTES; count++) {
       const byte = this.bytes[this.skip(1)] as number;

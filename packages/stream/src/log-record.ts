@@ -16,7 +16,7 @@ export function toLogRecord(message: KafkaMessage): LogRecord {
     timestamp: Math.max(NO_TIMESTAMP, Number(message.timestamp)),
     key: message.key,
     value: message.value,
-    headers: message.headers === undefined ? NO_HEADERS : headersOf(message.headers),
+    headers: headersOf(message.headers),
   };
 }
 
@@ -29,9 +29,11 @@ const NO_HEADERS: LogRecord['headers'] = Object.freeze(Object.create(null));
  * A producer may name a header anything, `__proto__` too, repeat its name, and leave out its value: such a
  * header counts as absent, and of several the first that has a value.
  */
-function headersOf(given: NonNullable<KafkaMessage['headers']>): LogRecord['headers'] {
+function headersOf(given: KafkaMessage['headers']): LogRecord['headers'] {
+  const entries = given === undefined ? [] : Object.entries(given);
+  if (entries.length === 0) return NO_HEADERS;
   const headers: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of entries) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     // kafkajs finds more under a name like `constructor` than the producer sent.
     const first = values.find((each) => Buffer.isBuffer(each) || typeof each === 'string');

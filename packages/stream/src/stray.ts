@@ -18,7 +18,9 @@ export function strayHeader({ model, partition, offset }: StraySource): string {
 
 /** undefined where nobody sent the record on, or the header is not one of ours. */
 export function straySource({ headers }: LogRecord): StraySource | undefined {
-  const parts = /^([^/]+)\/(\d+)\/(\d+)$/.exec(headers[STRAY_HEADER] ?? '');
+  const header = headers[STRAY_HEADER];
+  if (header === undefined) return undefined;
+  const parts = /^([^/]+)\/(\d+)\/(\d+)$/.exec(header);
   const [, model, partition, offset] = parts ?? [];
   if (model === undefined) return undefined;
   return { model, partition: Number(partition), offset: Number(offset) };
