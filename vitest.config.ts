@@ -37,8 +37,8 @@ export default defineConfig({
         },
       },
       withServers('integration', 1, 2),
-      withServers('faults', 2, 2),
-      withServers('e2e', 3, 1),
+      withServers('faults', 1, 2),
+      withServers('e2e', 2, 2),
     ],
   },
 });

@@ -6,7 +6,7 @@ import { serviceNames } from '@freshet/local';
 import { eventually, RatingStream, System } from '@freshet/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-const KILLS = 3;
+const KILLS = 2;
 let system: System;
 let stream: RatingStream;
 

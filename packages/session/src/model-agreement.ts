@@ -26,7 +26,7 @@ export interface AgreementOptions {
 /** Every wait, with the reason for its length. */
 const waits = {
   lookAgainMs: 500,
-  restoreMs: 6_000, // whoever runs notices an empty store sooner, and writes its own settings back
+  restoreMs: 5_000, // whoever runs notices an empty store sooner, and writes its own settings back
   othersMs: SIGN_OF_LIFE_MS + 2_000, // services that were killed count as running for so long
 } as const;
 

@@ -36,7 +36,7 @@ export type Agreed =
   | { readonly kind: 'tuned'; readonly tuning: Tuning; readonly others: number };
 
 /** How long a sign of life counts: services that were killed stand in nobody's way for longer. */
-export const SIGN_OF_LIFE_MS = 10_000;
+export const SIGN_OF_LIFE_MS = 6_000;
 
 /** The store holds a model with other settings. */
 export class ManifestMismatch extends Fault {
