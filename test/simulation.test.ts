@@ -11,7 +11,7 @@ import type { Sabotage } from './simulation/sabotage.ts';
 import { shards } from './simulation/simulated-model.ts';
 import { logLoss, lostAnswers, storeLoss, storm, type Weather } from './simulation/weather.ts';
 
-const SEEDS = 100;
+const SEEDS = 60;
 const LIMIT_MS = 240_000;
 
 const weathers: readonly [string, Weather][] = [

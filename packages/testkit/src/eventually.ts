@@ -6,7 +6,8 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   let last: unknown;
-  for (;;) {
+  // Ever more seldom: to look costs the system that is waited for as much as anybody.
+  for (let pauseMs = 20; ; pauseMs = Math.min(1.1 * pauseMs, 200)) {
     try {
       const found = await look();
       if (found) return found;
@@ -17,6 +18,6 @@ export async function eventually<T>(
     if (Date.now() > deadline) {
       throw new Error(`waited ${limitMs / 1000} s in vain for ${what}`, { cause: last });
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
