@@ -11,8 +11,6 @@ export interface TopicRow {
   readonly keyedBy: string;
   readonly partitions: 'sharded' | 'single';
   readonly retain: Retention;
-  /** What the broker compresses it with; absent: as it was sent. docs/decisions/0005 says why. */
-  readonly compress?: 'lz4';
   readonly about: string;
 }
 
@@ -42,7 +40,6 @@ export const topics = {
     keyedBy: 'shard',
     partitions: 'sharded',
     retain: 'forever',
-    compress: 'lz4',
     about: 'ratings as the user stage decided them, for the item stage',
   },
   userFactors: {
@@ -135,12 +132,8 @@ const HOUR_MS = 3_600_000;
 
 /** What Kafka is told when it creates a topic. */
 export function topicConfig(topic: Topic): Record<string, string> {
-  const { retain, compress }: TopicRow = topics[topic];
-  const common = {
-    'max.message.bytes': String(messageBytesLimit),
-    ...(compress === undefined ? {} : { 'compression.type': compress }),
-  };
-  switch (retain) {
+  const common = { 'max.message.bytes': String(messageBytesLimit) };
+  switch (topics[topic].retain) {
     case 'forever':
       return { ...common, 'retention.ms': '-1', 'retention.bytes': '-1' };
     case 'hour':
