@@ -29,7 +29,7 @@ function batch(from: number, changes: Partial<FactorBatch> & { value?: number } 
     side: 'item',
     shard: 0,
     epoch: 1,
-    sequence: from,
+    sequence: from + 1,
     from,
     next: from + 1,
     factorCount: K,
@@ -53,11 +53,16 @@ function vectorOf(id: string): number[] | undefined {
 }
 
 describe('a replica receives a batch', () => {
+  it('that is the first of its shard, from where it is: the store has lost what it holds', () => {
+    replica.resetShard(0, { epoch: 1, sequence: 4, next: 7 }, new Set([a]));
+    expect(replica.receive(batch(7, { epoch: 2, sequence: 1 }))).toBe('reload');
+  });
+
   it('that continues what it holds: applied', () => {
     expect(replica.receive(batch(0))).toBe('applied');
     expect(replica.receive(batch(1))).toBe('applied');
     expect(vectorOf(a)).toEqual([1, 1]);
-    expect(replica.version(0)).toEqual({ epoch: 1, sequence: 1, next: 2 });
+    expect(replica.version(0)).toEqual({ epoch: 1, sequence: 2, next: 2 });
   });
 
   it('that it has, or an older one: dropped', () => {

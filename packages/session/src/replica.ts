@@ -154,9 +154,11 @@ export class Replica {
 }
 
 /**
- * A batch continues what is held when it starts where that ended. A new epoch that starts earlier
- * means that the store went back; a gap means that batches were lost to retention.
+ * A batch continues what is held when it starts where that ended. A new epoch that starts earlier means that
+ * the store went back; a gap, that batches were lost to retention. The first batch of a shard continues
+ * nothing, wherever its log begins: if something is held, the store has lost it.
  */
 function follows(batch: FactorBatch, held: ShardVersion | undefined): boolean {
-  return held === undefined ? batch.from === 0 : batch.from === held.next;
+  if (batch.sequence === 1 || held === undefined) return batch.sequence === 1 && held === undefined;
+  return batch.from === held.next;
 }
