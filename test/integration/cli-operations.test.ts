@@ -33,18 +33,7 @@ function start(args: readonly string[], settings: Readonly<Record<string, string
   return spawn(process.execPath, [MAIN, ...args], { env: { ...environment, XDG_CACHE_HOME } });
 }
 
-async function freshet(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
-  const child = start(args, settings);
-  let [out, err] = ['', ''];
-  child.stdout.on('data', (bytes) => {
-    out += bytes;
-  });
-  child.stderr.on('data', (bytes) => {
-    err += bytes;
-  });
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { code, out, err };
-}
+const freshet: System['freshet'] = (args, settings) => system.freshet(args, settings);
 
 async function produced(topic = 'ratings'): Promise<number> {
   const ends = await system.withSession(({ admin }) => admin.ends(topic));

@@ -4,7 +4,7 @@
  * have been sought elsewhere, and tells the end of every batch, also of one that nobody wanted.
  */
 import type { LogRecord } from '@freshet/stream';
-import type { MemoryLog } from '@freshet/testkit';
+import { consumerEvents, type MemoryLog } from '@freshet/testkit';
 import { turn } from './simulated-time.ts';
 import { kafkaAway, type Wire } from './wire.ts';
 
@@ -26,14 +26,7 @@ export interface ConsumerOptions {
 const waits = { joinMs: 60, fetchMs: 100, nextFetchMs: 10 } as const;
 
 export class SimulatedConsumer {
-  readonly events = {
-    GROUP_JOIN: 'join',
-    CRASH: 'crash',
-    HEARTBEAT: 'beat',
-    FETCH_START: 'fetch',
-    REBALANCING: 'rebalancing',
-    END_BATCH_PROCESS: 'end',
-  };
+  readonly events = consumerEvents;
   readonly #options: ConsumerOptions;
   readonly #listeners: [string, Listener][] = [];
   readonly #paused = new Set<number>();

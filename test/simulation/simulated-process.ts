@@ -2,7 +2,7 @@
 import { type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import type { Grams, Random } from '@freshet/model';
-import { FollowedReplica, ModelAgreement, Replica } from '@freshet/session';
+import { FollowedReplica, ModelAgreement, Replica, updaterGroup } from '@freshet/session';
 import type { FactorStore, MemoryStore } from '@freshet/store';
 import { PartitionReader } from '@freshet/stream';
 import { verdict } from '@freshet/telemetry';
@@ -131,7 +131,7 @@ export class SimulatedUpdater extends SimulatedProcess {
     const agreed = await ModelAgreement.join(joined);
     const others = await this.#others();
     const publisher = wire.publisher(around.log);
-    const groupId = `${MODEL}.updater.${side}s`;
+    const groupId = updaterGroup(MODEL, side);
     const stage = new Stage({
       side,
       source: sourceOf(side),
@@ -147,7 +147,6 @@ export class SimulatedUpdater extends SimulatedProcess {
       gramParts: new GramPartPublisher(publisher, log, fail),
       admin: this.admin(sabotage.stageAdmin?.(around.log)),
       agreement: agreed,
-      groupId,
       mayRebuildFromPart: sabotage.mayRebuildFromPart ?? false,
       log,
       fail,

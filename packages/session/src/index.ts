@@ -6,4 +6,10 @@ export { type Brokers, openBrokers, openTopics } from './open-brokers.ts';
 export { agreementOf, openSession, type Session, STORE_FORMAT } from './open-session.ts';
 export { Replica, type ReplicaOptions, type ShardVersion } from './replica.ts';
 export { ServerWatch } from './server-watch.ts';
-export { type ShardHistory, type SourceLog, sourceFault } from './source-fault.ts';
+export {
+  claimsAreBehind,
+  lookAtSource,
+  sourceFault,
+  unreadableAt,
+  updaterGroup,
+} from './source-fault.ts';

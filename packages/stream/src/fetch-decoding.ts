@@ -31,6 +31,11 @@ export function isUnreadable<T extends object>(message: T): message is T & Unrea
   return 'unreadable' in message;
 }
 
+/** What is wrong with the batch, in words. */
+export function unreadableText({ firstOffset, offset, unreadable }: UnreadableMessage): string {
+  return `the batch at offsets ${firstOffset} to ${offset} cannot be read: ${unreadable.message}`;
+}
+
 /** What kafkajs's decoder of a response has and this needs. */
 interface ResponseDecoder {
   readInt32(): number;

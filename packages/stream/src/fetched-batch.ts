@@ -1,6 +1,6 @@
 /** What one fetch brought of a partition: is it what comes next, and how much of it can be read? */
 import type { Batch } from 'kafkajs';
-import { isUnreadable } from './fetch-decoding.ts';
+import { isUnreadable, unreadableText } from './fetch-decoding.ts';
 import { type LogRecord, toLogRecord } from './log-record.ts';
 
 /**
@@ -41,9 +41,11 @@ export function readBatch(batch: Batch): ReadBatch {
   if (bad === undefined) {
     return { records: messages.map(toLogRecord), next: Number(batch.lastOffset()) + 1 };
   }
-  const { firstOffset, offset, unreadable } = bad;
-  const what = `the batch at offsets ${firstOffset} to ${offset} cannot be read: ${unreadable.message}`;
   const readable = messages.filter((message) => !isUnreadable(message)).map(toLogRecord);
   const next = (readable.at(-1)?.offset ?? -1) + 1;
-  return { records: readable, next, unreadable: { what, offset: Number(offset) } };
+  return {
+    records: readable,
+    next,
+    unreadable: { what: unreadableText(bad), offset: Number(bad.offset) },
+  };
 }

@@ -1,7 +1,7 @@
 export { type KafkaOptions, KafkaUnreachable, openKafka } from './client.ts';
 export { clientPositions, type Followed } from './client-positions.ts';
 export { boundedHeaders, CUT_HEADER, deadLetter } from './dead-letter.ts';
-export { isUnreadable } from './fetch-decoding.ts';
+export { isUnreadable, unreadableText } from './fetch-decoding.ts';
 export { groupMembers } from './group-members.ts';
 export { InternalEvents, internalRecord, NewerFormat } from './internal-record.ts';
 export { LogFault, type LogFaultKind, type LogPlace, logFaults } from './log-fault.ts';

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@freshet/telemetry';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
-import { isUnreadable } from './fetch-decoding.ts';
+import { isUnreadable, unreadableText } from './fetch-decoding.ts';
 import type { LogRecord } from './log-record.ts';
 import { toLogRecord } from './log-record.ts';
 import type { TopicAdmin } from './topic-admin.ts';
@@ -90,11 +90,7 @@ async function readToEnds(
     // kafkajs would try again for ever what throws here.
     try {
       const bad = batch.messages.find(isUnreadable);
-      if (bad) {
-        const { firstOffset, offset, unreadable } = bad;
-        const place = `${topic}/${partition}, offsets ${firstOffset} to ${offset}`;
-        throw new Error(`${place}: the batch cannot be read: ${unreadable.message}`);
-      }
+      if (bad) throw new Error(`${topic}/${partition}: ${unreadableText(bad)}`);
       await receive(partition, batch.messages.map(toLogRecord).filter(isWanted));
     } catch (error) {
       fail(error);

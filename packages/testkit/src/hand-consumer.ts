@@ -2,16 +2,19 @@
 type Listener = (event: { payload: object }) => void;
 type EachBatch = (payload: object) => Promise<void>;
 
+/** What a consumer of kafkajs tells that a partition reader listens to. */
+export const consumerEvents = {
+  GROUP_JOIN: 'join',
+  CRASH: 'crash',
+  HEARTBEAT: 'beat',
+  FETCH_START: 'fetch',
+  REBALANCING: 'rebalancing',
+  END_BATCH_PROCESS: 'end',
+} as const;
+
 /** As much of kafkajs as a partition reader uses. */
 export class HandConsumer {
-  readonly events = {
-    GROUP_JOIN: 'join',
-    CRASH: 'crash',
-    HEARTBEAT: 'beat',
-    FETCH_START: 'fetch',
-    REBALANCING: 'rebalancing',
-    END_BATCH_PROCESS: 'end',
-  };
+  readonly events = consumerEvents;
   readonly listeners: [string, Listener][] = [];
   readonly seeks: number[] = [];
   isConnected = false;

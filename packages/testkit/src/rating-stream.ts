@@ -5,7 +5,7 @@
 import { shardOf } from '@freshet/events';
 import { type OutRecord, openKafka, Publisher } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
-import type { StoreSnapshot } from './store-snapshot.ts';
+import { type StoreSnapshot, violationsOf } from './store-snapshot.ts';
 import type { System } from './system.ts';
 
 const PARTITIONS = 4;
@@ -70,22 +70,11 @@ export class RatingStream {
     }
   }
 
-  #compare({ ratings, gramError, counted, tallies }: StoreSnapshot): string[] {
+  #compare(snapshot: StoreSnapshot): string[] {
     const expected = new Set([...this.#truth].map(([pair, value]) => `${pair} ${value}`));
-    const found: string[] = [];
-    for (const side of ['user', 'item'] as const) {
-      const missing = [...expected].filter((rating) => !ratings[side].has(rating));
-      const extra = [...ratings[side]].filter((rating) => !expected.has(rating));
-      if (missing.length > 0) found.push(`missing on the ${side} side: ${missing.join(', ')}`);
-      if (extra.length > 0) found.push(`too much on the ${side} side: ${extra.join(', ')}`);
-    }
-    if (counted !== expected.size) found.push(`|R| is ${counted}, not ${expected.size}`);
-    const applied = Number(tallies.userApplied.split(':')[0]);
+    const found = violationsOf(snapshot, expected);
+    const applied = Number(snapshot.tallies.userApplied.split(':')[0]);
     if (applied !== this.#produced) found.push(`${applied} of ${this.#produced} were applied`);
-    if (tallies.itemApplied !== tallies.userSent) {
-      found.push(`items applied ${tallies.itemApplied}, users sent ${tallies.userSent}`);
-    }
-    if (!(gramError < 1e-9)) found.push(`a gram is off by ${gramError}`);
     return found;
   }
 

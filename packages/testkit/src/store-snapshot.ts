@@ -53,6 +53,25 @@ export async function snapshot(store: FactorStore, partitions: number): Promise<
   };
 }
 
+/** What is wrong with a store that should hold these ratings (`user item value`) and no others. */
+export function violationsOf(
+  { ratings, gramError, counted, tallies }: StoreSnapshot,
+  expected: ReadonlySet<string>,
+): string[] {
+  const found: string[] = [];
+  for (const side of ['user', 'item'] as const) {
+    const missing = [...expected].filter((rating) => !ratings[side].has(rating));
+    const extra = [...ratings[side]].filter((rating) => !expected.has(rating));
+    if (missing.length > 0) found.push(`missing on the ${side} side: ${missing.join(', ')}`);
+    if (extra.length > 0) found.push(`too much on the ${side} side: ${extra.join(', ')}`);
+  }
+  if (counted !== expected.size) found.push(`|R| is ${counted}, not ${expected.size}`);
+  const { itemApplied, userSent } = tallies;
+  if (itemApplied !== userSent) found.push(`items applied ${itemApplied}, users sent ${userSent}`);
+  if (!(gramError < 1e-9)) found.push(`a gram is off by ${gramError}`);
+  return found;
+}
+
 function addTally(total: number[], fact: string | undefined): void {
   const [count = 0, sum = 0] = (fact ?? '').split(':').map(Number);
   total[0] = (total[0] ?? 0) + count;

@@ -78,10 +78,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   let serving = false;
   const rebuild = stack.own(new RebuildWatch({ store, partitions, log }));
   rebuild.start();
-  agreement.onLost(() => {
-    users.clear();
-    void rebuild.look().catch(() => {});
-  });
+  agreement.onLost(() => users.clear());
   const catchingUp = () => {
     const away = servers.waitingFor() ?? rebuild.waitingFor();
     if (away !== null) return away;

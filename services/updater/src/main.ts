@@ -3,7 +3,13 @@ import { adminAddress, serviceSettings } from '@freshet/config';
 import { poisonReasons, ratingSchemas, type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { PrequentialMeter } from '@freshet/quality';
-import { FollowedGrams, FollowedReplica, openSession, Replica } from '@freshet/session';
+import {
+  FollowedGrams,
+  FollowedReplica,
+  openSession,
+  Replica,
+  updaterGroup,
+} from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
 import { AdminServer, metrics, runService } from '@freshet/telemetry';
 import { GramPartPublisher } from './gram-part-publisher.ts';
@@ -64,9 +70,9 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
       publisher,
       gramParts,
     };
-    const groupId = `${model}.updater.${side}s`;
+    const groupId = updaterGroup(model, side);
     const mayRebuildFromPart = settings.REBUILD_FROM_PART;
-    const wiring = { ...parts, admin, agreement, groupId, mayRebuildFromPart, log, fail };
+    const wiring = { ...parts, admin, agreement, mayRebuildFromPart, log, fail };
     const coalesce = side === 'item' && settings.ITEM_COALESCING;
     const stage = new Stage({ ...wiring, side, source, surroundings, reader, coalesce });
     stack.own({ close: () => stage.drain() });

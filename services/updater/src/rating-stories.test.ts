@@ -53,7 +53,6 @@ class Story {
       gramParts: new GramPartPublisher(this.log, log, fail),
       admin: this.log,
       agreement: { renew: async () => {}, born: 0 },
-      groupId: 'm.updater.users',
       mayRebuildFromPart: false,
       log,
       fail,

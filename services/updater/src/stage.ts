@@ -7,7 +7,7 @@
 import { parseSourceMark, type Side, topicName } from '@freshet/events';
 import type { Kernels } from '@freshet/kernels';
 import { Gram, type ModelSettings } from '@freshet/model';
-import { type ModelAgreement, sourceFault } from '@freshet/session';
+import { claimsAreBehind, lookAtSource, type ModelAgreement, unreadableAt } from '@freshet/session';
 import {
   decodeRow,
   type FactorStore,
@@ -17,7 +17,6 @@ import {
 } from '@freshet/store';
 import {
   decodeOutbox,
-  isUnreadable,
   LogFault,
   type LogRecord,
   type PartitionOwner,
@@ -45,8 +44,6 @@ export interface StageOptions {
   readonly gramParts: GramPartPublisher;
   readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek'>;
   readonly agreement: Pick<ModelAgreement, 'renew' | 'born'>;
-  /** The group whose committed offsets tell that a shard once held something. */
-  readonly groupId: string;
   /** Learn from what is left of a log when the store was lost. */
   readonly mayRebuildFromPart: boolean;
   readonly log: Log;
@@ -76,7 +73,9 @@ export class Stage implements PartitionOwner {
     const state = await store.takeOver(id, epoch);
     // The store may have lost everything since: what begins now must begin the life that is.
     if (state.position === null) await agreement.renew();
-    const { start, topicId } = await this.#placeOf(partition, state);
+    const { fault, range, topicId } = await this.#look(partition, state);
+    if (fault !== undefined) throw fault;
+    const start = state.position ?? range.start;
     if (state.outbox) {
       const records = decodeOutbox(Buffer.from(state.outbox));
       await publishOutbox(publisher, records, model);
@@ -129,16 +128,12 @@ export class Stage implements PartitionOwner {
   async isMended(partition: number, fault: Error): Promise<boolean> {
     const { side, store, admin, model, source } = this.options;
     const state = await store.inspect({ side, shard: partition });
-    if (fault instanceof StaleEpoch) {
-      const claims = await admin.ranges(topicName('claims', model));
-      return (claims.get(0)?.end ?? 0) >= Number(state.facts.fence ?? 0);
-    }
+    if (fault instanceof StaleEpoch) return !(await claimsAreBehind(admin, model, state));
     if (!(fault instanceof LogFault)) return true;
-    if (fault.kind === 'unreadable' && (state.position ?? 0) <= (fault.offset ?? 0)) {
-      const messages = await admin.peek(source, partition, state.position ?? 0);
-      return !messages.some(isUnreadable);
-    }
-    return (await this.#faultOf(partition, state)).fault === undefined;
+    if (fault.kind !== 'unreadable')
+      return (await this.#look(partition, state)).fault === undefined;
+    const place = { topic: source, partition };
+    return (await unreadableAt(admin, place, state.position ?? 0)) === undefined;
   }
 
   release(partition: number): void {
@@ -168,22 +163,11 @@ export class Stage implements PartitionOwner {
     return life;
   }
 
-  /** Where to read on, or why nobody may. */
-  async #placeOf(partition: number, state: ShardState) {
-    const { fault, start, topicId } = await this.#faultOf(partition, state);
-    if (fault !== undefined) throw fault;
-    return { start: state.position ?? start, topicId };
-  }
-
-  async #faultOf(partition: number, state: ShardState) {
-    const { source, admin, agreement, groupId, mayRebuildFromPart } = this.options;
-    const range = (await admin.ranges(source)).get(partition) ?? { start: 0, end: 0 };
-    const topicId = await admin.topicId(source);
-    const isNew = state.position === null && range.start > 0;
-    const committed = isNew ? (await admin.committed(groupId, source)).get(partition) : undefined;
-    const history = { born: agreement.born, committed, mayRebuildFromPart };
-    const fault = sourceFault({ topic: source, partition, range, topicId }, state, history);
-    return { fault, start: range.start, topicId };
+  #look(partition: number, state: ShardState) {
+    const { side, source, admin, model, agreement, mayRebuildFromPart } = this.options;
+    const history = { born: agreement.born, mayRebuildFromPart };
+    const id = { side, shard: partition };
+    return lookAtSource({ admin, model, topic: source, history }, id, state);
   }
 
   async #commit(running: Running, step: Step, heartbeat: () => Promise<void>): Promise<boolean> {

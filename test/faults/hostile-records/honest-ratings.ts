@@ -1,6 +1,6 @@
 /** Ratings that everybody would send, between the hostile ones, and what must be in the store because of them. */
 import { shardOf } from '@freshet/events';
-import type { StoreSnapshot } from '@freshet/testkit';
+import { type StoreSnapshot, violationsOf } from '@freshet/testkit';
 import type { RawRecord } from './raw-producer.ts';
 
 export const MODEL = 'default';
@@ -48,19 +48,8 @@ export class HonestRatings {
   }
 
   /** What is wrong with the store: nothing, if it holds these ratings and no others, on both sides. */
-  violations({ ratings, gramError, counted, tallies }: StoreSnapshot): string[] {
+  violations(snapshot: StoreSnapshot): string[] {
     const expected = new Set([...this.#expected].map(([pair, value]) => `${pair} ${value}`));
-    const found: string[] = [];
-    for (const side of ['user', 'item'] as const) {
-      const missing = [...expected].filter((rating) => !ratings[side].has(rating));
-      const extra = [...ratings[side]].filter((rating) => !expected.has(rating));
-      if (missing.length > 0) found.push(`missing on the ${side} side: ${missing.join(', ')}`);
-      if (extra.length > 0) found.push(`too much on the ${side} side: ${extra.join(', ')}`);
-    }
-    if (counted !== expected.size) found.push(`|R| is ${counted}, not ${expected.size}`);
-    const { itemApplied, userSent } = tallies;
-    if (itemApplied !== userSent) found.push(`items applied ${itemApplied} of ${userSent}`);
-    if (!(gramError < 1e-9)) found.push(`a gram is off by ${gramError}`);
-    return found;
+    return violationsOf(snapshot, expected);
   }
 }

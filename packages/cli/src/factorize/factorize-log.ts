@@ -5,7 +5,7 @@
  */
 import { type RatingLimits, sides, sourceMark, topicName } from '@freshet/events';
 import { factorize, OnlineModel, type Progress } from '@freshet/model';
-import type { Session } from '@freshet/session';
+import { type Session, updaterGroup } from '@freshet/session';
 import type { ShardId } from '@freshet/store';
 import { groupMembers, Publisher, readTopic } from '@freshet/stream';
 import type { ClosingStack, Log } from '@freshet/telemetry';
@@ -75,7 +75,7 @@ export async function requireUnused({
   partitions,
 }: Pick<LogFactorization, 'session' | 'partitions'>): Promise<void> {
   const { kafka, store, model } = session;
-  const groups = sides.map((side) => `${model}.updater.${side}s`);
+  const groups = sides.map((side) => updaterGroup(model, side));
   const members = await groupMembers(kafka, groups);
   const running = groups.reduce((sum, group) => sum + (members.get(group) ?? 0), 0);
   if (running > 0) {
