@@ -18,6 +18,7 @@ export type StreamingMethod =
   | {
       readonly kind: 'model';
       readonly settings: ModelSettings;
+      /** 0: the first ratings are streamed, not factorized. */
       readonly passes: number;
       readonly tolerance: number;
     }
@@ -53,7 +54,7 @@ export function createStreaming(
   const size = { users: world.users.length, items: world.items.length, seed };
   switch (method.kind) {
     case 'model':
-      return new ModelRecommender(world, { ...method, seed });
+      return new ModelRecommender(world, { ...method, seed, streams: true });
     case 'popularity':
       return new Popularity({ ...method, ...size });
     case 'item-mean':
@@ -68,6 +69,8 @@ export function createStreaming(
 export function createRecommender(method: Method, world: World, seed: number): Recommender {
   const size = { users: world.users.length, items: world.items.length, seed };
   switch (method.kind) {
+    case 'model':
+      return new ModelRecommender(world, { ...method, seed, streams: false });
     case 'mult-nmf':
       return new MultNmf({ ...method, ...size });
     case 'als':

@@ -3,16 +3,22 @@
  * (alg:static), then each further one is an update (alg:update), under the ids of the table: start
  * vectors are drawn by id, so an experiment and the live system begin alike.
  */
-import { factorize, type ModelSettings, OnlineModel } from '@freshet/model';
+import { factorize, handOver, type ModelSettings, OnlineModel } from '@freshet/model';
 import type { RatingColumns, RatingTable } from './rating-table.ts';
 import type { StreamingRecommender } from './recommender.ts';
 
 export interface ModelRecommenderOptions {
   readonly settings: ModelSettings;
+  /** Of the factorization; with none, the first ratings are streamed into an empty model. */
   readonly passes: number;
   readonly tolerance: number;
   readonly seed: number;
+  /** Whether ratings follow after the first: a model that has stopped learning is not handed over. */
+  readonly streams: boolean;
 }
+
+/** A few reports a second. */
+const RATINGS_PER_REPORT = 10_000;
 
 export class ModelRecommender implements StreamingRecommender {
   readonly #table: Pick<RatingTable, 'users' | 'items'>;
@@ -32,14 +38,18 @@ export class ModelRecommender implements StreamingRecommender {
   }
 
   fit({ user, item, value, time }: RatingColumns, onProgress?: (share: number) => void): void {
-    const { settings, seed, passes, tolerance } = this.#options;
+    const { settings, seed, passes, tolerance, streams } = this.#options;
     this.#model = new OnlineModel(settings);
     this.#itemOf = [];
+    const take = passes > 0 ? 'record' : 'rate';
     for (let r = 0; r < user.length; r++) {
-      this.#model.record(this.#table.users[user[r]], this.#table.items[item[r]], value[r], time[r]);
+      this.#model[take](this.#table.users[user[r]], this.#table.items[item[r]], value[r], time[r]);
+      if (passes === 0 && r % RATINGS_PER_REPORT === 0) onProgress?.(r / user.length);
     }
+    if (passes === 0) return;
     const onPass = ({ pass }: { readonly pass: number }) => onProgress?.(pass / passes);
     factorize(this.#model, { seed, passes, tolerance, onPass });
+    if (streams) handOver(this.#model);
   }
 
   update(user: number, item: number, value: number, time: number): void {

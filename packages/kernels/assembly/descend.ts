@@ -1,5 +1,5 @@
 // Conjugate directions on a Quadratic, whole: one call per half-step, nothing crosses into JavaScript.
-import { symv } from './matrix';
+import { blend, symv } from './matrix';
 import { curvatureOnly, curvaturePass, gradientPass, pulled } from './row';
 import { dot, promote, sumOfDoubles } from './vectors';
 
@@ -56,6 +56,15 @@ export function descend(
     norm = next;
   }
   store<f64>(outcome + 8, value);
+}
+
+/** The same without entries, on weight·A + scale·S: `blended` has room for that matrix. */
+export function descendSums(
+  k: u32, bytes: usize, weight: f64, triangle: usize, scale: f64, s: usize, blended: usize,
+  ridge: f64, linear: usize, steps: u32, own: usize, scratch: usize, outcome: usize,
+): void {
+  blend(weight, triangle, scale, s, blended, k);
+  descend(k, bytes, 0, 0, 0, 0, 1, blended, ridge, linear, steps, own, scratch, outcome);
 }
 
 /** out = scale·S·v + ridge·v; returns v·out. */

@@ -74,6 +74,77 @@ export function syr(scale: f64, v: usize, s: usize, k: u32): void {
   }
 }
 
+/** S += after·afterᵀ − before·beforeᵀ, both in f64. */
+export function syrMove(before: usize, after: usize, s: usize, k: u32): void {
+  const rowBytes = <usize>k << 3;
+  const pairs = rowBytes & ~15;
+  for (let row: usize = 0; row < rowBytes; row += 8) {
+    const was = load<f64>(before + row);
+    const is = load<f64>(after + row);
+    const wasPair = f64x2.splat(was);
+    const isPair = f64x2.splat(is);
+    for (let at: usize = 0; at < pairs; at += 16) {
+      const added = f64x2.mul(isPair, v128.load(after + at));
+      const retracted = f64x2.mul(wasPair, v128.load(before + at));
+      v128.store(s + at, f64x2.add(v128.load(s + at), f64x2.sub(added, retracted)));
+    }
+    if (pairs < rowBytes) {
+      const change = is * load<f64>(after + pairs) - was * load<f64>(before + pairs);
+      store<f64>(s + pairs, load<f64>(s + pairs) + change);
+    }
+    s += rowBytes;
+  }
+}
+
+/** A += sign · v·vᵀ in f32, A a lower triangle, row after row, each cell rounded to 28 bits. */
+export function syrTriangle(sign: f32, v: usize, triangle: usize, k: u32): void {
+  const end = <usize>k << 2;
+  const dither = ditherOf(v, end);
+  const dithers = i32x4.splat(dither);
+  const kept = i32x4.splat(~15);
+  for (let row: usize = 0; row < end; row += 4) {
+    const factor = sign * load<f32>(v + row);
+    const factors = f32x4.splat(factor);
+    let at: usize = 0;
+    for (; at + 12 <= row; at += 16) {
+      const cells = triangle + at;
+      const sums = f32x4.add(v128.load(cells), f32x4.mul(factors, v128.load(v + at)));
+      v128.store(cells, v128.and(i32x4.add(sums, dithers), kept));
+    }
+    for (; at <= row; at += 4) {
+      const sum = load<f32>(triangle + at) + factor * load<f32>(v + at);
+      store<i32>(triangle + at, (reinterpret<i32>(sum) + dither) & ~15);
+    }
+    triangle += row + 4;
+  }
+}
+
+/** All bits of v, folded to four. */
+function ditherOf(v: usize, end: usize): i32 {
+  let bits: i32 = 0;
+  for (let at: usize = 0; at < end; at += 4) bits ^= load<i32>(v + at);
+  bits ^= bits >>> 16;
+  bits ^= bits >>> 8;
+  bits ^= bits >>> 4;
+  return bits & 15;
+}
+
+/** out = weight·A + scale·S, A the lower triangle of a symmetric matrix in f32, row after row. */
+export function blend(weight: f64, triangle: usize, scale: f64, s: usize, out: usize, k: u32): void {
+  const rowBytes = <usize>k << 3;
+  for (let row: usize = 0; row < <usize>k; row++) {
+    const start = row * rowBytes;
+    let mirror = out + (row << 3);
+    for (let at: usize = 0; at <= row << 3; at += 8) {
+      const cell = weight * <f64>load<f32>(triangle) + scale * load<f64>(s + start + at);
+      store<f64>(out + start + at, cell);
+      store<f64>(mirror, cell);
+      mirror += rowBytes;
+      triangle += 4;
+    }
+  }
+}
+
 // @ts-ignore: decorator
 @inline
 function tail(row: usize, v: usize, pairs: usize, rowBytes: usize): f64 {

@@ -6,6 +6,7 @@ export type {
   RankedTable,
   Row,
   Search,
+  SummedQuadratic,
   VectorTable,
 } from './kernels.ts';
 export { MAX_FACTOR_COUNT } from './kernels.ts';

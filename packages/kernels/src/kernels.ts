@@ -53,6 +53,22 @@ export interface Quadratic {
   linear: Float32Array;
 }
 
+/**
+ * f(w) = weight·wAw + scale·wSw + ridge·‖w‖² − 2 q·w: a quadratic whose rows were summed up beforehand,
+ * so that a descent on it costs the same however many there were.
+ */
+export interface SummedQuadratic {
+  weight: number;
+  /** A, symmetric: the first k(k+1)/2 floats are its lower triangle, row after row. */
+  triangle: Float32Array;
+  scale: number;
+  /** S, k×k row-major, symmetric. */
+  matrix: Float64Array;
+  ridge: number;
+  /** q */
+  linear: Float32Array;
+}
+
 /** The best slots of a scan, best first; room for as many as the arrays are long. */
 export interface Best {
   length: number;
@@ -99,6 +115,14 @@ export interface Kernels {
   symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void;
   /** S += scale · v·vᵀ */
   syr(scale: number, v: Float32Array, s: Float64Array): void;
+  /** S += after·afterᵀ − before·beforeᵀ, the difference taken first: one rounding against S. */
+  syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void;
+  /**
+   * A += sign · v·vᵀ in single precision, A the lower triangle with which `triangle` begins. The last four
+   * bits of each cell are then zero. They are rounded away at random, by bits of v: a long sum has the right
+   * expectation, and goes on growing where rounding to nearest would stand still.
+   */
+  syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void;
   /** out[e] = query·v for each of the first `length` slots. */
   rowDots(
     query: Float32Array,
@@ -117,6 +141,8 @@ export interface Kernels {
   ): void;
   /** At most `steps` conjugate directions on f, each with its exact line search; `own` moves in place. */
   descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void;
+  /** The same on a quadratic that needs no table. */
+  descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: Descent): void;
   /** out[slot] = query·v for every slot below `slotEnd`; 0 where a slot was removed. */
   scores(query: Float32Array, table: VectorTable, out: Float32Array): void;
   /** The best slots by query·v where skip[slot] is 0; equal scores go to the lower slot. */

@@ -3,7 +3,7 @@
  * it is measured against. Contiguous arrays, nothing allocated per call, sums in double precision.
  */
 
-import type { Best, Descent, Kernels, Quadratic, VectorTable } from './kernels.ts';
+import type { Best, Descent, Kernels, Quadratic, SummedQuadratic, VectorTable } from './kernels.ts';
 import { MAX_FACTOR_COUNT } from './kernels.ts';
 import { ReferenceRankedTable } from './reference-ranked-table.ts';
 import { checkLength, ReferenceTable } from './reference-table.ts';
@@ -36,6 +36,49 @@ export function syr(scale: number, v: Float32Array, s: Float64Array): void {
     const scaled = scale * v[row];
     for (let col = 0; col < k; col++, at++) s[at] += scaled * v[col];
   }
+}
+
+/** S += after·afterᵀ − before·beforeᵀ */
+export function syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void {
+  const k = after.length;
+  for (let row = 0, at = 0; row < k; row++) {
+    const was = before[row];
+    const is = after[row];
+    for (let col = 0; col < k; col++, at++) s[at] += is * after[col] - was * before[col];
+  }
+}
+
+/** One number as float32 and as its bits. */
+const float = new Float32Array(1);
+const bits = new Int32Array(float.buffer);
+
+/**
+ * A += sign · v·vᵀ, A a lower triangle, row after row; products and sums are rounded to float32, and the
+ * sums then to 28 bits, the magnitude up where its last four bits and the dither carry.
+ */
+export function syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void {
+  const dither = ditherOf(v);
+  for (let row = 0, at = 0; row < v.length; row++) {
+    const factor = sign * v[row];
+    for (let col = 0; col <= row; col++, at++) {
+      float[0] = triangle[at] + Math.fround(factor * v[col]);
+      bits[0] = (bits[0] + dither) & ~15;
+      triangle[at] = float[0];
+    }
+  }
+}
+
+/** All bits of v, folded to four: as good as random, and the same whenever the vector is the same. */
+function ditherOf(v: Float32Array): number {
+  let folded = 0;
+  for (let f = 0; f < v.length; f++) {
+    float[0] = v[f];
+    folded ^= bits[0];
+  }
+  folded ^= folded >>> 16;
+  folded ^= folded >>> 8;
+  folded ^= folded >>> 4;
+  return folded & 15;
 }
 
 /** Share of the squared residual at which single precision has no more to give. */
@@ -94,6 +137,30 @@ export function descend(
   }
   out.after = value;
 }
+
+/** A quadratic without entries, whose matrix is weight·A + scale·S. */
+export function descendSums(
+  f: SummedQuadratic,
+  steps: number,
+  own: Float32Array,
+  out: Descent,
+): void {
+  const k = own.length;
+  const { weight, triangle, scale, ridge, linear } = f;
+  if (blended.length < k * k) blended = new Float64Array(k * k);
+  for (let row = 0, at = 0; row < k; row++) {
+    for (let col = 0; col <= row; col++, at++) {
+      const cell = weight * triangle[at] + scale * f.matrix[row * k + col];
+      blended[row * k + col] = cell;
+      blended[col * k + row] = cell;
+    }
+  }
+  descend({ ...noEntries, scale: 1, matrix: blended, ridge, linear }, noFloats, steps, own, out);
+}
+
+let blended = new Float64Array(0);
+const noFloats = new Float32Array();
+const noEntries = { length: 0, slots: new Uint32Array(), curvatures: noFloats, pulls: noFloats };
 
 /** f(own), with the residual −∇f/2 left in scratch. */
 function start(f: Quadratic, data: Float32Array, own: Float32Array): number {
@@ -159,6 +226,8 @@ export function referenceKernels(): Kernels {
     axpy,
     symv,
     syr,
+    syrMove,
+    syrTriangle,
     rowDots(query, slots, length, table, out) {
       const data = dataOf(table, query.length);
       for (let e = 0; e < length; e++)
@@ -173,6 +242,7 @@ export function referenceKernels(): Kernels {
       }
     },
     descend: (f, table, steps, own, out) => descend(f, dataOf(table, own.length), steps, own, out),
+    descendSums,
     scores(query, table, out) {
       const data = dataOf(table, query.length);
       for (let slot = 0; slot < table.slotEnd; slot++) {

@@ -55,7 +55,7 @@ describe(`the twins (seed ${SEED})`, { timeout: 60_000 }, () => {
     );
   });
 
-  it('agree on S·v and on S += scale·v·vᵀ', () => {
+  it('agree on S·v and on every way to add v·vᵀ to a sum', () => {
     const small = fc.integer({ min: 1, max: 40 });
     const inputs = small.chain((k) => fc.tuple(pair(k), ordinary));
     fc.assert(
@@ -65,6 +65,16 @@ describe(`the twins (seed ${SEED})`, { timeout: 60_000 }, () => {
         wasm.syr(scale, a, ours);
         reference.syr(scale, a, theirs);
         expect(ours).toEqual(theirs);
+        wasm.syrMove(a, b, ours);
+        reference.syrMove(a, b, theirs);
+        expect(ours).toEqual(theirs);
+        const [triangle, twin] = [new Float32Array(k * k + 1), new Float32Array(k * k + 1)];
+        for (const [sign, vector] of [[1, a] as const, [1, b] as const, [-1, a] as const]) {
+          wasm.syrTriangle(sign, vector, triangle);
+          reference.syrTriangle(sign, vector, twin);
+        }
+        expect(triangle).toEqual(twin);
+        for (const bits of new Uint32Array(triangle.buffer)) expect(bits & 15).toBe(0);
         const [product, expected] = [new Float64Array(k), new Float64Array(k)];
         wasm.symv(scale, ours, b, product);
         reference.symv(scale, theirs, b, expected);
@@ -127,6 +137,32 @@ describe(`the twins (seed ${SEED})`, { timeout: 60_000 }, () => {
         expect(Math.abs(reached - expected)).toBeLessThan(
           room + 1e-3 * Math.abs(before - expected),
         );
+      }),
+      RUNS,
+    );
+  });
+
+  it('descend on sums to where they descend on the rows that were summed', () => {
+    fc.assert(
+      fc.property(worlds(tame), fc.integer({ min: 1, max: 4 }), (world, steps) => {
+        const { k, vectors, own } = world;
+        const f = { ...quadratic(world, 1), curvatures: world.numbers.map(() => 0.75) };
+        const sums = { ...f, weight: 0.75, ...summed(world, f.pulls, f.linear) };
+        const expected = descent(reference, f, tables(k, vectors)[1], steps, world);
+        for (const kernels of [wasm, reference]) {
+          const [end, out] = [own.slice(), { before: 0, after: 0 }];
+          kernels.descendSums(sums, steps, end, out);
+          const size = [own, end, expected.own].reduce(
+            (sum, each) => sum + sizeOf(f, vectors, each),
+            0,
+          );
+          const room = 1e-5 * size + 1e-30;
+          expect(Math.abs(out.before - expected.before)).toBeLessThan(room);
+          expect(Math.abs(evaluate(f, vectors, end) - out.after)).toBeLessThan(room);
+          expect(Math.abs(out.after - expected.after)).toBeLessThan(
+            room + 1e-3 * Math.abs(out.before - expected.after),
+          );
+        }
       }),
       RUNS,
     );
@@ -220,6 +256,20 @@ function quadratic({ k, vectors, slots, numbers }: World, factor: number): Quadr
     ridge: 0.5,
     linear: new Float32Array(k).fill(0.25),
   };
+}
+
+/** The entries of a world as sums: A = Σ v·vᵀ, and Σ b·v beside q. */
+function summed({ k, vectors, slots }: World, pulls: Float32Array, linear: Float32Array) {
+  const triangle = new Float32Array((k * (k + 1)) / 2);
+  const sum = linear.slice();
+  slots.forEach((slot, e) => {
+    const v = vectors[slot];
+    for (let row = 0, at = 0; row < k; row++) {
+      sum[row] += pulls[e] * v[row];
+      for (let col = 0; col <= row; col++, at++) triangle[at] += v[row] * v[col];
+    }
+  });
+  return { triangle, linear: sum };
 }
 
 function descent(kernels: Kernels, f: Quadratic, table: VectorTable, steps: number, world: World) {

@@ -10,6 +10,8 @@ export interface WasmExports {
   promote(from: number, to: number, bytes: number): void;
   symv(scale: number, s: number, v: number, out: number, k: number): void;
   syr(scale: number, v: number, s: number, k: number): void;
+  syrMove(before: number, after: number, s: number, k: number): void;
+  syrTriangle(sign: number, v: number, triangle: number, k: number): void;
   rowDots(query: number, pointers: number, end: number, out: number, bytes: number): void;
   rowSum(coefficients: number, pointers: number, end: number, out: number, bytes: number): void;
   descend(
@@ -21,6 +23,21 @@ export interface WasmExports {
     pulls: number,
     scale: number,
     s: number,
+    ridge: number,
+    linear: number,
+    steps: number,
+    own: number,
+    scratch: number,
+    outcome: number,
+  ): void;
+  descendSums(
+    k: number,
+    bytes: number,
+    weight: number,
+    triangle: number,
+    scale: number,
+    s: number,
+    blended: number,
     ridge: number,
     linear: number,
     steps: number,

@@ -10,6 +10,7 @@ import type {
   Quadratic,
   RankedTable,
   Search,
+  SummedQuadratic,
   VectorTable,
 } from './kernels.ts';
 import { checkFactorCount, checkLength } from './reference-table.ts';
@@ -100,6 +101,28 @@ class WasmKernels implements Kernels {
     this.#take(matrix, s);
   }
 
+  syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void {
+    const matrix = this.#matrix.atLeast(s.byteLength);
+    const { f64 } = this.#memory;
+    const [was, is] = [this.#wide / 8, this.#wideOut / 8];
+    for (let f = 0; f < after.length; f++) {
+      f64[was + f] = before[f];
+      f64[is + f] = after[f];
+    }
+    f64.set(s, matrix / 8);
+    this.#exports.syrMove(this.#wide, this.#wideOut, matrix, after.length);
+    s.set(f64.subarray(matrix / 8, matrix / 8 + s.length));
+  }
+
+  syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void {
+    const copy = this.#matrix.atLeast(triangle.byteLength);
+    const { f32 } = this.#memory;
+    this.#put(v, this.#a);
+    f32.set(triangle, copy / 4);
+    this.#exports.syrTriangle(sign, this.#a, copy, v.length);
+    triangle.set(f32.subarray(copy / 4, copy / 4 + triangle.length));
+  }
+
   rowDots(
     query: Float32Array,
     slots: Uint32Array,
@@ -174,9 +197,36 @@ class WasmKernels implements Kernels {
       this.#descent,
       this.#outcome,
     );
-    for (let i = 0, at = this.#a / 4; i < k; i++, at++) own[i] = f32[at];
-    out.before = f64[this.#outcome / 8];
-    out.after = f64[this.#outcome / 8 + 1];
+    this.#takeDescent(own, out);
+  }
+
+  descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: Descent): void {
+    const k = own.length;
+    const cells = k * k;
+    const matrix = this.#matrix.atLeast(16 * cells + f.triangle.byteLength);
+    const blended = matrix + 8 * cells;
+    const triangle = blended + 8 * cells;
+    const { f32, f64 } = this.#memory;
+    this.#put(own, this.#a);
+    this.#put(f.linear, this.#b);
+    f64.set(f.matrix, matrix / 8);
+    f32.set(f.triangle, triangle / 4);
+    this.#exports.descendSums(
+      k,
+      paddedBytes(k),
+      f.weight,
+      triangle,
+      f.scale,
+      matrix,
+      blended,
+      f.ridge,
+      this.#b,
+      steps,
+      this.#a,
+      this.#descent,
+      this.#outcome,
+    );
+    this.#takeDescent(own, out);
   }
 
   scores(query: Float32Array, table: VectorTable, out: Float32Array): void {
@@ -248,6 +298,13 @@ class WasmKernels implements Kernels {
       u32[start + e] = blocks[slot >> shift] + (slot & mask) * stride;
     }
     for (let e = length; e < padded(length); e++) u32[start + e] = this.#zero;
+  }
+
+  #takeDescent(own: Float32Array, out: Descent): void {
+    const { f32, f64 } = this.#memory;
+    for (let i = 0, at = this.#a / 4; i < own.length; i++, at++) own[i] = f32[at];
+    out.before = f64[this.#outcome / 8];
+    out.after = f64[this.#outcome / 8 + 1];
   }
 
   #take(address: number, out: Float64Array): void {

@@ -8,7 +8,7 @@ import { HalfStep } from './half-step.ts';
 import { losses } from './loss.ts';
 import { priorWeight } from './prior-weight.ts';
 import { Random } from './random.ts';
-import { emptyRow } from './row-sampler.ts';
+import { emptyRow } from './row-window.ts';
 import { type LossName, type ModelSettings, paperModel, type Side } from './settings.ts';
 
 const SEED = 4_152;

@@ -7,9 +7,10 @@ import type { Kernels, Quadratic, Row, VectorTable } from '@freshet/kernels';
 import type { Gram, Grams } from './gram.ts';
 import { type Loss, losses } from './loss.ts';
 import { priorWeight } from './prior-weight.ts';
+import type { SmoothBlock } from './projected-descent.ts';
 import type { ModelSettings, Side } from './settings.ts';
 
-export class BlockLoss {
+export class BlockLoss implements SmoothBlock {
   readonly loss: Loss;
   /** What the last quadratic leaves out: the loss of predicting zero everywhere. */
   constant = 0;

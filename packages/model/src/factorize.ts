@@ -3,11 +3,13 @@
  * falling. Pass p of a seed always visits in the same order, so a run cut short goes on where it stopped.
  */
 
+import { ItemRows } from './item-memory.ts';
 import { Learner } from './learner.ts';
 import { losses } from './loss.ts';
 import type { OnlineModel } from './online-model.ts';
 import { mix, Random } from './random.ts';
-import type { ModelSettings } from './settings.ts';
+import { RowStore } from './row-store.ts';
+import { wholeRows } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
 export interface Progress {
@@ -32,15 +34,15 @@ export interface FactorizeOptions {
 /** Root mean square length of a random start: small against any rating, yet no saddle point. */
 const START_LENGTH = 0.5;
 
+/** Vectors alone: evidence still has those from before, until `handOver` collects it anew. */
 export function factorize(model: OnlineModel, options: FactorizeOptions): Progress {
   const { seed, passes, tolerance, donePasses = 0 } = options;
-  const whole = wholeRows(model.settings);
-  const learner = new Learner(model.kernels, whole);
+  const visits = new Visits(model);
   if (donePasses === 0) randomize(model, seed);
-  const progress = { pass: donePasses, objective: objective(model, whole), decrease: 1 };
+  const progress = { pass: donePasses, objective: objective(model), decrease: 1 };
   while (progress.pass < passes && progress.decrease >= tolerance) {
-    visitAll(model, learner, mix(seed) ^ progress.pass);
-    const lowered = objective(model, whole);
+    visits.visitAll(mix(seed) ^ progress.pass);
+    const lowered = objective(model);
     progress.decrease =
       (progress.objective - lowered) / Math.max(1e-300, Math.abs(progress.objective));
     progress.objective = lowered;
@@ -54,11 +56,12 @@ export function factorize(model: OnlineModel, options: FactorizeOptions): Progre
  * eq:prior_problem over all cells, without visiting the unknown ones: every cell is in exactly one user's
  * block, and only the penalties of the items are left to add.
  */
-export function objective(model: OnlineModel, settings = wholeRows(model.settings)): number {
+export function objective(model: OnlineModel): number {
+  const settings = wholeRows(model.settings);
   const learner = new Learner(model.kernels, settings);
   let total = 0;
   for (const slot of model.users.slots()) {
-    total += learner.value(model.users, slot, model.items, model.grams);
+    total += learner.value(model.users, model.rows, slot, model.items, model.grams);
   }
   const vector = new Float32Array(settings.factorCount);
   for (const slot of model.items.slots()) {
@@ -70,21 +73,42 @@ export function objective(model: OnlineModel, settings = wholeRows(model.setting
   return total;
 }
 
-/** Recency would give a cell one weight in its user's block and another in its item's: no objective. */
-function wholeRows(settings: ModelSettings): ModelSettings {
-  return { ...settings, recencyWeight: 0, rowCap: 2 ** 31 };
+/** Rows of both sides, whole: recency would give a cell one weight here and another there, no objective. */
+class Visits {
+  readonly #model: OnlineModel;
+  readonly #learner: Learner;
+  readonly #itemRows: RowStore;
+
+  constructor(model: OnlineModel) {
+    this.#model = model;
+    this.#learner = new Learner(model.kernels, wholeRows(model.settings));
+    this.#itemRows = model.memory instanceof ItemRows ? model.memory.rows : itemRows(model);
+  }
+
+  /** Every user and item once, in a random order. */
+  visitAll(seed: number): void {
+    const { users, items, rows, grams } = this.#model;
+    const userSlots = Uint32Array.from(users.slots());
+    const itemSlots = Uint32Array.from(items.slots());
+    const count = userSlots.length + itemSlots.length;
+    const order = Uint32Array.from({ length: count }, (_, place) => place);
+    new Random(seed).shuffle(order);
+    for (const place of order) {
+      const item = place - userSlots.length;
+      if (item < 0) this.#learner.step(users, rows, userSlots[place], items, grams);
+      else this.#learner.step(items, this.#itemRows, itemSlots[item], users, grams);
+    }
+  }
 }
 
-/** Every user and item once, in a random order. */
-function visitAll(model: OnlineModel, learner: Learner, seed: number): void {
-  const users = Uint32Array.from(model.users.slots());
-  const items = Uint32Array.from(model.items.slots());
-  const order = Uint32Array.from({ length: users.length + items.length }, (_, place) => place);
-  new Random(seed).shuffle(order);
-  for (const place of order) {
-    if (place < users.length) learner.step(model.users, users[place], model.items, model.grams, 0);
-    else learner.step(model.items, items[place - users.length], model.users, model.grams, 0);
+function itemRows({ users, rows }: OnlineModel): RowStore {
+  const transposed = new RowStore(false);
+  for (const user of users.slots()) {
+    for (const { slot, value } of rows.entries(user)) {
+      transposed.insert(slot, transposed.length(slot), user, value, 0);
+    }
   }
+  return transposed;
 }
 
 function randomize(model: OnlineModel, seed: number): void {

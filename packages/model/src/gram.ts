@@ -4,7 +4,7 @@
  * parts add up to the whole, and a scan of the stored float32 vectors rebuilds it.
  */
 
-import { MAX_FACTOR_COUNT } from '@freshet/kernels';
+import { sharedKernels } from './shared-kernels.ts';
 
 export class Gram {
   readonly matrix: Float64Array;
@@ -101,31 +101,10 @@ export class Gram {
    * against S per move: half the drift of retracting and adding in turn.
    */
   #replace(before: Float32Array, after: Float32Array): void {
-    const { matrix, sum } = this;
-    const k = sum.length;
-    for (let f = 0; f < k; f++) {
-      was[f] = before[f];
-      is[f] = after[f];
-    }
-    for (let row = 0; row < k; row++) {
-      const rowWas = was[row];
-      const rowIs = is[row];
-      const start = row * k;
-      sum[row] += rowIs - rowWas;
-      // The triangle is computed, its mirror image copied: half the products.
-      for (let col = 0, mirror = row; col < row; col++, mirror += k) {
-        const cell = matrix[start + col] + (rowIs * is[col] - rowWas * was[col]);
-        matrix[start + col] = cell;
-        matrix[mirror] = cell;
-      }
-      matrix[start + row] += rowIs * rowIs - rowWas * rowWas;
-    }
+    for (let f = 0; f < this.sum.length; f++) this.sum[f] += after[f] - before[f];
+    sharedKernels().syrMove(before, after, this.matrix);
   }
 }
-
-/** The two vectors of a move, widened once. */
-const was = new Float64Array(MAX_FACTOR_COUNT);
-const is = new Float64Array(MAX_FACTOR_COUNT);
 
 export function gramByteLength(k: number): number {
   return ((k * (k + 1)) / 2 + k + 1) * 8;

@@ -1,32 +1,33 @@
-/** One vector of one side, moved by its own row: sample, descend, store, let the gram follow. */
+/** One vector of one side, moved by a row of its ratings: descend, store, let the gram follow. */
 
 import type { Descent, Kernels, Row } from '@freshet/kernels';
 import type { Grams } from './gram.ts';
 import { HalfStep } from './half-step.ts';
-import { RowSampler } from './row-sampler.ts';
-import type { ModelSettings } from './settings.ts';
+import type { RowStore } from './row-store.ts';
+import { RowWindow } from './row-window.ts';
+import { type ModelSettings, type Side, wholeRows } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
 export class Learner {
   readonly #halfStep: HalfStep;
-  readonly #sampler: RowSampler;
+  readonly #windows: Record<Side, RowWindow>;
   readonly #own: Float32Array;
 
   constructor(kernels: Kernels, settings: ModelSettings) {
     this.#halfStep = new HalfStep(kernels, settings);
-    this.#sampler = new RowSampler(settings);
+    this.#windows = { user: new RowWindow(settings), item: new RowWindow(wholeRows(settings)) };
     this.#own = new Float32Array(settings.factorCount);
   }
 
   /** Returns the block loss before and after, in an object that the next step overwrites. */
   step(
     state: SideState,
+    rows: RowStore,
     slot: number,
     others: SideState,
     grams: Grams,
-    offset: number,
   ): Readonly<Descent> {
-    const row = this.#rowOf(state, slot, offset);
+    const row = this.#rowOf(state.side, rows, slot);
     state.vectors.read(slot, this.#own);
     const outcome = this.#halfStep.run(state.side, this.#own, row, others.vectors, grams);
     state.move(slot, this.#own);
@@ -34,14 +35,13 @@ export class Learner {
   }
 
   /** The block loss of a vector as it stands. */
-  value(state: SideState, slot: number, others: SideState, grams: Grams): number {
+  value(state: SideState, rows: RowStore, slot: number, others: SideState, grams: Grams): number {
     state.vectors.read(slot, this.#own);
-    const row = this.#rowOf(state, slot, 0);
+    const row = this.#rowOf(state.side, rows, slot);
     return this.#halfStep.value(state.side, this.#own, row, others.vectors, grams);
   }
 
-  #rowOf(state: SideState, slot: number, offset: number): Row {
-    const id = state.idOf(slot) ?? '';
-    return this.#sampler.sampleStored(state.side, state.rows, slot, id, offset);
+  #rowOf(side: Side, rows: RowStore, slot: number): Row {
+    return this.#windows[side].ofStored(rows, slot);
   }
 }

@@ -1,6 +1,7 @@
 import { referenceKernels, wasmKernels } from '@freshet/kernels';
 import { describe, expect, it } from 'vitest';
 import { BadRating, BadSettings, UnknownId } from './errors.ts';
+import { Evidence } from './evidence.ts';
 import { Gram } from './gram.ts';
 import { OnlineModel } from './online-model.ts';
 import { Random } from './random.ts';
@@ -8,6 +9,7 @@ import { defaultModel, type ModelSettings, paperModel } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
 const SEED = 4_154;
+const nothing = new Uint8Array();
 const small: ModelSettings = {
   ...defaultModel,
   factorCount: 6,
@@ -50,20 +52,19 @@ function expectConsistent(model: OnlineModel): void {
   }
   const ratings = [...model.users.ids()].flatMap((user) => [...model.ratingsOf(user)]);
   expect(model.grams.ratings).toBe(ratings.length);
-  for (const { user, item } of ratings) {
-    const owner = model.users.slotOf(user) ?? -1;
-    expect(model.items.rows.find(model.items.slotOf(item) ?? -1, owner)).toBeGreaterThanOrEqual(0);
+  expect(new Set(ratings.map(({ item }) => item))).toEqual(new Set(model.items.ids()));
+  for (const item of model.items.ids()) {
+    const count = ratings.filter((rating) => rating.item === item).length;
+    expect(model.memory.count(model.items.slotOf(item) ?? -1)).toBe(count);
   }
 }
 
-/** Users of one colour like items of the same: an answer a human can see. */
-function checkerboard(model: OnlineModel, side: number, rounds: number): void {
-  for (let round = 0; round < rounds; round++) {
-    for (let user = 0; user < side; user++) {
-      for (let item = 0; item < side; item++) {
-        if ((user + item) % 2 === 0 && user !== item) {
-          model.rate(`u${user}`, `i${item}`, 5, round * side ** 2 + user * side + item);
-        }
+/** Users of one colour like items of the same: an answer a human can see. One item of each is left out. */
+function checkerboard(model: OnlineModel, side: number, boards: number): void {
+  for (let user = 0; user < side * boards; user++) {
+    for (let item = 0; item < side; item++) {
+      if ((user + item) % 2 === 0 && user % side !== item) {
+        model.rate(`u${user}`, `i${item}`, 5, user * side + item);
       }
     }
   }
@@ -72,6 +73,8 @@ function checkerboard(model: OnlineModel, side: number, rounds: number): void {
 describe('a model', () => {
   const forms: [string, ModelSettings][] = [
     ['the streaming form', { ...small, rho: 1 }],
+    ['the streaming form with rows of items', { ...small, rho: 1, items: 'rows' }],
+    ['the streaming form with the KL loss', { ...small, rho: 0.2, loss: 'kullback-leibler' }],
     ['the paper’s form', { ...paperModel, factorCount: 6, rho: 1 }],
     ['the absolute loss', { ...paperModel, factorCount: 6, rho: 1, loss: 'absolute' }],
     ['the KL loss', { ...paperModel, factorCount: 6, rho: 1, loss: 'kullback-leibler' }],
@@ -79,11 +82,11 @@ describe('a model', () => {
 
   it.each(forms)('of %s learns a checkerboard from an empty store', (_, settings) => {
     const model = new OnlineModel(settings);
-    checkerboard(model, 12, 4);
+    checkerboard(model, 12, 8);
     // The diagonal was never rated: colour alone must tell it from the other unrated cells.
     let right = 0;
-    for (let user = 0; user < 12; user++) {
-      const own = model.score(`u${user}`, `i${user}`);
+    for (let user = 7 * 12; user < 8 * 12; user++) {
+      const own = model.score(`u${user}`, `i${user % 12}`);
       const other = model.score(`u${user}`, `i${(user + 1) % 12}`);
       if (own > other) right++;
     }
@@ -163,9 +166,13 @@ describe('a model', () => {
     expect(Math.max(...model.grams.user.matrix.map(Math.abs))).toBeLessThan(1e-12);
   });
 
-  it('stays consistent under any mixture of events', () => {
+  it.each([
+    ['sums', small],
+    ['samples', { ...small, loss: 'absolute' }],
+    ['rows', { ...small, items: 'rows' }],
+  ] as const)('whose items keep %s stays consistent under any mixture of events', (_, settings) => {
     const random = new Random(SEED);
-    const model = new OnlineModel({ ...small, rowCap: 8 });
+    const model = new OnlineModel({ ...settings, window: 8 });
     for (let event = 0; event < 3_000; event++) {
       const user = `u${random.below(30)}`;
       const item = `i${random.below(40)}`;
@@ -193,8 +200,6 @@ describe('a model', () => {
     ];
     for (const [user, item, value, time] of bad) {
       expect(() => model.rate(user, item, value, time)).toThrow(BadRating);
-      const good = { user: 'new', item: 'new', value: 1, time: 1 };
-      expect(() => model.rateBatch([good, { user, item, value, time }])).toThrow(BadRating);
     }
     expect(() => model.score('ann', 'jam')).toThrow(UnknownId);
     expect(() => model.unrate('ann', 'tea', Number.NaN)).toThrow(BadRating);
@@ -205,8 +210,10 @@ describe('a model', () => {
     for (const factorCount of [0, -1, 257, 1.5, Number.NaN]) {
       expect(() => new OnlineModel({ ...small, factorCount })).toThrow(BadSettings);
     }
-    const wrong = { ...small, rho: -1, rowCap: 0, loss: 'absolute' as const, priorValue: 2 };
-    expect(() => new OnlineModel(wrong)).toThrow(/rho.*rowCap.*priorValue/);
+    const wrong = { ...small, rho: -1, window: 0, loss: 'absolute' as const, priorValue: 2 };
+    expect(() => new OnlineModel(wrong)).toThrow(/rho.*window.*priorValue/);
+    expect(() => new OnlineModel({ ...small, priorValue: 2 })).toThrow(/priorValue.*rows/);
+    expect(() => new OnlineModel({ ...small, priorValue: 2, items: 'rows' })).not.toThrow();
   });
 
   it('answers for somebody unknown with the mean of all users, and adds the terms it is given', () => {
@@ -232,22 +239,24 @@ describe('a model', () => {
     });
   });
 
-  it('gives each user of a batch one half-step per rating and each item one for all', () => {
-    const [single, batched] = [new OnlineModel(small), new OnlineModel(small)];
-    for (const model of [single, batched]) checkerboard(model, 4, 1);
-    const ratings = [0, 1, 2].map((u) => ({ user: `u${u}`, item: 'i9', value: 5, time: 99 + u }));
-    batched.rateBatch(ratings);
-    for (const { user, item, value, time } of ratings) single.record(user, item, value, time);
-    expect(batched.grams.ratings).toBe(single.grams.ratings);
-    for (const { user } of ratings) {
-      expect(batched.score(user, 'i9')).toBeGreaterThan(single.score(user, 'i9') + 0.1);
-    }
-    expectConsistent(batched);
+  it('adds a rating to the evidence with the vector its user had before it', () => {
+    const model = new OnlineModel(small);
+    checkerboard(model, 4, 1);
+    const expected = Evidence.fromBytes(model.evidenceOf('i2')?.toBytes() ?? nothing, small);
+    const vector = model.vectorOf('u1');
+    model.rate('u1', 'i2', 4, 99);
+    expect(model.vectorOf('u1')).not.toEqual(vector);
+    expected.apply({ value: 4, old: null, vector }, 0);
+    const changed = model.vectorOf('u1');
+    expect(model.evidenceOf('i2')?.toBytes()).toEqual(expected.toBytes());
+    model.rate('u1', 'i2', 2, 100);
+    expected.apply({ value: 2, old: 4, vector: changed }, 0);
+    expect(model.evidenceOf('i2')?.toBytes()).toEqual(expected.toBytes());
   });
 
   it('is moved by its events alone: replayed, it is the same bit for bit', () => {
     const replay = () => {
-      const model = new OnlineModel({ ...small, rowCap: 4 });
+      const model = new OnlineModel({ ...small, window: 4 });
       checkerboard(model, 8, 2);
       model.forget('u3');
       return snapshot(model);

@@ -1,13 +1,19 @@
 /**
- * The whole model in memory: both sides, their rows and grams, moved by one rating at a time (alg:update).
- * What the services do to shards across Kafka and Redis, this does in one place; experiments run on it.
+ * The whole model in memory: both sides, rows, evidence and grams, moved by one rating at a time
+ * (alg:update). What the services do to shards across Kafka and Redis, this does in one place; experiments
+ * run on it.
  */
 
-import { type Kernels, wasmKernels } from '@freshet/kernels';
+import { type Descent, type Kernels, wasmKernels } from '@freshet/kernels';
 import { BadRating, UnknownId } from './errors.ts';
+import type { Evidence } from './evidence.ts';
 import type { Grams } from './gram.ts';
+import { ItemEvidence, ItemRows } from './item-memory.ts';
+import { type Decision, judge, type KnownCell } from './judge.ts';
 import { Learner } from './learner.ts';
 import { losses } from './loss.ts';
+import { hashId } from './random.ts';
+import { RowStore } from './row-store.ts';
 import { defaultModel, type ModelSettings, type Side } from './settings.ts';
 import { SideState } from './side-state.ts';
 import { meanVector, startVector } from './start-vector.ts';
@@ -20,17 +26,21 @@ export interface Rating {
   readonly time: number;
 }
 
-/** What became of a rating: the first of its cell, a later one, or one older than what is known. */
-export type Verdict = 'new' | 'changed' | 'stale';
+/** What became of an event. */
+export type Verdict = Decision['kind'];
 
 export class OnlineModel {
   readonly settings: ModelSettings;
   readonly kernels: Kernels;
   readonly users: SideState;
   readonly items: SideState;
+  /** The ratings of each user, in the order of their times. */
+  readonly rows = new RowStore(true);
+  readonly memory: ItemEvidence | ItemRows;
   readonly grams: Grams;
   readonly #learner: Learner;
-  readonly #own: Float32Array;
+  /** A user's vector before an event moves it. */
+  readonly #before: Float32Array;
   /** Per user, when each item was un-rated: an older rating of it must not come back. */
   readonly #unrated = new Map<string, Map<string, number>>();
   /** Events so far: what a source offset is to a shard. */
@@ -43,7 +53,11 @@ export class OnlineModel {
     this.users = new SideState('user', kernels, settings.factorCount);
     this.items = new SideState('item', kernels, settings.factorCount);
     this.grams = { user: this.users.gram, item: this.items.gram, ratings: 0 };
-    this.#own = new Float32Array(settings.factorCount);
+    this.memory =
+      settings.items === 'evidence'
+        ? new ItemEvidence(kernels, settings, this.items, this.grams)
+        : new ItemRows(this.#learner, this.items, this.users, this.grams);
+    this.#before = new Float32Array(settings.factorCount);
   }
 
   /** Learns one rating: the user's half-step, then the item's. */
@@ -53,52 +67,44 @@ export class OnlineModel {
     return verdict;
   }
 
-  /** Learns many: each user's half-step in turn, then one half-step per item for all that came for it. */
-  rateBatch(ratings: readonly Rating[]): void {
-    for (const { user, item, value, time } of ratings) this.#check(user, item, value, time);
-    const touched = new Set<number>();
-    for (const { user, item, value, time } of ratings) {
-      if (this.record(user, item, value, time) === 'stale') continue;
-      this.step('user', this.#slot('user', user));
-      touched.add(this.#slot('item', item));
-    }
-    for (const slot of touched) this.step('item', slot);
-  }
-
-  /** Adds a rating to both rows without moving a vector that exists: for loading what is then factorized. */
+  /** Counts a rating without moving a vector that exists: for loading what is then factorized. */
   record(user: string, item: string, value: number, time: number): Verdict {
     this.#check(user, item, value, time);
-    this.#offset++;
-    const gone = this.#unrated.get(user)?.get(item);
-    if (gone !== undefined && time < gone) return 'stale';
-    const owner = this.#slotOrNew('user', user);
-    const neighbour = this.#slotOrNew('item', item);
-    const known = this.#find(owner, neighbour);
-    if (known >= 0 && this.users.rows.timeAt(owner, known) > time) return 'stale';
-    if (known >= 0) this.#removeCell(owner, known, neighbour);
-    this.users.rows.insert(owner, this.users.rows.positionOf(owner, time), neighbour, value, time);
-    this.items.rows.insert(neighbour, this.items.rows.length(neighbour), owner, value, time);
-    this.grams.ratings++;
-    return known >= 0 ? 'changed' : 'new';
+    const offset = this.#offset++;
+    const knownOwner = this.users.slotOf(user);
+    const knownNeighbour = this.items.slotOf(item);
+    const position = this.#find(knownOwner, knownNeighbour);
+    const decision = judge({ value, time }, this.#knownCell(user, item, knownOwner, position));
+    if (decision.kind === 'stale') return decision.kind;
+    const owner = knownOwner ?? this.#start('user', user);
+    const neighbour = knownNeighbour ?? this.#start('item', item);
+    const old = decision.kind === 'changed' ? decision.old : null;
+    if (old === null) this.#unrated.get(user)?.delete(item);
+    else this.rows.removeAt(owner, position);
+    this.rows.insert(owner, this.rows.positionOf(owner, time), neighbour, value, time);
+    this.users.vectors.read(owner, this.#before);
+    const change = { value, old, vector: this.#before };
+    this.memory.apply(neighbour, owner, change, hashId(item, offset));
+    if (old === null) this.grams.ratings++;
+    return decision.kind;
   }
 
   /** Takes a rating back; what is left without ratings is removed. False if it was not known. */
   unrate(user: string, item: string, time: number): boolean {
     this.#check(user, item, 0, time);
-    this.#offset++;
+    const offset = this.#offset++;
     const owner = this.users.slotOf(user);
     const neighbour = this.items.slotOf(item);
-    const known =
-      owner === undefined || neighbour === undefined ? -1 : this.#find(owner, neighbour);
-    if (owner === undefined || neighbour === undefined || known < 0) {
-      this.#bury(user, item, time);
-      return false;
-    }
-    if (this.users.rows.timeAt(owner, known) > time) return false;
+    const position = this.#find(owner, neighbour);
+    const decision = judge({ value: null, time }, this.#knownCell(user, item, owner, position));
+    if (decision.kind === 'stale') return false;
     this.#bury(user, item, time);
-    this.#removeCell(owner, known, neighbour);
-    this.#settle(this.users, owner);
-    this.#settle(this.items, neighbour);
+    if (decision.kind !== 'removed' || owner === undefined || neighbour === undefined) return false;
+    this.rows.removeAt(owner, position);
+    this.#takeBack(owner, neighbour, decision.old, offset);
+    if (this.rows.length(owner) === 0) this.#removeUser(owner);
+    else this.step('user', owner);
+    this.#settleItem(neighbour);
     return true;
   }
 
@@ -107,32 +113,27 @@ export class OnlineModel {
     this.#unrated.delete(user);
     const owner = this.users.slotOf(user);
     if (owner === undefined) return false;
-    this.#offset++;
-    const rated: number[] = [];
-    for (let position = 0; position < this.users.rows.length(owner); position++) {
-      rated.push(this.users.rows.slotAt(owner, position));
-    }
-    for (const neighbour of rated) {
-      this.items.rows.removeAt(neighbour, this.items.rows.find(neighbour, owner));
-    }
-    this.grams.ratings -= rated.length;
-    this.users.remove(owner);
-    for (const neighbour of rated) this.#settle(this.items, neighbour);
+    const offset = this.#offset++;
+    const rated = [...this.rows.entries(owner)];
+    for (const { slot, value } of rated) this.#takeBack(owner, slot, value, offset);
+    this.#removeUser(owner);
+    for (const { slot } of rated) this.#settleItem(slot);
     return true;
   }
 
   /** One descent on one vector; the loss of its block before and after. */
-  step(side: Side, slot: number): { readonly before: number; readonly after: number } {
-    const others = this.#state(side === 'user' ? 'item' : 'user');
-    return this.#learner.step(this.#state(side), slot, others, this.grams, this.#offset);
+  step(side: Side, slot: number): Readonly<Descent> {
+    return side === 'user'
+      ? this.#learner.step(this.users, this.rows, slot, this.items, this.grams)
+      : this.memory.step(slot);
   }
 
   /** The predicted rating; an unknown user is answered for by the mean of all. */
   score(user: string, item: string): number {
     const slot = this.#slot('item', item);
-    const query = this.vectorOf(user);
-    this.items.vectors.read(slot, this.#own);
-    return this.kernels.dot(query, this.#own);
+    const vector = new Float32Array(this.settings.factorCount);
+    this.items.vectors.read(slot, vector);
+    return this.kernels.dot(this.vectorOf(user), vector);
   }
 
   /** out[slot] = the predicted rating of every item, plus `terms[slot]` if given (a trend, a rule). */
@@ -150,21 +151,24 @@ export class OnlineModel {
     return vector;
   }
 
+  /** What an item keeps of its ratings; undefined for one that is not there, or where items have rows. */
+  evidenceOf(item: string): Evidence | undefined {
+    const slot = this.items.slotOf(item);
+    return slot !== undefined && this.memory instanceof ItemEvidence
+      ? this.memory.of(slot)
+      : undefined;
+  }
+
   hasRated(user: string, item: string): boolean {
-    const owner = this.users.slotOf(user);
-    const neighbour = this.items.slotOf(item);
-    return owner !== undefined && neighbour !== undefined && this.#find(owner, neighbour) >= 0;
+    return this.#find(this.users.slotOf(user), this.items.slotOf(item)) >= 0;
   }
 
   /** A user's ratings, oldest first; none of somebody unknown. */
   *ratingsOf(user: string): Generator<Rating> {
-    const owner = this.users.slotOf(user) ?? -1;
-    const length = owner < 0 ? 0 : this.users.rows.length(owner);
-    const { rows } = this.users;
-    for (let position = 0; position < length; position++) {
-      const item = this.items.idOf(rows.slotAt(owner, position)) ?? '';
-      const value = rows.valueAt(owner, position);
-      yield { user, item, value, time: rows.timeAt(owner, position) };
+    const owner = this.users.slotOf(user);
+    if (owner === undefined) return;
+    for (const { slot, value, time } of this.rows.entries(owner)) {
+      yield { user, item: this.items.idOf(slot) ?? '', value, time };
     }
   }
 
@@ -182,45 +186,59 @@ export class OnlineModel {
     }
   }
 
-  /** Where the user's row has the item, or −1; the shorter of the two rows is asked first. */
-  #find(owner: number, neighbour: number): number {
-    if (this.items.rows.length(neighbour) < this.users.rows.length(owner)) {
-      if (this.items.rows.find(neighbour, owner) < 0) return -1;
-    }
-    return this.users.rows.find(owner, neighbour);
+  /** Where the user's row has the item, or −1. */
+  #find(owner: number | undefined, neighbour: number | undefined): number {
+    if (owner === undefined || neighbour === undefined) return -1;
+    return this.rows.find(owner, neighbour);
   }
 
-  #removeCell(owner: number, position: number, neighbour: number): void {
-    this.users.rows.removeAt(owner, position);
-    this.items.rows.removeAt(neighbour, this.items.rows.find(neighbour, owner));
+  #knownCell(
+    user: string,
+    item: string,
+    owner: number | undefined,
+    position: number,
+  ): KnownCell | undefined {
+    if (owner !== undefined && position >= 0) {
+      return { value: this.rows.valueAt(owner, position), time: this.rows.timeAt(owner, position) };
+    }
+    const gone = this.#unrated.get(user)?.get(item);
+    return gone === undefined ? undefined : { value: null, time: gone };
+  }
+
+  #takeBack(owner: number, neighbour: number, old: number, offset: number): void {
+    this.users.vectors.read(owner, this.#before);
+    const seed = hashId(this.items.idOf(neighbour) ?? '', offset);
+    this.memory.apply(neighbour, owner, { value: null, old, vector: this.#before }, seed);
     this.grams.ratings--;
   }
 
+  #removeUser(owner: number): void {
+    this.rows.clear(owner);
+    this.users.remove(owner);
+  }
+
   /** After a rating went: descend on what is left, or remove what has nothing left. */
-  #settle(state: SideState, slot: number): void {
-    if (state.rows.length(slot) === 0) state.remove(slot);
-    else this.step(state.side, slot);
+  #settleItem(slot: number): void {
+    if (this.memory.count(slot) > 0) return void this.step('item', slot);
+    this.memory.forget(slot);
+    this.items.remove(slot);
   }
 
   #bury(user: string, item: string, time: number): void {
     const graves = this.#unrated.get(user) ?? new Map<string, number>();
-    graves.set(item, Math.max(time, graves.get(item) ?? time));
+    graves.set(item, time);
     this.#unrated.set(user, graves);
   }
 
-  #state(side: Side): SideState {
-    return side === 'user' ? this.users : this.items;
-  }
-
   #slot(side: Side, id: string): number {
-    const slot = this.#state(side).slotOf(id);
+    const slot = (side === 'user' ? this.users : this.items).slotOf(id);
     if (slot === undefined) throw new UnknownId(`no ${side} ${id}`);
     return slot;
   }
 
-  #slotOrNew(side: Side, id: string): number {
-    const state = this.#state(side);
-    return state.slotOf(id) ?? state.add(id, startVector(id, side, this.grams, this.settings));
+  #start(side: Side, id: string): number {
+    const state = side === 'user' ? this.users : this.items;
+    return state.add(id, startVector(id, side, this.grams, this.settings));
   }
 
   #check(user: string, item: string, value: number, time: number): void {

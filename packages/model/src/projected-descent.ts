@@ -4,7 +4,7 @@
  */
 
 import type { Descent } from '@freshet/kernels';
-import type { BlockLoss } from './block-loss.ts';
+import type { Loss } from './loss.ts';
 
 const limits = {
   /** Share of the predicted decrease a step must reach (Armijo). */
@@ -13,6 +13,14 @@ const limits = {
   /** 0.4^24 ≈ 3e-10 of a vector's own length: nothing is left to gain below that. */
   trials: 24,
 } as const;
+
+/** A block without its penalty. */
+export interface SmoothBlock {
+  readonly loss: Loss;
+  value(own: Float32Array): number;
+  /** `value(own)` must have been the last call. */
+  gradient(own: Float32Array, out: Float64Array): void;
+}
 
 export class ProjectedDescent {
   readonly #lambda: number;
@@ -25,7 +33,7 @@ export class ProjectedDescent {
     this.#trial = new Float32Array(factorCount);
   }
 
-  run(block: BlockLoss, steps: number, own: Float32Array, out: Descent): void {
+  run(block: SmoothBlock, steps: number, own: Float32Array, out: Descent): void {
     const { floor } = block.loss;
     for (let f = 0; f < own.length; f++) own[f] = Math.max(floor, own[f]);
     let value = block.value(own) + this.penalty(own);
@@ -41,7 +49,7 @@ export class ProjectedDescent {
   }
 
   /** The loss at the first step length that lowers it enough, left in `trial`; else NaN. */
-  #search(block: BlockLoss, own: Float32Array, value: number): number {
+  #search(block: SmoothBlock, own: Float32Array, value: number): number {
     const gradient = this.#gradient;
     let slope = 0;
     let length = 0;

@@ -91,43 +91,27 @@ export class RowStore {
     if (this.length(owner) > 0) this.#truncate(owner, 0);
   }
 
-  /** row[at…] = the newest `count` ratings, in order. */
-  copyNewest(owner: number, count: number, row: Row, at: number): void {
+  /** Fills a row, as long as it says it is, with the newest ratings, in order. */
+  copyNewest(owner: number, row: Pick<Row, 'length' | 'slots' | 'values'>): void {
     const pool = this.#pool;
-    const shift = at + count - this.length(owner);
     let end = this.length(owner);
-    const first = end - count;
+    const first = end - row.length;
     for (let segment = this.#tail(owner); end > first; segment = pool.previousOf(segment)) {
       const base = pool.baseOf(segment);
       const page = pool.pageOf(segment);
       const from = Math.max(base, first);
       const place = pool.startOf(segment) - base;
       for (let position = from; position < end; position++) {
-        row.slots[shift + position] = page.slots[2 * (place + position)];
-        row.values[shift + position] = page.values[2 * (place + position) + 1];
+        row.slots[position - first] = page.slots[2 * (place + position)];
+        row.values[position - first] = page.values[2 * (place + position) + 1];
       }
       end = base;
     }
   }
 
-  /** row[e] = the rating at position ⌊(e + phase)·stretch⌋, for e below `count`. */
-  copyEvenly(owner: number, count: number, stretch: number, phase: number, row: Row): void {
-    const pool = this.#pool;
-    let segment = this.#tail(owner);
-    let base = pool.baseOf(segment);
-    let page = pool.pageOf(segment);
-    let place = pool.startOf(segment) - base;
-    for (let e = count - 1; e >= 0; e--) {
-      const position = Math.floor((e + phase) * stretch);
-      while (position < base) {
-        segment = pool.previousOf(segment);
-        base = pool.baseOf(segment);
-        page = pool.pageOf(segment);
-        place = pool.startOf(segment) - base;
-      }
-      row.slots[e] = page.slots[2 * (place + position)];
-      row.values[e] = page.values[2 * (place + position) + 1];
-    }
+  /** The ratings of a row, in order. */
+  *entries(owner: number): Generator<{ slot: number; value: number; time: number }> {
+    for (const [slot, value, time] of this.#from(owner, 0)) yield { slot, value, time };
   }
 
   #tail(owner: number): number {

@@ -20,8 +20,10 @@ export interface ModelSettings {
   readonly userShrinkage: number;
   /** μ of an item, toward zero. */
   readonly itemShrinkage: number;
-  /** The most ratings one half-step looks at; past it the row is sampled. */
-  readonly rowCap: number;
+  /** How many of a user's ratings, the newest, one half-step looks at. */
+  readonly window: number;
+  /** What an item keeps of its ratings: bounded evidence, or whole rows, as the paper has it. */
+  readonly items: 'evidence' | 'rows';
   /** How much the newest rating of a user weighs beyond the 1 every rating has. */
   readonly recencyWeight: number;
   /** After how many newer ratings of the same user that extra weight has halved. */
@@ -48,7 +50,8 @@ export const defaultModel: ModelSettings = {
   lambda: 0,
   userShrinkage: 80,
   itemShrinkage: 30,
-  rowCap: 512,
+  window: 64,
+  items: 'evidence',
   recencyWeight: 60,
   recencyHalfLife: 3,
   recencyRamp: 40,
@@ -68,7 +71,8 @@ export const paperModel: ModelSettings = {
   lambda: 0,
   userShrinkage: 0,
   itemShrinkage: 0,
-  rowCap: 2 ** 31,
+  window: 2 ** 31,
+  items: 'rows',
   recencyWeight: 0,
   recencyHalfLife: 1,
   recencyRamp: 0,
@@ -79,6 +83,11 @@ export const paperModel: ModelSettings = {
   updateTolerance: 0.001,
 };
 
+/** Every rating of a row, all alike: what static factorization and the rows of items are. */
+export function wholeRows(settings: ModelSettings): ModelSettings {
+  return { ...settings, window: 2 ** 31, recencyWeight: 0 };
+}
+
 const ranges: Partial<Record<keyof ModelSettings, readonly [number, number]>> = {
   factorCount: [1, MAX_FACTOR_COUNT],
   rho: [0, 1000],
@@ -86,7 +95,7 @@ const ranges: Partial<Record<keyof ModelSettings, readonly [number, number]>> = 
   lambda: [0, 1e6],
   userShrinkage: [0, 1e6],
   itemShrinkage: [0, 1e6],
-  rowCap: [2, 2 ** 31],
+  window: [1, 2 ** 31],
   recencyWeight: [0, 1e6],
   recencyHalfLife: [1e-3, 1e9],
   recencyRamp: [0, 1e9],
@@ -98,7 +107,7 @@ const ranges: Partial<Record<keyof ModelSettings, readonly [number, number]>> = 
 
 const whole: readonly (keyof ModelSettings)[] = [
   'factorCount',
-  'rowCap',
+  'window',
   'conjugateSteps',
   'updateRounds',
 ];
@@ -117,6 +126,9 @@ export function checkSettings(settings: ModelSettings): void {
   }
   if (settings.priorValue !== 0 && settings.loss !== 'squared') {
     problems.push('priorValue needs the squared loss');
+  }
+  if (settings.priorValue !== 0 && settings.items === 'evidence') {
+    problems.push("priorValue needs items: 'rows', evidence does not have the sum of its vectors");
   }
   if (problems.length > 0) throw new BadSettings(problems);
 }

@@ -1,14 +1,12 @@
-/** Everything known of one side: who is there, their vectors, their rows, their gram. */
+/** Who is there on one side, their vectors and their gram. */
 
 import type { Kernels, VectorTable } from '@freshet/kernels';
 import { Gram } from './gram.ts';
-import { RowStore } from './row-store.ts';
 import type { Side } from './settings.ts';
 
 export class SideState {
   readonly side: Side;
   readonly vectors: VectorTable;
-  readonly rows: RowStore;
   readonly gram: Gram;
   readonly #slots = new Map<string, number>();
   readonly #ids: (string | undefined)[] = [];
@@ -17,8 +15,6 @@ export class SideState {
   constructor(side: Side, kernels: Kernels, factorCount: number) {
     this.side = side;
     this.vectors = kernels.table(factorCount);
-    // The user stage alone judges what is late, so only user rows keep times.
-    this.rows = new RowStore(side === 'user');
     this.gram = Gram.zero(factorCount);
     this.#scratch = new Float32Array(factorCount);
   }
@@ -64,7 +60,6 @@ export class SideState {
     this.vectors.read(slot, this.#scratch);
     this.gram.move(this.#scratch, undefined);
     this.vectors.remove(slot);
-    this.rows.clear(slot);
     this.#slots.delete(id);
     this.#ids[slot] = undefined;
   }

@@ -1,6 +1,6 @@
 import { generateRatings, loadTable, type RatingTable, Runner } from '@freshet/experiments';
 import { type VectorTable, wasmKernels } from '@freshet/kernels';
-import { defaultModel, factorize, Gram, OnlineModel, Random } from '@freshet/model';
+import { defaultModel, factorize, Gram, handOver, OnlineModel, Random } from '@freshet/model';
 import { describe, expect, it } from 'vitest';
 import { type ItemCatalogue, PrequentialMeter } from './prequential-meter.ts';
 
@@ -233,13 +233,16 @@ function replay(
     window: test,
   });
   for (let at = 0; at < train + test; at++) {
-    if (at === train) factorize(model, training);
+    if (at === train) {
+      factorize(model, training);
+      handOver(model);
+    }
     const user = table.users[table.user[at]];
     const item = table.items[table.item[at]];
     if (at >= train && !model.hasRated(user, item) && meter.isDue(at)) {
       const owner = users.slotOf(user);
-      const length = owner === undefined ? 0 : users.rows.length(owner);
-      const slots = Uint32Array.from({ length }, (_, e) => users.rows.slotAt(owner ?? 0, e));
+      const length = owner === undefined ? 0 : model.rows.length(owner);
+      const slots = Uint32Array.from({ length }, (_, e) => model.rows.slotAt(owner ?? 0, e));
       const vector = owner === undefined ? undefined : model.vectorOf(user);
       const slot = items.slotOf(item) ?? -1;
       meter.ask({ offset: at, slot, vector, rated: { slots, length } }, seen, model.grams);

@@ -15,7 +15,14 @@ import {
   usualBlocks,
 } from '@freshet/experiments';
 import { wasmKernels } from '@freshet/kernels';
-import { addToTrend, defaultModel, factorize, NO_TREND, OnlineModel } from '@freshet/model';
+import {
+  addToTrend,
+  defaultModel,
+  factorize,
+  handOver,
+  NO_TREND,
+  OnlineModel,
+} from '@freshet/model';
 import { type ItemCatalogue, type PrequentialFigures, PrequentialMeter } from '@freshet/quality';
 
 type Figure = (name: string, value: number, unit: string) => void;
@@ -114,6 +121,7 @@ function replay(world: World, sample: number, popularity: 'count' | 'trend'): Re
     items.rated(item, table.time[row] ?? 0);
   }
   factorize(model, { ...world.training, seed: MODEL_SEED });
+  handOver(model);
   const aucs: number[] = [];
   let [sum, meterMs, asideMs] = [0, 0, 0];
   const start = cpuMs();
@@ -146,8 +154,8 @@ function cpuMs(): number {
 /** What a shard has at hand; here it must be copied, which is not the meter's time. */
 function questionOf(model: OnlineModel, user: string, item: string) {
   const owner = model.users.slotOf(user);
-  const length = owner === undefined ? 0 : model.users.rows.length(owner);
-  const slots = Uint32Array.from({ length }, (_, at) => model.users.rows.slotAt(owner ?? 0, at));
+  const length = owner === undefined ? 0 : model.rows.length(owner);
+  const slots = Uint32Array.from({ length }, (_, at) => model.rows.slotAt(owner ?? 0, at));
   const vector = owner === undefined ? undefined : model.vectorOf(user);
   return { slot: model.items.slotOf(item) ?? -1, vector, rated: { slots, length } };
 }

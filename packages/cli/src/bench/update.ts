@@ -16,6 +16,7 @@ import {
 import {
   defaultModel,
   factorize,
+  handOver,
   type ModelSettings,
   OnlineModel,
   paperModel,
@@ -34,8 +35,9 @@ const deviations: Readonly<Record<string, Partial<ModelSettings>>> = {
   no_shrinkage: { userShrinkage: 0, itemShrinkage: 0 },
   no_recency: { recencyWeight: 0 },
   no_recency_ramp: { recencyRamp: 0 },
-  whole_rows: { rowCap: 2 ** 31 },
-  cap_256: { rowCap: 256 },
+  item_rows: { items: 'rows' },
+  whole_user_rows: { window: 2 ** 31 },
+  window_256: { window: 256 },
   one_direction: { conjugateSteps: 1 },
   three_directions: { conjugateSteps: 3 },
   three_rounds: { updateRounds: 3 },
@@ -68,6 +70,7 @@ async function streamFigures(figure: Figure, ratings: readonly RatingEvent[]): P
   const start = Math.floor(ratings.length * TRAIN_SHARE);
   record(model, ratings.slice(0, start));
   factorize(model, { seed: 1, passes: TRAIN_PASSES, tolerance: 0 });
+  handOver(model);
 
   const collections = countCollections();
   const rates: number[] = [];
@@ -110,12 +113,12 @@ async function deviationFigures(figure: Figure, ratings: readonly RatingEvent[])
 }
 
 function memoryFigures(figure: Figure, model: OnlineModel): void {
-  const { users, items, grams } = model;
+  const { users, items, rows, memory, grams } = model;
   const padded = Math.ceil(defaultModel.factorCount / 4) * 4;
   const vectors = users.vectors.byteLength + items.vectors.byteLength;
-  const rows = users.rows.byteLength + items.rows.byteLength;
   figure('vector_bytes_ratio', vectors / ((users.size + items.size) * 4 * padded), 'of 4·k·(n+m)');
-  figure('row_bytes_per_rating', rows / grams.ratings, 'bytes, both rows');
+  figure('row_bytes_per_rating', rows.byteLength / grams.ratings, 'bytes, rows of users');
+  figure('evidence_bytes_per_item', memory.byteLength / items.size, 'bytes');
 }
 
 function record(model: OnlineModel, ratings: readonly RatingEvent[]): void {

@@ -77,7 +77,18 @@ export const options = {
     value: 'X',
     about: 'what an unknown rating is expected to be; squared loss only [0]',
   },
-  passes: { value: 'N', about: 'most passes over the training ratings [15; static 20]' },
+  items: {
+    value: 'NAME',
+    about:
+      'what an item keeps of its ratings: evidence, or rows of all of them ' +
+      '[default model evidence, paper rows; rows where there is a prior value]',
+  },
+  passes: {
+    value: 'N',
+    about:
+      'most passes over the training ratings [15; static 20]; ' +
+      '0 streams them one by one into an empty model',
+  },
   tolerance: {
     value: 'X',
     about: 'stop when a pass lowers the objective by less than this share [0.001; static 0.0005]',

@@ -42,6 +42,14 @@ describe('the command line of freshet evaluate', () => {
     });
   });
 
+  it('reads what items keep, which for a prior value can only be rows', () => {
+    expect(request('dynamic --ratings r').fixed).toEqual({});
+    expect(request('dynamic --ratings r --items rows').fixed).toEqual({ items: 'rows' });
+    const fixed = { priorValue: 2, items: 'rows' };
+    expect(request('dynamic --ratings r --prior-value 2').fixed).toEqual(fixed);
+    expect(request('dynamic --ratings r --prior-value 0').fixed).toEqual({ priorValue: 0 });
+  });
+
   it.each([
     ['static', '--ratings is needed'],
     ['--ratings r', 'one protocol is needed'],
@@ -51,6 +59,7 @@ describe('the command line of freshet evaluate', () => {
     ['dynamic --ratings r --test 0', 'at least 1'],
     ['dynamic --ratings r --k 5,10', 'takes one number'],
     ['dynamic --ratings r --loss hinge', '--loss must be of'],
+    ['dynamic --ratings r --items users', '--items must be one of evidence, rows'],
     ['dynamic --ratings r --grid huge', '--grid must be one of none, small, paper'],
     ['dynamic --ratings r --columns who=1', '--columns must be like'],
     ['dynamic --ratings r --delays 5', '--delays means nothing to dynamic'],

@@ -72,6 +72,8 @@ export function readRequest(args: readonly string[]): Request | undefined {
   const rhos = given.numbers('rho', 0, true);
   const lambdas = given.numbers('lambda', 0, protocol === 'parameters');
   const priorValue = given.numbers('prior-value', -1_000, false)[0];
+  // Evidence cannot serve a prior value.
+  const items = given.oneOf('items', ['evidence', 'rows']) ?? (priorValue ? 'rows' : undefined);
   const single = (list: readonly number[]) => (list.length === 1 ? list[0] : undefined);
   const [k, lambda] = [single(ks), single(lambdas)];
   return {
@@ -99,8 +101,9 @@ export function readRequest(args: readonly string[]): Request | undefined {
       ...(k !== undefined && { factorCount: k }),
       ...(lambda !== undefined && { lambda }),
       ...(priorValue !== undefined && { priorValue }),
+      ...(items !== undefined && { items }),
     },
-    passes: given.count('passes', 1) ?? (isStatic ? 20 : 15),
+    passes: given.count('passes', 0) ?? (isStatic ? 20 : 15),
     tolerance: given.numbers('tolerance', 0, false)[0] ?? (isStatic ? 0.0005 : 0.001),
     delays: given.present('delays') ? given.numbers('delays', 0, true) : usualDelays,
     baselines: given.text('baselines')?.split(','),

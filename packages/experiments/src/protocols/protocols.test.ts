@@ -219,7 +219,9 @@ describe('on generated ratings', { timeout: 120_000 }, () => {
         (result.blocks[from]?.aucServed ?? 0) + (result.blocks[from + 1]?.aucServed ?? 0);
       return (sum(byDefault) - sum(popular)) / 2;
     };
-    expect(lead(8)).toBeGreaterThan(lead(0) - 0.03);
+    // A fifth is 400 events: the standard error of the difference is about .015.
+    expect(lead(8)).toBeGreaterThan(lead(0) - 0.045);
+    expect(lead(8)).toBeGreaterThan(0.02);
   });
 
   it('being late hurts, more the later, and cold users most', async () => {

@@ -1,0 +1,54 @@
+/** Numbers as bytes, little-endian on every machine: float32, and float32 without its last four bits. */
+
+export function floatsToBytes(floats: Float32Array): Uint8Array {
+  const bytes = new Uint8Array(4 * floats.length);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < floats.length; i++) view.setFloat32(4 * i, floats[i], true);
+  return bytes;
+}
+
+/** Throws RangeError where these are no whole numbers of four bytes. */
+export function bytesToFloats(bytes: Uint8Array): Float32Array {
+  if (bytes.length % 4 !== 0) throw new RangeError(`${bytes.length} bytes are no floats`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const floats = new Float32Array(bytes.length / 4);
+  for (let i = 0; i < floats.length; i++) floats[i] = view.getFloat32(4 * i, true);
+  return floats;
+}
+
+/** Bytes of so many cells of 28 bits, two of them in seven. */
+export function packedLength(cells: number): number {
+  return Math.ceil((cells * 28) / 8);
+}
+
+/** Cells whose last four bits are zero; others lose them. */
+export function packCells(cells: Float32Array): Uint8Array {
+  const bits = new Uint32Array(cells.buffer, cells.byteOffset, cells.length);
+  const packed = new Uint8Array(packedLength(cells.length));
+  const view = new DataView(packed.buffer);
+  let at = 0;
+  let i = 0;
+  for (; i + 1 < bits.length; i += 2, at += 7) {
+    const second = bits[i + 1] >>> 4;
+    view.setUint32(at, (bits[i] >>> 4) | (second << 28), true);
+    view.setUint16(at + 4, second >>> 4, true);
+    packed[at + 6] = second >>> 20;
+  }
+  if (i < bits.length) view.setUint32(at, bits[i] >>> 4, true);
+  return packed;
+}
+
+/** As many cells as there is room for in `cells`. */
+export function unpackCells(packed: Uint8Array, cells: Float32Array): void {
+  const bits = new Uint32Array(cells.buffer, cells.byteOffset, cells.length);
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  let at = 0;
+  let i = 0;
+  for (; i + 1 < bits.length; i += 2, at += 7) {
+    const word = view.getUint32(at, true);
+    const second = (word >>> 28) | (view.getUint16(at + 4, true) << 4) | (packed[at + 6] << 20);
+    bits[i] = word << 4;
+    bits[i + 1] = second << 4;
+  }
+  if (i < bits.length) bits[i] = view.getUint32(at, true) << 4;
+}

@@ -1,0 +1,103 @@
+/** What the items of a model remember of their ratings: evidence, as the services do, or rows. */
+
+import type { Descent, Kernels } from '@freshet/kernels';
+import { Evidence, type EvidenceChange } from './evidence.ts';
+import { EvidenceStep } from './evidence-step.ts';
+import type { Grams } from './gram.ts';
+import type { Learner } from './learner.ts';
+import { RowStore } from './row-store.ts';
+import type { ModelSettings } from './settings.ts';
+import type { SideState } from './side-state.ts';
+
+export interface ItemMemory {
+  /** One rating of an item; its vector does not move yet. */
+  apply(item: number, user: number, change: EvidenceChange, seed: number): void;
+  /** How many ratings an item has. */
+  count(item: number): number;
+  /** One half-step; the loss of the block before and after. */
+  step(item: number): Readonly<Descent>;
+  forget(item: number): void;
+}
+
+export class ItemEvidence implements ItemMemory {
+  readonly #settings: ModelSettings;
+  readonly #items: SideState;
+  readonly #grams: Grams;
+  readonly #step: EvidenceStep;
+  readonly #own: Float32Array;
+  readonly #evidence: (Evidence | undefined)[] = [];
+
+  constructor(kernels: Kernels, settings: ModelSettings, items: SideState, grams: Grams) {
+    this.#settings = settings;
+    this.#items = items;
+    this.#grams = grams;
+    this.#step = new EvidenceStep(kernels, settings);
+    this.#own = new Float32Array(settings.factorCount);
+  }
+
+  /** Memory it takes, an estimate. */
+  get byteLength(): number {
+    return this.#evidence.reduce((sum, evidence) => sum + (evidence?.byteLength ?? 0), 0);
+  }
+
+  of(item: number): Evidence {
+    const evidence = this.#evidence[item] ?? Evidence.empty(this.#settings);
+    this.#evidence[item] = evidence;
+    return evidence;
+  }
+
+  apply(item: number, _user: number, change: EvidenceChange, seed: number): void {
+    this.of(item).apply(change, seed);
+  }
+
+  count(item: number): number {
+    return this.of(item).count;
+  }
+
+  step(item: number): Readonly<Descent> {
+    this.#items.vectors.read(item, this.#own);
+    const outcome = this.#step.run(this.#own, this.of(item), this.#grams);
+    this.#items.move(item, this.#own);
+    return outcome;
+  }
+
+  forget(item: number): void {
+    this.#evidence[item] = undefined;
+  }
+}
+
+export class ItemRows implements ItemMemory {
+  readonly rows = new RowStore(false);
+  readonly #learner: Learner;
+  readonly #items: SideState;
+  readonly #users: SideState;
+  readonly #grams: Grams;
+
+  constructor(learner: Learner, items: SideState, users: SideState, grams: Grams) {
+    this.#learner = learner;
+    this.#items = items;
+    this.#users = users;
+    this.#grams = grams;
+  }
+
+  get byteLength(): number {
+    return this.rows.byteLength;
+  }
+
+  apply(item: number, user: number, { value, old }: EvidenceChange): void {
+    if (old !== null) this.rows.removeAt(item, this.rows.find(item, user));
+    if (value !== null) this.rows.insert(item, this.rows.length(item), user, value, 0);
+  }
+
+  count(item: number): number {
+    return this.rows.length(item);
+  }
+
+  step(item: number): Readonly<Descent> {
+    return this.#learner.step(this.#items, this.rows, item, this.#users, this.#grams);
+  }
+
+  forget(item: number): void {
+    this.rows.clear(item);
+  }
+}

@@ -1,0 +1,92 @@
+/** Ratings with the vectors of those who gave them, (r, w), in the order they came. No ids. */
+
+export class PairList {
+  readonly #factorCount: number;
+  /** From one pair to the next: the value, then the vector. */
+  readonly #stride: number;
+  #data: Float32Array;
+  #length: number;
+
+  /** Takes the floats over: whole pairs, value and vector in turn. */
+  constructor(factorCount: number, floats: Float32Array = new Float32Array()) {
+    this.#factorCount = factorCount;
+    this.#stride = factorCount + 1;
+    this.#data = floats;
+    this.#length = floats.length / this.#stride;
+    if (!Number.isInteger(this.#length)) {
+      throw new RangeError(`${floats.length} floats are no pairs of ${this.#stride}`);
+    }
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Memory reserved. */
+  get byteLength(): number {
+    return this.#data.byteLength;
+  }
+
+  /** What is in use of it: a view. */
+  get floats(): Float32Array {
+    return this.#data.subarray(0, this.#length * this.#stride);
+  }
+
+  valueAt(index: number): number {
+    return this.#data[index * this.#stride];
+  }
+
+  /** A view, valid until the next change. */
+  vectorAt(index: number): Float32Array {
+    const start = index * this.#stride + 1;
+    return this.#data.subarray(start, start + this.#factorCount);
+  }
+
+  add(value: number, vector: Float32Array): void {
+    const end = (this.#length + 1) * this.#stride;
+    if (end > this.#data.length) {
+      const grown = new Float32Array(Math.max(end, 2 * this.#data.length));
+      grown.set(this.#data);
+      this.#data = grown;
+    }
+    this.replace(this.#length++, value, vector);
+  }
+
+  replace(index: number, value: number, vector: Float32Array): void {
+    this.setValue(index, value);
+    this.#data.set(vector, index * this.#stride + 1);
+  }
+
+  setValue(index: number, value: number): void {
+    this.#data[index * this.#stride] = value;
+  }
+
+  removeAt(index: number): void {
+    const start = index * this.#stride;
+    this.#data.copyWithin(start, start + this.#stride, this.#length * this.#stride);
+    this.#length--;
+  }
+
+  /** Of the pairs with this value, the one whose vector is nearest; the first of equals; −1 if none. */
+  nearest(value: number, vector: Float32Array): number {
+    const wanted = Math.fround(value);
+    let found = -1;
+    let least = Number.POSITIVE_INFINITY;
+    for (let index = 0; index < this.#length; index++) {
+      if (this.valueAt(index) !== wanted) continue;
+      const distance = this.#squaredDistance(index, vector);
+      if (found >= 0 && !(distance < least)) continue;
+      least = distance;
+      found = index;
+    }
+    return found;
+  }
+
+  #squaredDistance(index: number, vector: Float32Array): number {
+    let sum = 0;
+    for (let f = 0, at = index * this.#stride + 1; f < vector.length; f++, at++) {
+      sum += (this.#data[at] - vector[f]) ** 2;
+    }
+    return sum;
+  }
+}

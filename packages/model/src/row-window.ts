@@ -1,0 +1,90 @@
+/**
+ * Which ratings a half-step looks at and how much each counts: the newest of a row, the last few weighing
+ * most. An update costs the same however long a row has grown.
+ */
+
+import type { Row } from '@freshet/kernels';
+import type { RowStore } from './row-store.ts';
+import type { ModelSettings } from './settings.ts';
+
+/** A stretch of ratings in event order, the newest last. */
+export interface FullRow {
+  slots: Uint32Array;
+  values: Float32Array;
+  start: number;
+  length: number;
+}
+
+export class RowWindow {
+  readonly #window: number;
+  readonly #ramp: number;
+  /** The extra weight by age, as far as it shows in float32. */
+  readonly #extras: Float32Array;
+  readonly #row: Row;
+
+  constructor({ window, recencyWeight, recencyHalfLife, recencyRamp }: ModelSettings) {
+    this.#window = window;
+    this.#ramp = recencyRamp;
+    this.#extras = recencyExtras(recencyWeight, recencyHalfLife);
+    this.#row = emptyRow(Math.min(window, 64));
+  }
+
+  /** The row for one half-step; overwritten by the next call. */
+  of(full: FullRow): Row {
+    const row = this.#begin(full.length);
+    const skipped = full.start + full.length - row.length;
+    for (let e = 0; e < row.length; e++) {
+      row.slots[e] = full.slots[skipped + e];
+      row.values[e] = full.values[skipped + e];
+    }
+    return row;
+  }
+
+  /** The same, of a row that lies in a store. */
+  ofStored(rows: RowStore, owner: number): Row {
+    const row = this.#begin(rows.length(owner));
+    rows.copyNewest(owner, row);
+    return row;
+  }
+
+  /** Makes room and weighs: ω = 1 + weight·n/(n + ramp)·2^(−age/half-life), n the length of the whole row. */
+  #begin(fullLength: number): Row {
+    const row = this.#row;
+    row.length = Math.min(fullLength, this.#window);
+    if (row.slots.length < row.length) growRow(row, row.length);
+    row.weights.fill(1, 0, row.length);
+    const ramp = fullLength / (fullLength + this.#ramp);
+    const end = Math.min(row.length, this.#extras.length);
+    for (let age = 0; age < end; age++) {
+      row.weights[row.length - 1 - age] = 1 + ramp * this.#extras[age];
+    }
+    return row;
+  }
+}
+
+/** a·2^(−age/h), by how many of the user's ratings are newer. */
+function recencyExtras(extra: number, halfLife: number): Float32Array {
+  const visible = extra > 0 ? Math.ceil(halfLife * Math.max(0, Math.log2(extra) + 20)) : 0;
+  const extras = new Float32Array(Math.min(visible, 4096));
+  for (let age = 0; age < extras.length; age++) extras[age] = extra * 2 ** (-age / halfLife);
+  return extras;
+}
+
+/** Room for ratings that each stand for themselves alone. */
+export function emptyRow(capacity: number): Row {
+  return {
+    length: 0,
+    slots: new Uint32Array(capacity),
+    values: new Float32Array(capacity),
+    weights: new Float32Array(capacity).fill(1),
+    copies: new Float32Array(capacity).fill(1),
+  };
+}
+
+function growRow(row: Row, wanted: number): void {
+  const grown = emptyRow(Math.ceil(wanted * 1.5));
+  row.slots = grown.slots;
+  row.values = grown.values;
+  row.weights = grown.weights;
+  row.copies = grown.copies;
+}
