@@ -22,7 +22,8 @@ describe('settings', () => {
     const chosen = readSettings({});
     expect(chosen.KAFKA_BROKERS).toEqual(['localhost:9092']);
     expect(chosen.FACTOR_COUNT).toBe(32);
-    expect(chosen.STAGES).toEqual(['users', 'items']);
+    expect(chosen.STAGES).toEqual(['intake', 'users', 'items']);
+    expect(chosen.RATINGS_TOPICS).toEqual(['ratings']);
   });
 
   it('report every problem at once, each by its name', () => {
@@ -36,7 +37,7 @@ describe('settings', () => {
 
   it('refuse numbers with anything else in them', () => {
     for (const bad of ['', ' ', '4x', '1e2', '0x10', '4.0', '1025']) {
-      expect(problemsOf({ PARTITIONS: bad }), bad).toHaveLength(1);
+      expect(problemsOf({ SHARDS: bad }), bad).toHaveLength(1);
     }
   });
 

@@ -81,5 +81,11 @@ function conflicts(chosen: Settings): string[] {
   if (chosen.KAFKA_USERNAME !== '' && chosen.KAFKA_PASSWORD === '') {
     problems.push('KAFKA_PASSWORD must be set when KAFKA_USERNAME is');
   }
+  for (const [kind, value] of chosen.RATING_KINDS) {
+    if (value === null || value <= chosen.RATING_MAX) continue;
+    problems.push(
+      `RATING_KINDS has ${kind}:${value} and RATING_MAX is ${chosen.RATING_MAX}: lower the one or raise the other`,
+    );
+  }
   return problems;
 }

@@ -2,6 +2,7 @@
  * Every setting of every service: parser, type and reference page in one table. A setting marked
  * secret may also be given as NAME_FILE, a path whose content is the value.
  */
+import { ratingFields, ratingKinds, topicNames } from './rating-readers.ts';
 import {
   addresses,
   decimal,
@@ -112,6 +113,24 @@ export const settings = {
     about:
       'how many ratings a user needs for half of that extra weight; 0: it counts from the first',
   }),
+  RATINGS_TOPICS: setting({
+    read: topicNames,
+    fallback: 'ratings',
+    about:
+      'topics that ratings come from, comma separated; with any key and any number of partitions',
+  }),
+  RATING_FIELDS: setting({
+    read: ratingFields,
+    fallback: '',
+    about:
+      'where a record has its fields, like user=userId,item=product.id,value=stars,time=ts,kind=type; a field that is not named here is found by its usual names',
+  }),
+  RATING_KINDS: setting({
+    read: ratingKinds,
+    fallback: '',
+    about:
+      'values of events that have a kind and no value, like view:1,like:4,purchase:5,remove:null; null takes the rating back',
+  }),
   RATING_MAX: setting({
     read: decimal(0.001, 1_000_000),
     fallback: '100',
@@ -126,18 +145,19 @@ export const settings = {
     read: jsonFile,
     fallback: '',
     about:
-      'path of a JSON file, schema id → Avro schema, of other versions that producers write with',
+      'path of a JSON file, schema id → Avro schema, of the records that producers write; any record whose fields RATING_FIELDS or the usual names find',
   }),
-  PARTITIONS: setting({
+  USER_RATINGS_DAYS: setting({
+    read: integer(1, 3_650),
+    fallback: '7',
+    about:
+      'days for which user-ratings and item-ratings, Freshet’s own copies of ratings, are kept',
+  }),
+  SHARDS: setting({
     read: integer(1, 1024),
     fallback: '4',
-    about: 'shards a side: partitions of the ratings topic and of item-ratings',
-  }),
-  REBUILD_FROM_PART: setting({
-    read: flag,
-    fallback: 'false',
     about:
-      'after the store was lost, learn from a log of which the beginning is deleted; false: wait for a person',
+      'shards a side: partitions of Freshet’s own topics; has nothing to do with the partitions of the topics that ratings come from',
   }),
   REPLY_TOPICS: setting({
     read: topicPatterns,
@@ -146,9 +166,14 @@ export const settings = {
       'topics that a recommendation request may name in its header reply-topic, comma separated; * stands for anything; never one of Freshet’s own',
   }),
   STAGES: setting({
-    read: someOf('users', 'items'),
-    fallback: 'users,items',
-    about: 'half-steps that this updater runs',
+    read: someOf('intake', 'users', 'items'),
+    fallback: 'intake,users,items',
+    about: 'stages that this updater runs: intake of ratings, half-steps of users, of items',
+  }),
+  STATE_CACHE_MB: setting({
+    read: integer(1, 65_536),
+    fallback: '256',
+    about: 'memory, in MB, for the users and items that an updater keeps between batches',
   }),
   ITEM_COALESCING: setting({
     read: flag,

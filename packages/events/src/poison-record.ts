@@ -8,6 +8,7 @@ export const poisonReasons = [
   'bad-id',
   'bad-value',
   'bad-time',
+  'bad-kind',
   'unreadable',
 ] as const;
 

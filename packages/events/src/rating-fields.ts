@@ -1,0 +1,163 @@
+/**
+ * Where in a record are its user, item, value, time and kind? Where RATING_FIELDS names a path, there and
+ * nowhere else. Otherwise under the names that producers usually give the field, in the order of the table.
+ */
+import { PoisonRecord } from './poison-record.ts';
+import { shownText, shownValue } from './shown-text.ts';
+
+/** The first of these names that a record has is taken. docs/ratings.md shows the same table. */
+export const usualNames = {
+  user: [
+    'user',
+    'userId',
+    'user_id',
+    'userid',
+    'uid',
+    'customer',
+    'customerId',
+    'customer_id',
+    'visitorId',
+    'visitor_id',
+    'visitorid',
+    'memberId',
+    'member_id',
+    'reviewerID',
+  ],
+  item: [
+    'item',
+    'itemId',
+    'item_id',
+    'itemid',
+    'product',
+    'productId',
+    'product_id',
+    'movieId',
+    'movie_id',
+    'articleId',
+    'article_id',
+    'contentId',
+    'content_id',
+    'videoId',
+    'video_id',
+    'trackId',
+    'track_id',
+    'sku',
+    'asin',
+  ],
+  value: ['value', 'rating', 'score', 'stars', 'overall'],
+  time: [
+    'time',
+    'timestamp',
+    'ts',
+    'eventTime',
+    'event_time',
+    'occurredAt',
+    'occurred_at',
+    'createdAt',
+    'created_at',
+    'unixReviewTime',
+  ],
+  kind: ['kind', 'type', 'event', 'action', 'eventType', 'event_type'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type RatingFieldName = keyof typeof usualNames;
+
+/** The path of each field that RATING_FIELDS names. */
+export type RatingFields = Readonly<Partial<Record<RatingFieldName, string>>>;
+
+/** A decoded record: JSON's own object, or one with the fields of an Avro record. */
+export type DecodedRecord = Readonly<Record<string, unknown>>;
+
+/** How to find one field, worked out once so that a record costs as little as possible. */
+export class RatingField {
+  readonly #field: RatingFieldName;
+  readonly #path: { readonly whole: string; readonly steps: readonly string[] } | undefined;
+  readonly #usual: string;
+  /** The place of each usual name in the order of preference. */
+  readonly #ranks: ReadonlyMap<string, number>;
+
+  constructor(field: RatingFieldName, fields: RatingFields) {
+    const whole = fields[field];
+    this.#field = field;
+    this.#path = whole === undefined ? undefined : { whole, steps: whole.split('.') };
+    this.#usual = usualNames[field][0];
+    this.#ranks = new Map(usualNames[field].map((name, rank) => [name, rank]));
+  }
+
+  /** What the record has there, null included; undefined where it has nothing. */
+  in(record: DecodedRecord): unknown {
+    if (this.#path !== undefined) return valueAt(record, this.#path.whole, this.#path.steps);
+    return record[this.#usual] ?? this.#preferred(record, () => 0);
+  }
+
+  /**
+   * The same for a field that is a plain value or nothing: of the usual names, one that holds null is passed
+   * over, and one that holds an object is the last resort. Many records have both `user`, an object, and `userId`.
+   */
+  scalarIn(record: DecodedRecord): unknown {
+    if (this.#path !== undefined) return valueAt(record, this.#path.whole, this.#path.steps);
+    const found = record[this.#usual];
+    return found === undefined || unlikeliness(found) > 0
+      ? this.#preferred(record, unlikeliness)
+      : found;
+  }
+
+  /**
+   * By the keys of the record, not by the names: most records have fewer keys than a field has names, and
+   * looking for a property that is not there is slow.
+   */
+  #preferred(record: DecodedRecord, penalty: (value: unknown) => 0 | 1 | 2): unknown {
+    const names = this.#ranks.size;
+    let best = 2 * names;
+    let found: unknown;
+    for (const key in record) {
+      const rank = this.#ranks.get(key);
+      if (rank === undefined) continue;
+      const place = rank + penalty(record[key]) * names;
+      if (place >= best) continue;
+      best = place;
+      found = record[key];
+    }
+    return found;
+  }
+
+  /** Why this field is missing, and what to do about it. */
+  absent(record: DecodedRecord): PoisonRecord {
+    return new PoisonRecord('bad-id', `no ${this.#field}: ${this.#whyAbsent(record)}`);
+  }
+
+  #whyAbsent(record: DecodedRecord): string {
+    const field = this.#field;
+    if (this.#path !== undefined) {
+      const { whole, steps } = this.#path;
+      const there = shownValue(valueAt(record, whole, steps));
+      return `the record has ${there} at ${shownText(whole)}, where RATING_FIELDS looks for it`;
+    }
+    const names = [...this.#ranks.keys()];
+    const object = names.find((name) => unlikeliness(record[name]) === 1);
+    return object === undefined
+      ? `say where it is by RATING_FIELDS=${field}=path.to.it; none of the usual names is there (${names.join(', ')})`
+      : `${object} is ${shownValue(record[object])}; name a field in it, like RATING_FIELDS=${field}=${object}.id`;
+  }
+}
+
+/** How unlikely a value is to be the id, time or kind that is looked for: 1 an object, 2 null. */
+function unlikeliness(value: unknown): 0 | 1 | 2 {
+  if (typeof value !== 'object') return 0;
+  if (value === null) return 2;
+  return value instanceof Uint8Array ? 0 : 1; // text of Avro that is not UTF-8
+}
+
+/** A key that has the dots in it comes before the path that they describe. */
+function valueAt(record: DecodedRecord, path: string, steps: readonly string[]): unknown {
+  if (Object.hasOwn(record, path)) return record[path];
+  let found: unknown = record;
+  for (const step of steps) {
+    // Only what the producer sent: every object inherits a `constructor`, and every text has a length.
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) {
+      return undefined;
+    }
+    found = (found as DecodedRecord)[step];
+  }
+  return found;
+}

@@ -1,0 +1,217 @@
+/**
+ * What a record of a ratings topic says: rate, un-rate or forget. Everything a producer may get wrong is
+ * found here, once, and told in words that help to mend it; past this file a rating is valid.
+ */
+import { isUtf8 } from 'node:buffer';
+import { isSingleObject, splitSingleObject, WrongSchema } from './avro.ts';
+import { AvroRecordSchema } from './avro-record.ts';
+import { idOf } from './entity-id.ts';
+import { PoisonRecord } from './poison-record.ts';
+import {
+  CONFLUENT_HEADER_BYTES,
+  CONFLUENT_MAGIC,
+  type Rating,
+  type RatingEvent,
+  type RawRating,
+  ratingType,
+} from './rating-event.ts';
+import { type DecodedRecord, RatingField, type RatingFields } from './rating-fields.ts';
+import { checkedTime, ratingTime } from './rating-time.ts';
+import { type RatingKinds, ratingValue, valueOfKind } from './rating-value.ts';
+import { shownValue } from './shown-text.ts';
+
+/** The schemas of producers by the id that a registry gave them, each also known by its fingerprint. */
+export type RatingSchemas = ReadonlyMap<number, AvroRecordSchema>;
+
+export interface RatingRules {
+  readonly valueMax: number;
+  /** Ids that a schema registry gave Freshet's own Rating schema. */
+  readonly schemaIds: readonly number[];
+  readonly schemas?: RatingSchemas;
+  readonly fields?: RatingFields;
+  readonly kinds?: RatingKinds;
+}
+
+/** The settings that decide what a record says, as packages/config reads them. */
+export interface RatingSettings {
+  readonly RATING_MAX: number;
+  readonly RATING_SCHEMA_IDS: readonly number[];
+  readonly RATING_SCHEMAS: Readonly<Record<string, unknown>>;
+  readonly RATING_FIELDS: RatingFields;
+  readonly RATING_KINDS: RatingKinds;
+}
+
+/** Throws a RangeError where a schema of RATING_SCHEMAS is none. */
+export function ratingRules(settings: RatingSettings): RatingRules {
+  return {
+    valueMax: settings.RATING_MAX,
+    schemaIds: settings.RATING_SCHEMA_IDS,
+    schemas: ratingSchemas(settings.RATING_SCHEMAS),
+    fields: settings.RATING_FIELDS,
+    kinds: settings.RATING_KINDS,
+  };
+}
+
+/** Schemas by registry id, as a settings file has them; throws where one is not that of a record. */
+export function ratingSchemas(byId: Readonly<Record<string, unknown>>): RatingSchemas {
+  const schemas = new Map<number, AvroRecordSchema>();
+  for (const [id, schema] of Object.entries(byId)) {
+    try {
+      schemas.set(Number(id), new AvroRecordSchema(schema));
+    } catch (error) {
+      throw new RangeError(`schema ${id} of RATING_SCHEMAS: ${(error as Error).message}`);
+    }
+  }
+  return schemas;
+}
+
+const RECORD_BYTES_LIMIT = 64 << 10; // events of trackers carry their context; few have more than 10 KB
+const SINGLE_OBJECT_FIRST_BYTE = 0xc3;
+const NO_SCHEMAS: RatingSchemas = new Map();
+const NO_KINDS: RatingKinds = new Map();
+
+export class RatingReader {
+  readonly #valueMax: number;
+  readonly #schemaIds: ReadonlySet<number>;
+  readonly #schemas: RatingSchemas;
+  readonly #kinds: RatingKinds;
+  readonly #user: RatingField;
+  readonly #item: RatingField;
+  readonly #value: RatingField;
+  readonly #time: RatingField;
+  readonly #kind: RatingField;
+
+  constructor({ valueMax, schemaIds, schemas, kinds, fields = {} }: RatingRules) {
+    this.#valueMax = valueMax;
+    this.#schemaIds = new Set(schemaIds);
+    this.#schemas = schemas ?? NO_SCHEMAS;
+    this.#kinds = kinds ?? NO_KINDS;
+    this.#user = new RatingField('user', fields);
+    this.#item = new RatingField('item', fields);
+    this.#value = new RatingField('value', fields);
+    this.#time = new RatingField('time', fields);
+    this.#kind = new RatingField('kind', fields);
+  }
+
+  /** Throws a PoisonRecord where the record can never be a rating. */
+  read({ key, value: bytes, timestamp }: RawRating): RatingEvent {
+    if (bytes === null) return forget(key);
+    if (bytes.length === 0) throw new PoisonRecord('empty', 'no bytes');
+    if (bytes.length > RECORD_BYTES_LIMIT) {
+      throw new PoisonRecord('too-large', `${bytes.length} bytes, at most ${RECORD_BYTES_LIMIT}`);
+    }
+    if (bytes[0] === CONFLUENT_MAGIC) return this.#confluent(bytes, timestamp);
+    if (bytes[0] === SINGLE_OBJECT_FIRST_BYTE && isSingleObject(bytes)) {
+      return this.#singleObject(bytes, timestamp);
+    }
+    return this.#mapped(asJson(bytes), timestamp);
+  }
+
+  #confluent(bytes: Buffer, timestamp: number): RatingEvent {
+    if (bytes.length < CONFLUENT_HEADER_BYTES) {
+      throw new PoisonRecord('not-avro', 'truncated header');
+    }
+    const id = bytes.readInt32BE(1);
+    const body = bytes.subarray(CONFLUENT_HEADER_BYTES);
+    const schema = this.#schemas.get(id);
+    if (schema !== undefined) return this.#mapped(asAvro(schema, body), timestamp);
+    if (!this.#schemaIds.has(id)) {
+      throw new PoisonRecord(
+        'unknown-schema',
+        `schema id ${id} is neither in RATING_SCHEMA_IDS nor in RATING_SCHEMAS`,
+      );
+    }
+    return this.#own(bytes, () => ratingType.decodeBody(body), timestamp);
+  }
+
+  #singleObject(bytes: Buffer, timestamp: number): RatingEvent {
+    const { fingerprint, body } = splitSingleObject(bytes);
+    for (const schema of this.#schemas.values()) {
+      if (!schema.fingerprint.equals(fingerprint)) continue;
+      return this.#mapped(asAvro(schema, body), timestamp);
+    }
+    return this.#own(bytes, () => ratingType.decode(bytes), timestamp);
+  }
+
+  /** Freshet's own schema says what its fields mean: no setting changes that. */
+  #own(bytes: Buffer, decode: () => Rating, timestamp: number): RatingEvent {
+    const rating = decoded(decode);
+    if (isReplaced(rating.user, bytes) || isReplaced(rating.item, bytes)) {
+      throw new PoisonRecord('bad-id', 'an id is not UTF-8');
+    }
+    const user = idOf('user', rating.user);
+    const item = idOf('item', rating.item);
+    const time = checkedTime(rating.time ?? timestamp, timestamp);
+    return eventOf(user, item, ratingValue(rating.value, this.#valueMax), time);
+  }
+
+  #mapped(record: DecodedRecord, timestamp: number): RatingEvent {
+    const user = idIn(record, this.#user, 'user');
+    const item = idIn(record, this.#item, 'item');
+    const time = ratingTime(this.#time.scalarIn(record), timestamp);
+    return eventOf(user, item, this.#valueIn(record), time);
+  }
+
+  #valueIn(record: DecodedRecord): number | null {
+    const value = this.#value.in(record);
+    const kind = this.#kinds.size === 0 ? undefined : this.#kind.scalarIn(record);
+    if (kind === undefined || kind === null) return ratingValue(value, this.#valueMax);
+    if (typeof kind === 'string' || typeof kind === 'number') {
+      return valueOfKind(String(kind), value, this.#kinds, this.#valueMax);
+    }
+    throw new PoisonRecord('bad-kind', `kind must be text, not ${shownValue(kind)}`);
+  }
+}
+
+function idIn(record: DecodedRecord, field: RatingField, name: string): string {
+  const found = field.scalarIn(record);
+  // An object is none either, and there the reader is told which field of it might be meant.
+  if (found === undefined || (typeof found === 'object' && !(found instanceof Uint8Array))) {
+    throw field.absent(record);
+  }
+  return idOf(name, found);
+}
+
+/** Bytes that are not UTF-8 are read as this character; Avro writes text as it is, so it is not among them. */
+function isReplaced(id: string, bytes: Buffer): boolean {
+  return id.includes('\ufffd') && !bytes.includes(id);
+}
+
+function eventOf(user: string, item: string, value: number | null, time: number): RatingEvent {
+  if (value === null) return { kind: 'unrate', user, item, time };
+  return { kind: 'rate', user, item, time, value };
+}
+
+function forget(key: Buffer | null): RatingEvent {
+  if (key === null) throw new PoisonRecord('empty', 'neither key nor value');
+  // Bytes that are not UTF-8 would all be read as one replacement character: somebody else's id.
+  if (!isUtf8(key)) throw new PoisonRecord('bad-id', 'key is not UTF-8');
+  return { kind: 'forget', user: idOf('key', key.toString('utf8')) };
+}
+
+function asAvro(schema: AvroRecordSchema, body: Buffer): DecodedRecord {
+  return decoded(() => schema.decode(body));
+}
+
+function decoded<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    const reason = error instanceof WrongSchema ? 'unknown-schema' : 'not-avro';
+    throw new PoisonRecord(reason, (error as Error).message, error);
+  }
+}
+
+function asJson(bytes: Buffer): DecodedRecord {
+  if (!isUtf8(bytes)) throw new PoisonRecord('not-json', 'neither Avro nor UTF-8 text');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw new PoisonRecord('not-json', 'neither JSON nor Avro', error);
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new PoisonRecord('not-json', 'not a JSON object');
+  }
+  return parsed as DecodedRecord;
+}

@@ -1,0 +1,88 @@
+/**
+ * When was a rating given? Producers write milliseconds, seconds, micro- or nanoseconds since 1970, as
+ * numbers or as text, or a date in ISO 8601. Which unit a number has shows in its size.
+ */
+import { PoisonRecord } from './poison-record.ts';
+import { shownValue } from './shown-text.ts';
+
+const AHEAD_LIMIT_MS = 5 * 60_000;
+const LATEST_MS = 8.64e15; // the last moment of JavaScript's calendar; a little more is not an exact number
+
+/**
+ * A number below the bound is of this unit. Each bound is the year 5138 in its own unit and March 1973 in
+ * the next, so that every time from 1973 on is read rightly whatever its unit.
+ */
+const units = [
+  { below: 1e11, inMs: 1e3 }, // seconds
+  { below: 1e14, inMs: 1 }, // milliseconds
+  { below: 1e17, inMs: 1e-3 }, // microseconds
+  { below: 1e20, inMs: 1e-6 }, // nanoseconds
+] as const;
+
+const NUMBER = /^\d{1,20}(?:\.\d{1,20})?$/;
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?))?)?$/i;
+
+/** The time that a record gives, in whole milliseconds; without one, that of the record itself. */
+export function ratingTime(given: unknown, recordTime: number): number {
+  if (given === undefined || given === null) return checkedTime(recordTime, recordTime);
+  const time = typeof given === 'string' ? textTime(given) : numberTime(given);
+  if (time === undefined) {
+    throw new PoisonRecord(
+      'bad-time',
+      `time must be seconds, milli-, micro- or nanoseconds since 1970, or ISO 8601, not ${shownValue(given)}`,
+    );
+  }
+  return checkedTime(time, recordTime);
+}
+
+/** Whole milliseconds since 1970, not far ahead of the record. */
+export function checkedTime(time: number, recordTime: number): number {
+  // A producer sets the record's own timestamp too: neither is to be trusted.
+  if (!Number.isInteger(time) || time < 0 || time > LATEST_MS) {
+    throw new PoisonRecord('bad-time', 'time must be whole milliseconds since 1970');
+  }
+  if (time > recordTime + AHEAD_LIMIT_MS) {
+    throw new PoisonRecord(
+      'bad-time',
+      `time is ${new Date(time).toISOString()}, more than 5 minutes ahead of the record`,
+    );
+  }
+  return time;
+}
+
+function numberTime(given: unknown): number | undefined {
+  const number = typeof given === 'bigint' ? Number(given) : given;
+  if (typeof number !== 'number' || !(number >= 0)) return undefined;
+  for (const { below, inMs } of units) {
+    if (number < below) return Math.round(number * inMs);
+  }
+  return undefined;
+}
+
+function textTime(text: string): number | undefined {
+  if (NUMBER.test(text)) return numberTime(Number(text));
+  const parts = ISO.exec(text);
+  if (parts === null) return undefined;
+  const part = (at: number): number => Number(parts[at] ?? 0);
+  const [year, month, day] = [part(1), part(2), part(3)];
+  const [hour, minute, second] = [part(4), part(5), part(6)];
+  const ms = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
+  const [zoneHours, zoneMinutes] = [part(10), part(11)];
+  // Date.UTC would take the year 71 for 1971.
+  if (
+    year < 1970 ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 59 ||
+    zoneHours > 23 ||
+    zoneMinutes > 59
+  ) {
+    return undefined;
+  }
+  const date = new Date(Date.UTC(year, month - 1, day));
+  // The calendar would take the 31st of April for the 1st of May.
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  const minutesAhead = (zoneHours * 60 + zoneMinutes) * (parts[9] === '-' ? -1 : 1);
+  return date.getTime() + ((hour * 60 + minute - minutesAhead) * 60 + second) * 1_000 + ms;
+}
