@@ -20,10 +20,16 @@ import {
 } from './item-ratings.ts';
 import { float64s } from './packing.ts';
 import { murmur2 } from './shard-of.ts';
+import {
+  type PackedUserRating,
+  packedUserRatings,
+  type UserRatings,
+  userRatingsCodec,
+} from './user-ratings.ts';
 
 /** What every event of a model has in common. */
 export interface ModelShape {
-  readonly partitions: number;
+  readonly shards: number;
   readonly factorCount: number;
 }
 
@@ -32,27 +38,66 @@ export interface CheckedItemRatings extends ItemRatings {
   readonly ratings: readonly PackedRating[];
 }
 
+/** What one user shard is to apply. */
+export interface CheckedUserRatings extends UserRatings {
+  readonly ratings: readonly PackedUserRating[];
+}
+
+export function readUserRatings(
+  bytes: Buffer,
+  userShard: number,
+  shards: number,
+): CheckedUserRatings {
+  const event = userRatingsCodec.decode(bytes);
+  const { topic, topicId, partition, life, produced, entries } = event;
+  must(topic !== '' && topicId !== '', 'source');
+  must(isCount(partition), 'source partition');
+  must(isCount(life), 'life');
+  must(Number.isFinite(produced), 'production time');
+  const ratings = [...packedUserRatings(entries)];
+  let before = -1;
+  for (const { event: rating, offset, userStart, userEnd } of ratings) {
+    must(rating.kind === 'forget' || Number.isFinite(rating.time), 'time');
+    must(rating.kind !== 'rate' || Number.isFinite(rating.value), 'value');
+    must(isCount(offset) && offset > before, 'source offset');
+    before = offset;
+    must(
+      homeOf(entries, userStart, userEnd, shards) === userShard,
+      'user, who is of another shard',
+    );
+  }
+  return { ...event, ratings };
+}
+
 export function readItemRatings(
   bytes: Buffer,
   itemShard: number,
-  partitions: number,
+  { shards, factorCount }: ModelShape,
 ): CheckedItemRatings {
   const event = itemRatingsCodec.decode(bytes);
   const { sourceShard, life, produced, entries } = event;
-  must(isBelow(sourceShard, partitions), 'source shard');
+  must(event.factorCount === factorCount, 'number of factors');
+  must(isBelow(sourceShard, shards), 'source shard');
   must(isCount(life), 'life');
   must(Number.isFinite(produced), 'production time');
-  const ratings = [...packedRatings(entries)];
-  for (const { item, user, value, time, sourceOffset, start, itemEnd } of ratings) {
-    must(item !== '' && user !== '', 'id');
-    must(value === null || Number.isFinite(value), 'value');
+  const ratings = [...packedRatings(entries, factorCount)];
+  for (const { value, old, time, sourceOffset, vector, start, itemEnd } of ratings) {
+    must(value !== null || old !== null, 'value');
+    must(Number.isFinite(value ?? 0) && Number.isFinite(old ?? 0), 'value');
     must(Number.isFinite(time), 'time');
     must(isCount(sourceOffset), 'source offset');
-    // By its bytes: to turn the id into bytes again would cost more than everything else here.
-    const home = (murmur2(entries, start + 2, itemEnd) & 0x7fffffff) % partitions;
-    must(home === itemShard, 'item, which is of another shard');
+    must(areFinite(vector), 'vector');
+    must(
+      homeOf(entries, start + 1, itemEnd, shards) === itemShard,
+      'item, which is of another shard',
+    );
   }
   return { ...event, ratings };
+}
+
+/** By its bytes: to turn an id into bytes again would cost more than everything else here. */
+function homeOf(entries: Buffer, start: number, end: number, shards: number): number {
+  return (murmur2(entries, start, end) & 0x7fffffff) % shards;
 }
 
 export function readFactorBatch(
@@ -63,16 +108,17 @@ export function readFactorBatch(
   const batch = factorBatchCodec.decode(bytes);
   must(batch.side === side && batch.shard === shard, 'shard');
   must(batch.factorCount === factorCount, 'number of factors');
-  const { ids, vectors, trends, epoch, sequence, from, next } = batch;
+  const { ids, vectors, trends, epoch, sequence, from, next, sources, offsets } = batch;
   must(vectors.length === ids.length * factorCount && trends.length === ids.length, 'length');
-  must([epoch, sequence, from, next].every(isCount), 'version');
+  must([epoch, sequence, from, next, batch.applied].every(isCount), 'version');
   must(areFinite(vectors), 'vector');
+  must(sources.length === offsets.length && offsets.every(isCount), 'source');
   return batch;
 }
 
 export function readGramPart(bytes: Buffer, shape: ModelShape): GramPart {
   const part = gramPartCodec.decode(bytes);
-  must(sides.includes(part.side) && isBelow(part.shard, shape.partitions), 'shard');
+  must(sides.includes(part.side) && isBelow(part.shard, shape.shards), 'shard');
   must(part.factorCount === shape.factorCount, 'number of factors');
   must([part.epoch, part.sequence, part.ratings].every(isCount), 'version');
   checkGram(part.gram, shape.factorCount);

@@ -1,10 +1,12 @@
 export {
   type CheckedItemRatings,
+  type CheckedUserRatings,
   type ModelShape,
   readFactorBatch,
   readGramPart,
   readGrams,
   readItemRatings,
+  readUserRatings,
 } from './checked-events.ts';
 export { idBytesLimit, idOf } from './entity-id.ts';
 export {
@@ -32,15 +34,21 @@ export {
 export { bytesOf, float32s, float64s, packStrings, unpackStrings } from './packing.ts';
 export { asPoison, type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.ts';
 export {
-  decodeRating,
   encodeRating,
   encodeRatingWithId,
   type RatingEvent,
-  type RatingLimits,
-  type RatingSchemas,
   type RawRating,
-  ratingSchemas,
 } from './rating-event.ts';
+export { type RatingFieldName, type RatingFields, usualNames } from './rating-fields.ts';
+export {
+  RatingReader,
+  type RatingRules,
+  type RatingSchemas,
+  type RatingSettings,
+  ratingRules,
+  ratingSchemas,
+} from './rating-reader.ts';
+export type { RatingKinds } from './rating-value.ts';
 export {
   decodeRecommendationRequest,
   encodeRecommendation,
@@ -52,7 +60,7 @@ export {
   type ScoredItem,
 } from './recommendation.ts';
 export { murmur2, shardOf } from './shard-of.ts';
-export { isAbove, parseSourceMark, type SourceMark, sourceMark } from './source-mark.ts';
+export { shownText } from './shown-text.ts';
 export {
   messageBytesLimit,
   type Topic,
@@ -61,3 +69,10 @@ export {
   topicName,
   topics,
 } from './topics.ts';
+export {
+  type PackedUserRating,
+  packedUserRatings,
+  UserRatingPack,
+  type UserRatings,
+  userRatingsCodec,
+} from './user-ratings.ts';

@@ -12,6 +12,7 @@ import {
   type Version,
 } from './internal-events.ts';
 import { ItemRatingPack, itemRatingsCodec, packedRatings } from './item-ratings.ts';
+import { packedUserRatings, UserRatingPack, userRatingsCodec } from './user-ratings.ts';
 
 const side = fc.constantFrom<Side>('user', 'item');
 const count = fc.integer({ min: 0, max: 2 ** 31 - 1 });
@@ -40,11 +41,12 @@ function batchOf(ids: string[], factorCount: number): fc.Arbitrary<FactorBatch> 
     factorCount: fc.constant(factorCount),
     ids: fc.constant(ids),
     vectors: floats(n * factorCount),
-    counts: fc.array(count, { minLength: n, maxLength: n }).map((list) => Uint32Array.from(list)),
     trends: doubles.map((list) => Float64Array.from(list)),
-    times: doubles.map((list) => Float64Array.from(list)),
     deletes: fc.array(id, { maxLength: 4 }),
     produced: fc.array(offset, { maxLength: 3 }).map((list) => Float64Array.from(list)),
+    applied: offset,
+    sources: fc.array(id, { maxLength: 3 }),
+    offsets: fc.array(offset, { maxLength: 3 }).map((list) => Float64Array.from(list)),
   });
 }
 
@@ -70,28 +72,63 @@ describe('what services send each other comes back as it was', () => {
   });
 
   it('the ratings that a commit decided for an item shard', () => {
+    const optional = fc.option(fc.float({ noNaN: true }));
     const rating = fc.record({
       item: id,
-      user: id,
-      value: fc.option(fc.float({ noNaN: true })),
+      value: optional,
+      old: optional,
       time: offset,
       sourceOffset: offset,
       ordinal: count,
+      vector: fc.constant(Float32Array.of(1, -2, 3)),
     });
     fc.assert(
       fc.property(fc.array(rating), count, offset, offset, (sent, sourceShard, life, produced) => {
         const pack = new ItemRatingPack();
-        for (const each of sent) pack.add(each);
-        const bytes = itemRatingsCodec.encode({ sourceShard, life, produced, entries: pack.bytes });
-        const { entries, ...head } = itemRatingsCodec.decode(bytes);
-        expect(head).toEqual({ sourceShard, life, produced });
-        const found = [...packedRatings(entries)];
-        expect(found.map(({ start: _, itemEnd: __, end: ___, ...each }) => each)).toEqual(sent);
-        expect(found.map(({ start }) => start)).toEqual(
-          [0, ...found.map(({ end }) => end)].slice(0, found.length),
+        const decided = sent.map((each) => pack.add(each));
+        const head = { sourceShard, life, produced, factorCount: 3 };
+        const bytes = itemRatingsCodec.encode({ ...head, entries: pack.bytes });
+        const { entries, ...found } = itemRatingsCodec.decode(bytes);
+        expect(found).toEqual(head);
+        const read = [...packedRatings(entries, 3)];
+        expect(read).toMatchObject(sent);
+        expect(read.map(({ decidedEnd }) => decidedEnd)).toEqual(decided);
+        expect(read.map(({ start }) => start)).toEqual(
+          [0, ...read.map(({ end }) => end)].slice(0, read.length),
         );
       }),
       { seed: 22, numRuns: 200 },
+    );
+  });
+
+  it('the ratings that intake took for a user shard', () => {
+    const rating = fc.oneof(
+      fc.record({
+        kind: fc.constant('rate' as const),
+        user: id,
+        item: id,
+        value: fc.float({ noNaN: true }),
+        time: offset,
+      }),
+      fc.record({ kind: fc.constant('unrate' as const), user: id, item: id, time: offset }),
+      fc.record({ kind: fc.constant('forget' as const), user: id }),
+    );
+    fc.assert(
+      fc.property(fc.array(rating), count, offset, offset, (sent, partition, life, produced) => {
+        const pack = new UserRatingPack();
+        sent.forEach((each, at) => void pack.add(each, 7 * at));
+        const head = { topic: 'ratings', topicId: 'x', partition, life, produced };
+        const bytes = userRatingsCodec.encode({ ...head, entries: pack.bytes });
+        const { entries, ...found } = userRatingsCodec.decode(bytes);
+        expect(found).toEqual(head);
+        const read = [...packedUserRatings(entries)];
+        expect(read.map(({ event }) => event)).toEqual(sent);
+        expect(read.map((each) => each.offset)).toEqual(sent.map((_, at) => 7 * at));
+        for (const { event, userStart, userEnd } of read) {
+          expect(entries.toString('utf8', userStart, userEnd)).toBe(event.user);
+        }
+      }),
+      { seed: 27, numRuns: 200 },
     );
   });
 

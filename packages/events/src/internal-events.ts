@@ -1,6 +1,6 @@
 /** The events that Freshet's own services send each other, as they are in memory and on the wire. */
 import { AvroType } from './avro.ts';
-import { bytesOf, float32s, float64s, packStrings, uint32s, unpackStrings } from './packing.ts';
+import { bytesOf, float32s, float64s, packStrings, unpackStrings } from './packing.ts';
 
 export type Side = 'user' | 'item';
 
@@ -27,12 +27,15 @@ export interface FactorBatch extends Version {
   factorCount: number;
   ids: string[];
   vectors: Float32Array;
-  counts: Uint32Array;
   trends: Float64Array;
-  times: Float64Array;
   deletes: string[];
   /** When some of the ratings in it were produced, ms: a sample, never none of many. */
   produced: Float64Array;
+  /** Ratings that the shard has applied in all. */
+  applied: number;
+  /** Partitions of the sources from which the batch has ratings, and the last offset applied of each. */
+  sources: string[];
+  offsets: Float64Array;
 }
 
 export interface GramPart extends Version {
@@ -62,7 +65,7 @@ interface Codec<T> {
 }
 
 type OnTheWire<T, Packed extends keyof T> = Omit<T, Packed> & Record<Packed, Buffer>;
-type PackedBatch = 'ids' | 'vectors' | 'counts' | 'trends' | 'times' | 'deletes' | 'produced';
+type PackedBatch = 'ids' | 'vectors' | 'trends' | 'deletes' | 'produced' | 'sources' | 'offsets';
 
 const factorBatchType = new AvroType<OnTheWire<FactorBatch, PackedBatch>>('factor-batch.avsc');
 const gramPartType = new AvroType<OnTheWire<GramPart, 'gram'>>('gram-part.avsc');
@@ -74,11 +77,11 @@ export const factorBatchCodec: Codec<FactorBatch> = {
       ...batch,
       ids: packStrings(batch.ids),
       vectors: bytesOf(batch.vectors),
-      counts: bytesOf(batch.counts),
       trends: bytesOf(batch.trends),
-      times: bytesOf(batch.times),
       deletes: packStrings(batch.deletes),
       produced: bytesOf(batch.produced),
+      sources: packStrings(batch.sources),
+      offsets: bytesOf(batch.offsets),
     }),
   decode: (bytes) => {
     const wire = factorBatchType.decode(bytes);
@@ -86,11 +89,11 @@ export const factorBatchCodec: Codec<FactorBatch> = {
       ...wire,
       ids: unpackStrings(wire.ids),
       vectors: float32s(wire.vectors),
-      counts: uint32s(wire.counts),
       trends: float64s(wire.trends),
-      times: float64s(wire.times),
       deletes: unpackStrings(wire.deletes),
       produced: float64s(wire.produced),
+      sources: unpackStrings(wire.sources),
+      offsets: float64s(wire.offsets),
     };
   },
 };

@@ -1,19 +1,24 @@
 /**
  * What a commit of a user shard decided for the items of one item shard, as one record: a record for
  * each rating would cost Kafka's client more than the half-steps do. An entry stands for itself: how
- * entries are packed together depends on batches, what an entry says on the log alone.
+ * entries are packed together depends on batches. What it decides depends on the log alone; the vector it
+ * carries does not, for a shard that computes again after the store lost writes may have come to another.
  */
 import { AvroType } from './avro.ts';
+import { EntryWriter } from './entry-writer.ts';
 
 export interface ItemRating {
   readonly item: string;
-  readonly user: string;
-  /** null removes the rating. */
+  /** The rating from now on; null: it is taken back. */
   readonly value: number | null;
+  /** The rating before; null: there was none. */
+  readonly old: number | null;
   readonly time: number;
   readonly sourceOffset: number;
   /** Index among the entries of one source offset. */
   readonly ordinal: number;
+  /** The user's vector before this rating moved it. */
+  readonly vector: Float32Array;
 }
 
 export interface ItemRatings {
@@ -22,6 +27,7 @@ export interface ItemRatings {
   readonly life: number;
   /** When the first of them was produced, ms. */
   readonly produced: number;
+  readonly factorCount: number;
   readonly entries: Buffer;
 }
 
@@ -29,70 +35,84 @@ export interface ItemRatings {
 export interface PackedRating extends ItemRating {
   readonly start: number;
   readonly itemEnd: number;
+  /** Where what was decided ends and the vector begins. */
+  readonly decidedEnd: number;
   readonly end: number;
 }
 
 export const itemRatingsCodec = new AvroType<ItemRatings>('item-ratings.avsc');
 
-/** Lengths of both ids, float32 value (NaN: none), float64 time, float64 offset, uint32 ordinal. */
-const FIXED_BYTES = 26;
-const FIRST_CAPACITY = 512;
+/** Behind the item's id: float32 value and old value (NaN: none), float64 time and offset, uint32 ordinal. */
+const NUMBERS_BYTES = 28;
 
 /** Packs entries one after the other. */
 export class ItemRatingPack {
-  #bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
-  #length = 0;
+  readonly #writer = new EntryWriter();
 
   /** Where the next entry begins. */
   get length(): number {
-    return this.#length;
+    return this.#writer.length;
   }
 
   get bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+    return this.#writer.bytes;
   }
 
-  add({ item, user, value, time, sourceOffset, ordinal }: ItemRating): void {
-    this.#reserve(FIXED_BYTES + 3 * (item.length + user.length));
-    const bytes = this.#bytes;
-    const itemAt = this.#length + 2;
-    const itemBytes = bytes.write(item, itemAt);
-    const userBytes = bytes.write(user, itemAt + itemBytes);
-    bytes[this.#length] = itemBytes - 1;
-    bytes[this.#length + 1] = userBytes - 1;
-    const numbersAt = itemAt + itemBytes + userBytes;
-    bytes.writeFloatLE(value ?? Number.NaN, numbersAt);
-    bytes.writeDoubleLE(time, numbersAt + 4);
-    bytes.writeDoubleLE(sourceOffset, numbersAt + 12);
-    this.#length = bytes.writeUInt32LE(ordinal, numbersAt + 20);
+  /** The same with room behind them: for a look at an entry that was just added. */
+  get room(): Uint8Array {
+    return this.#writer.room;
   }
 
-  #reserve(more: number): void {
-    if (this.#length + more <= this.#bytes.length) return;
-    const grown = Buffer.allocUnsafe(2 * (this.#bytes.length + more));
-    this.#bytes.copy(grown, 0, 0, this.#length);
-    this.#bytes = grown;
+  /** Returns where what was decided ends. */
+  add({ item, value, old, time, sourceOffset, ordinal, vector }: ItemRating): number {
+    const writer = this.#writer;
+    writer.reserve(1 + 3 * item.length + NUMBERS_BYTES + vector.byteLength);
+    const head = writer.skip(1);
+    writer.bytesAt(head, writer.text(item) - 1);
+    writer.float(value ?? Number.NaN);
+    writer.float(old ?? Number.NaN);
+    writer.double(time);
+    writer.double(sourceOffset);
+    writer.uint32(ordinal);
+    const decidedEnd = writer.length;
+    writer.floats(vector);
+    return decidedEnd;
   }
 }
 
-export function* packedRatings(entries: Buffer): Generator<PackedRating, void> {
+export function* packedRatings(
+  entries: Buffer,
+  factorCount: number,
+): Generator<PackedRating, void> {
+  const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
+  // Room for the vectors of all entries: an array of its own for each would cost more than reading it.
+  const factors = new Float32Array(Math.floor(entries.length / 4));
+  let first = 0;
   for (let start = 0; start < entries.length; ) {
-    const itemAt = start + 2;
-    const userAt = itemAt + 1 + entries.readUInt8(start);
-    const numbersAt = userAt + 1 + entries.readUInt8(start + 1);
-    const value = entries.readFloatLE(numbersAt);
-    const end = numbersAt + 24;
+    const itemEnd = start + 2 + entries.readUInt8(start);
+    const decidedEnd = itemEnd + NUMBERS_BYTES;
+    const end = decidedEnd + 4 * factorCount;
+    if (end > entries.length) throw new RangeError('an entry is cut off');
+    const vector = factors.subarray(first, first + factorCount);
+    first += factorCount;
+    for (let f = 0; f < factorCount; f++) vector[f] = view.getFloat32(decidedEnd + 4 * f, true);
     yield {
-      item: entries.toString('utf8', itemAt, userAt),
-      user: entries.toString('utf8', userAt, numbersAt),
-      value: Number.isNaN(value) ? null : value,
-      time: entries.readDoubleLE(numbersAt + 4),
-      sourceOffset: entries.readDoubleLE(numbersAt + 12),
-      ordinal: entries.readUInt32LE(numbersAt + 20),
+      item: entries.toString('utf8', start + 1, itemEnd),
+      value: numberOrNone(view.getFloat32(itemEnd, true)),
+      old: numberOrNone(view.getFloat32(itemEnd + 4, true)),
+      time: view.getFloat64(itemEnd + 8, true),
+      sourceOffset: view.getFloat64(itemEnd + 16, true),
+      ordinal: view.getUint32(itemEnd + 24, true),
+      vector,
       start,
-      itemEnd: userAt,
+      itemEnd,
+      decidedEnd,
       end,
     };
     start = end;
   }
+}
+
+function numberOrNone(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
 }

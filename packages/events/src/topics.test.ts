@@ -20,21 +20,26 @@ describe('the table of topics', () => {
   });
 
   it('never expires what the model is rebuilt from', () => {
-    for (const topic of ['ratings', 'itemRatings'] as const) {
-      expect(topicConfig(topic)).toMatchObject({ 'retention.ms': '-1', 'retention.bytes': '-1' });
+    const forever = { 'retention.ms': '-1', 'retention.bytes': '-1' };
+    expect(topicConfig('ratings', 7)).toMatchObject(forever);
+  });
+
+  it('keeps copies of what people rated for as many days as are set', () => {
+    for (const topic of ['userRatings', 'itemRatings'] as const) {
+      expect(topicConfig(topic, 7)).toMatchObject({ 'retention.ms': '604800000' });
     }
   });
 
   it('keeps vectors for an hour and a gigabyte a partition', () => {
     for (const topic of ['userFactors', 'itemFactors'] as const) {
       const expected = { 'retention.ms': '3600000', 'retention.bytes': String(2 ** 30) };
-      expect(topicConfig(topic)).toMatchObject(expected);
+      expect(topicConfig(topic, 7)).toMatchObject(expected);
     }
   });
 
   it('compacts exactly what is kept by its latest record, and that has one partition', () => {
     for (const topic of all) {
-      const isCompacted = topicConfig(topic)['cleanup.policy'] === 'compact';
+      const isCompacted = topicConfig(topic, 7)['cleanup.policy'] === 'compact';
       expect(isCompacted, topic).toBe(topics[topic].retain === 'latest');
       if (isCompacted) expect(topics[topic].partitions).toBe('single');
     }
@@ -42,7 +47,7 @@ describe('the table of topics', () => {
 
   it('allows records of 4 MB everywhere', () => {
     for (const topic of all) {
-      expect(topicConfig(topic)['max.message.bytes']).toBe(String(messageBytesLimit));
+      expect(topicConfig(topic, 7)['max.message.bytes']).toBe(String(messageBytesLimit));
     }
   });
 

@@ -1,7 +1,10 @@
 /** Every topic of the system. Wiring, topic creation, docs and tests all read this table. */
 
-/** How long records are kept; `forever` because the model can be rebuilt from those topics. */
-export type Retention = 'forever' | 'hour' | 'day' | 'latest';
+/**
+ * How long records are kept. `forever`: the model can be rebuilt from those topics. `days`: a setting, for a
+ * copy of ours must not keep what people rated for longer than their own topics do.
+ */
+export type Retention = 'forever' | 'days' | 'hour' | 'day' | 'latest';
 
 export interface TopicRow {
   readonly name: string;
@@ -9,7 +12,8 @@ export interface TopicRow {
   readonly scope: 'shared' | 'model';
   readonly carries: string;
   readonly keyedBy: string;
-  readonly partitions: 'sharded' | 'single';
+  /** `any`: as many as whoever created it chose. */
+  readonly partitions: 'sharded' | 'single' | 'any';
   readonly retain: Retention;
   readonly about: string;
 }
@@ -19,10 +23,11 @@ export const topics = {
     name: 'ratings',
     scope: 'shared',
     carries: 'Rating',
-    keyedBy: 'user',
-    partitions: 'sharded',
+    keyedBy: 'anything',
+    partitions: 'any',
     retain: 'forever',
-    about: 'ratings as producers send them, JSON or Avro; a null record forgets its user',
+    about:
+      'ratings as producers send them, JSON or Avro; a null record forgets its user; RATINGS_TOPICS names others',
   },
   ratingsDeadLetter: {
     name: 'ratings-dead-letter',
@@ -33,13 +38,22 @@ export const topics = {
     retain: 'forever',
     about: 'records that can never be applied, with the reason in headers',
   },
+  userRatings: {
+    name: 'user-ratings',
+    scope: 'model',
+    carries: 'UserRatings',
+    keyedBy: 'source partition',
+    partitions: 'sharded',
+    retain: 'days',
+    about: 'ratings as intake took them from every source, for the user stage',
+  },
   itemRatings: {
     name: 'item-ratings',
     scope: 'model',
     carries: 'ItemRatings',
     keyedBy: 'shard',
     partitions: 'sharded',
-    retain: 'forever',
+    retain: 'days',
     about: 'ratings as the user stage decided them, for the item stage',
   },
   userFactors: {
@@ -130,12 +144,14 @@ export const messageBytesLimit = 4 << 20;
 
 const HOUR_MS = 3_600_000;
 
-/** What Kafka is told when it creates a topic. */
-export function topicConfig(topic: Topic): Record<string, string> {
+/** What Kafka is told when it creates a topic; `days`: how long Freshet's own copies of ratings are kept. */
+export function topicConfig(topic: Topic, days: number): Record<string, string> {
   const common = { 'max.message.bytes': String(messageBytesLimit) };
   switch (topics[topic].retain) {
     case 'forever':
       return { ...common, 'retention.ms': '-1', 'retention.bytes': '-1' };
+    case 'days':
+      return { ...common, 'retention.ms': String(24 * days * HOUR_MS) };
     case 'hour':
       return { ...common, 'retention.ms': String(HOUR_MS), 'retention.bytes': String(1 << 30) };
     case 'day':

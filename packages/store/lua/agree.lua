@@ -2,7 +2,7 @@
 -- service lives. One key holds it all, so that the check and the write are one step.
 -- Input:  KEYS 1 manifest        ARGV 1 manifest · 2 tuning · 3 member · 4 how long its sign counts, ms
 --                                     5 born: where to begin a model of which there is nothing; '' not to
--- Output: {'agreed', born, former tuning or ''}     {'absent'}  there is nothing of this model
+-- Output: {'agreed', born, rebuilt, former tuning or ''}     {'absent'}  there is nothing of this model
 --         {'differs', manifest}                     {'tuned', tuning, number of others}
 if redis.call('TYPE', KEYS[1]).ok == 'string' then
   return {'differs', redis.call('GET', KEYS[1])}
@@ -36,4 +36,5 @@ if former ~= ARGV[2] and others > 0 then
   return {'tuned', former, others}
 end
 redis.call('HSET', KEYS[1], 'tuning', ARGV[2], 'member:' .. ARGV[3], string.format('%.0f', now + tonumber(ARGV[4])))
-return {'agreed', redis.call('HGET', KEYS[1], 'born'), former ~= ARGV[2] and former or ''}
+local born = redis.call('HMGET', KEYS[1], 'born', 'rebuilt')
+return {'agreed', born[1], born[2] or '0', former ~= ARGV[2] and former or ''}

@@ -1,9 +1,10 @@
 -- Writes one batch of one shard, or nothing: everything is checked before the first write, and the
 -- position is the last. An error half-way would leave the position, and the batch would be redone.
--- Input:  KEYS 1 meta · 2 vectors · 3 gram · 4 outbox · 5… rows appended to · then rows removed
---         ARGV 1 fence · 2 expected position · 3 next position · 4 commit id · 5 gram · 6 outbox
---              7 number of meta fields · 8 of vectors written · 9 of vectors removed · 10 of rows
---              appended to · 11 seal of the manifest, or ''; then name, value … · id, bytes … · id … ·
+-- Input:  KEYS 1 meta · 2 vectors · 3 gram · 4 outbox · 5… bodies appended to · then bodies written whole
+--              · then bodies removed
+--         ARGV 1 fence · 2 expected position · 3 next position · 4 commit id · 5 gram · 6 outbox · 7 facts
+--              8 seal of the manifest, or '' · 9 number of vectors written · 10 of vectors removed
+--              11 of bodies appended to · 12 of bodies written whole; then id, bytes … · id … · bytes … ·
 --              bytes …
 -- Output: {1, position}  written      {2, position}  already written by this very commit
 --         {0, position}  the store is elsewhere      {-1, fence}  the shard has another writer
@@ -13,7 +14,7 @@ local fence, position = stored[1] or '', stored[2] or '0'
 if fence ~= ARGV[1] then
   return {-1, fence}
 end
-if ARGV[11] ~= '' and stored[4] ~= ARGV[11] then
+if ARGV[8] ~= '' and stored[4] ~= ARGV[8] then
   return {-2, stored[4] or ''}
 end
 if stored[3] == ARGV[4] then
@@ -22,17 +23,17 @@ end
 if position ~= ARGV[2] then
   return {0, position}
 end
-local fields, written, removed, appended =
-  tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
-local fieldsAt = 12
-local writtenAt = fieldsAt + 2 * fields
+local written, removed, appended, whole =
+  tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+local writtenAt = 13
 local removedAt = writtenAt + 2 * written
 local appendedAt = removedAt + removed
+local wholeAt = appendedAt + appended
 -- Removals first: an id removed and seen again in one batch is written anew.
 for i = 0, removed - 1 do
   redis.call('HDEL', KEYS[2], ARGV[removedAt + i])
 end
-for i = 5 + appended, #KEYS do
+for i = 5 + appended + whole, #KEYS do
   redis.call('DEL', KEYS[i])
 end
 for i = 0, written - 1 do
@@ -41,10 +42,10 @@ end
 for i = 0, appended - 1 do
   redis.call('APPEND', KEYS[5 + i], ARGV[appendedAt + i])
 end
+for i = 0, whole - 1 do
+  redis.call('SET', KEYS[5 + appended + i], ARGV[wholeAt + i])
+end
 redis.call('SET', KEYS[3], ARGV[5])
 redis.call('SET', KEYS[4], ARGV[6])
-for i = 0, fields - 1 do
-  redis.call('HSET', KEYS[1], ARGV[fieldsAt + 2 * i], ARGV[fieldsAt + 2 * i + 1])
-end
-redis.call('HSET', KEYS[1], 'commit', ARGV[4], 'position', ARGV[3])
+redis.call('HSET', KEYS[1], 'facts', ARGV[7], 'commit', ARGV[4], 'position', ARGV[3])
 return {1, ARGV[3]}

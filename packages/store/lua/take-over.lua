@@ -2,9 +2,13 @@
 -- Input:  KEYS 1 meta · 2 gram · 3 outbox          ARGV 1 epoch · 2 seal of the manifest, or ''
 -- Output: {0, fence}                                the epoch is not above the stored fence
 --         {-2, seal}                                the shard was written under another manifest
---         {1, gram, outbox, name, value, …}         taken over; the rest is the meta hash
-local stored = redis.call('HMGET', KEYS[1], 'fence', 'seal')
-local fence, seal = stored[1], stored[2]
+--         {-3}                                      the shard is being emptied
+--         {1, gram, outbox, fence, position, commit, facts}     taken over; all as it was before
+local stored = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'facts', 'seal', 'emptying')
+local fence, seal = stored[1], stored[5]
+if stored[6] then
+  return {-3}
+end
 if seal and ARGV[2] ~= '' and seal ~= ARGV[2] then
   return {-2, seal}
 end
@@ -15,8 +19,4 @@ redis.call('HSET', KEYS[1], 'fence', ARGV[1])
 if ARGV[2] ~= '' then
   redis.call('HSET', KEYS[1], 'seal', ARGV[2])
 end
-local reply = {1, redis.call('GET', KEYS[2]), redis.call('GET', KEYS[3])}
-for _, part in ipairs(redis.call('HGETALL', KEYS[1])) do
-  reply[#reply + 1] = part
-end
-return reply
+return {1, redis.call('GET', KEYS[2]), redis.call('GET', KEYS[3]), fence, stored[2], stored[3], stored[4]}

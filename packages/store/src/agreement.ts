@@ -11,7 +11,7 @@ export interface Manifest {
   readonly factorCount: number;
   readonly loss: string;
   readonly ratingMax: number;
-  readonly partitions: number;
+  readonly shards: number;
 }
 
 /** By the name of the setting. */
@@ -28,9 +28,19 @@ export interface Member {
   readonly born?: number;
 }
 
+export interface Birth {
+  /** The epoch after which the model began. */
+  readonly born: number;
+  /** The same of the last rebuild: what was read from the sources before is void; 0: there was none. */
+  readonly rebuilt: number;
+}
+
 export type Agreed =
-  /** `born`: the epoch after which the model began; `former`: the tuning that this call replaced. */
-  | { readonly kind: 'agreed'; readonly born: number; readonly former: Tuning | null }
+  | (Birth & {
+      readonly kind: 'agreed';
+      /** The tuning that this call replaced. */
+      readonly former: Tuning | null;
+    })
   | { readonly kind: 'absent' }
   /** So many others run with another tuning. */
   | { readonly kind: 'tuned'; readonly tuning: Tuning; readonly others: number };
@@ -49,7 +59,7 @@ const UNITS: Record<keyof Manifest, string> = {
   factorCount: 'FACTOR_COUNT',
   loss: 'LOSS',
   ratingMax: 'RATING_MAX',
-  partitions: 'PARTITIONS',
+  shards: 'SHARDS',
 };
 
 /** Says every difference at once, by the setting's name, and what to do. */
@@ -59,9 +69,13 @@ export function checkManifest(stored: Partial<Manifest>, wanted: Manifest, model
     .filter((name) => stored[name] !== wanted[name])
     .map((name) => `${UNITS[name]} is ${wanted[name]}, the store has ${stored[name]}`);
   if (differences.length === 0) return;
+  const isOld = stored.format !== wanted.format;
   throw new ManifestMismatch(
-    `model "${model}" was written with other settings: ${differences.join('; ')}. ` +
-      'Set them back, or choose another MODEL to start afresh',
+    isOld
+      ? `model "${model}" is there in store format ${stored.format}, and this version has ${wanted.format}: ` +
+          '`freshet rebuild` learns it anew from its sources; another MODEL leaves it alone'
+      : `model "${model}" was written with other settings: ${differences.join('; ')}. ` +
+          'Set them back, or choose another MODEL to start afresh',
   );
 }
 

@@ -1,6 +1,7 @@
 export {
   type Agreed,
   type Agreement,
+  type Birth,
   type Manifest,
   ManifestMismatch,
   type Member,
@@ -8,9 +9,13 @@ export {
   type Tuning,
 } from './agreement.ts';
 export {
+  type AcceptedLoss,
+  type BodyChange,
   type Commit,
   type CommitVerdict,
   type FactorStore,
+  type PlacedEntity,
+  type ShardHead,
   type ShardId,
   type ShardState,
   StaleEpoch,
@@ -20,4 +25,22 @@ export {
 } from './factor-store.ts';
 export { type MemorySnapshot, MemoryStore } from './memory-store.ts';
 export { RedisStore, RedisUnreachable } from './redis-store.ts';
-export { decodeRow, encodeRowEntry, type RowEntry } from './row-codec.ts';
+export {
+  decodeRow,
+  encodeRow,
+  encodeRowEntry,
+  type RowEntry,
+  rowEntryLength,
+} from './row-codec.ts';
+export {
+  type Acceptance,
+  decodeFacts,
+  encodeFacts,
+  isAbove,
+  NO_FACTS,
+  NO_MARK,
+  type Progress,
+  type ShardFacts,
+  type SourceMark,
+} from './shard-facts.ts';
+export { counted, isSame, NO_TALLY, plus, type Tally } from './tally.ts';

@@ -2,6 +2,7 @@
 import {
   type Agreed,
   type Agreement,
+  type Birth,
   checkManifest,
   foreignShard,
   type Manifest,
@@ -11,20 +12,29 @@ import {
   type Tuning,
 } from './agreement.ts';
 import {
+  type AcceptedLoss,
   type Commit,
   type CommitVerdict,
   type FactorStore,
+  type PlacedEntity,
+  type ShardHead,
   type ShardId,
   type ShardState,
   StaleEpoch,
   type StoredEntity,
   type StoredVector,
 } from './factor-store.ts';
+import { decodeFacts, encodeFacts, NO_FACTS } from './shard-facts.ts';
 
 interface MemoryShard {
-  facts: Record<string, string>;
+  fence: number | null;
+  position: number | null;
+  commit: string | null;
+  seal: string | undefined;
+  /** As text, as Redis has them: nobody can change what is stored by changing what was given. */
+  facts: string;
   readonly vectors: Map<string, StoredVector>;
-  readonly rows: Map<string, Uint8Array>;
+  readonly bodies: Map<string, Uint8Array>;
   gram: Uint8Array | null;
   outbox: Uint8Array | null;
 }
@@ -33,16 +43,17 @@ export type MemorySnapshot = ReadonlyMap<string, MemoryShard>;
 
 export class MemoryStore implements FactorStore {
   readonly #shards = new Map<string, MemoryShard>();
-  #model: { manifest: Manifest; tuning: Tuning; born: number } | undefined;
+  #model: { manifest: Manifest; tuning: Tuning; born: number; rebuilt: number } | undefined;
   /** When the sign of life of each member runs out. */
   readonly #members = new Map<string, number>();
+  readonly #losses = new Map<string, AcceptedLoss>();
   #seal: string | undefined;
 
   constructor(readonly now: () => number = () => Date.now()) {}
 
   async agree({ manifest, tuning }: Agreement, { id, born }: Member): Promise<Agreed> {
     if (this.#model === undefined && born === undefined) return { kind: 'absent' };
-    this.#model ??= { manifest, tuning, born: born ?? 0 };
+    this.#model ??= { manifest, tuning, born: born ?? 0, rebuilt: 0 };
     checkManifest(this.#model.manifest, manifest, 'memory');
     const others = [...this.#members].filter(([each, until]) => each !== id && until >= this.now());
     const former = this.#model.tuning;
@@ -53,77 +64,90 @@ export class MemoryStore implements FactorStore {
     this.#model.tuning = tuning;
     this.#members.set(id, this.now() + SIGN_OF_LIFE_MS);
     this.#seal = sealOf(manifest);
-    return { kind: 'agreed', born: this.#model.born, former: isTuned ? former : null };
+    const { born: begun, rebuilt } = this.#model;
+    return { kind: 'agreed', born: begun, rebuilt, former: isTuned ? former : null };
   }
 
   async leave(memberId: string): Promise<void> {
     this.#members.delete(memberId);
   }
 
-  async birth(): Promise<number | null> {
-    return this.#model?.born ?? null;
+  async birth(): Promise<Birth | null> {
+    return this.#model ? { born: this.#model.born, rebuilt: this.#model.rebuilt } : null;
   }
 
   async takeOver(id: ShardId, epoch: number): Promise<ShardState> {
     const shard = this.#shard(id);
-    const { fence, seal } = shard.facts;
+    const { fence, seal } = shard;
     if (this.#isForeign(seal)) throw foreignShard(id.side, id.shard, 'memory');
-    if (fence !== undefined && Number(fence) >= epoch) {
+    if (fence !== null && fence >= epoch) {
       throw new StaleEpoch(`fenced at ${fence}, above claim ${epoch}`);
     }
-    const sealed = this.#seal === undefined ? {} : { seal: this.#seal };
-    shard.facts = { ...shard.facts, fence: String(epoch), ...sealed };
-    return this.inspect(id);
+    const before = stateOf(shard);
+    shard.fence = epoch;
+    shard.seal = this.#seal ?? seal;
+    return before;
   }
 
   async commit(id: ShardId, commit: Commit): Promise<CommitVerdict> {
     const shard = this.#shard(id);
-    const { fence = '', commit: last } = shard.facts;
-    const position = positionOf(shard) ?? 0;
-    if (fence !== String(commit.epoch)) return { kind: 'fenced', fence: Number(fence) };
-    if (this.#isForeign(shard.facts.seal)) throw foreignShard(id.side, id.shard, 'memory');
-    if (last === commit.id) return { kind: 'written' };
+    const position = shard.position ?? 0;
+    if (shard.fence !== commit.epoch) return { kind: 'fenced', fence: shard.fence ?? 0 };
+    if (this.#isForeign(shard.seal)) throw foreignShard(id.side, id.shard, 'memory');
+    if (shard.commit === commit.id) return { kind: 'written' };
     if (position !== commit.from) return { kind: 'elsewhere', position };
     for (const key of commit.removed) {
       shard.vectors.delete(key);
-      shard.rows.delete(key);
+      shard.bodies.delete(key);
     }
     for (const [key, stored] of commit.vectors) shard.vectors.set(key, copyOf(stored));
-    for (const [key, bytes] of commit.rowAppends) {
-      shard.rows.set(key, Buffer.concat([shard.rows.get(key) ?? new Uint8Array(), bytes]));
+    for (const [key, { bytes, isWhole }] of commit.bodies) {
+      const before = isWhole ? undefined : shard.bodies.get(key);
+      shard.bodies.set(key, Buffer.concat([before ?? new Uint8Array(), bytes]));
     }
-    shard.gram = Uint8Array.from(commit.gram);
-    shard.outbox = Uint8Array.from(commit.outbox);
-    const reached = { commit: commit.id, position: String(commit.next) };
-    shard.facts = { ...shard.facts, ...commit.facts, ...reached };
+    shard.gram = bytesOf(commit.gram);
+    shard.outbox = bytesOf(commit.outbox);
+    shard.facts = encodeFacts(commit.facts);
+    shard.commit = commit.id;
+    shard.position = commit.next;
     return { kind: 'written' };
   }
 
   async inspect(id: ShardId): Promise<ShardState> {
-    const shard = this.#shard(id);
-    const { facts, gram, outbox } = shard;
-    return { position: positionOf(shard), facts, gram, outbox };
+    return stateOf(this.#shard(id));
   }
 
-  async facts(id: ShardId): Promise<Readonly<Record<string, string>>> {
-    return this.#shard(id).facts;
+  async head(id: ShardId): Promise<ShardHead> {
+    return headOf(this.#shard(id));
   }
 
   async *vectors(id: ShardId): AsyncIterable<readonly [string, StoredVector]> {
     for (const [key, stored] of this.#shard(id).vectors) yield [key, copyOf(stored)];
   }
 
-  async rows(id: ShardId, ids: readonly string[]): Promise<(Uint8Array | null)[]> {
-    return ids.map((key) => this.#shard(id).rows.get(key) ?? null);
+  async load(id: ShardId, ids: readonly string[]): Promise<StoredEntity[]> {
+    const shard = this.#shard(id);
+    return ids.map((key) => entityOf(shard, key));
   }
 
-  async entity(id: ShardId, key: string): Promise<StoredEntity> {
+  async entity(id: ShardId, key: string): Promise<PlacedEntity> {
     const shard = this.#shard(id);
-    return {
-      position: positionOf(shard),
-      vector: shard.vectors.get(key)?.vector.slice() ?? null,
-      row: shard.rows.get(key) ?? null,
-    };
+    return { ...headOf(shard), ...entityOf(shard, key) };
+  }
+
+  async acceptLoss(topic: string, partition: number, loss: AcceptedLoss): Promise<void> {
+    this.#losses.set(`${topic}/${partition}`, loss);
+  }
+
+  async acceptedLoss(topic: string, partition: number): Promise<AcceptedLoss | null> {
+    return this.#losses.get(`${topic}/${partition}`) ?? null;
+  }
+
+  async rebuild({ manifest, tuning }: Agreement, born: number): Promise<void> {
+    this.#shards.clear();
+    this.#members.clear();
+    this.#losses.clear();
+    this.#model = { manifest, tuning, born, rebuilt: born };
   }
 
   async close(): Promise<void> {}
@@ -132,6 +156,7 @@ export class MemoryStore implements FactorStore {
   wipe(): void {
     this.#shards.clear();
     this.#members.clear();
+    this.#losses.clear();
     this.#model = undefined;
   }
 
@@ -153,17 +178,41 @@ export class MemoryStore implements FactorStore {
     const key = `${side}:${shard}`;
     let found = this.#shards.get(key);
     if (found === undefined) {
-      found = { facts: {}, vectors: new Map(), rows: new Map(), gram: null, outbox: null };
+      found = {
+        fence: null,
+        position: null,
+        commit: null,
+        seal: undefined,
+        facts: encodeFacts(NO_FACTS),
+        vectors: new Map(),
+        bodies: new Map(),
+        gram: null,
+        outbox: null,
+      };
       this.#shards.set(key, found);
     }
     return found;
   }
 }
 
-function positionOf({ facts }: MemoryShard): number | null {
-  return facts.position === undefined ? null : Number(facts.position);
+function headOf({ fence, position, commit, facts }: MemoryShard): ShardHead {
+  return { fence, position, commit, facts: decodeFacts(facts) };
+}
+
+function stateOf(shard: MemoryShard): ShardState {
+  const { gram, outbox } = shard;
+  return { ...headOf(shard), gram: gram && bytesOf(gram), outbox: outbox && bytesOf(outbox) };
+}
+
+function entityOf({ vectors, bodies }: MemoryShard, key: string): StoredEntity {
+  const [stored, body] = [vectors.get(key), bodies.get(key)];
+  return { stored: stored ? copyOf(stored) : null, body: body ? bytesOf(body) : null };
 }
 
 function copyOf({ vector, trend }: StoredVector): StoredVector {
   return { vector: vector.slice(), trend };
+}
+
+function bytesOf(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.from(bytes);
 }

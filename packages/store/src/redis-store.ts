@@ -3,11 +3,13 @@
  * a commit is one script in one slot; Redis Cluster does the sharding.
  */
 import { readFileSync } from 'node:fs';
+import { sides } from '@freshet/events';
 import { Fault } from '@freshet/telemetry';
 import { Cluster, Redis } from 'ioredis';
 import {
   type Agreed,
   type Agreement,
+  type Birth,
   checkManifest,
   foreignShard,
   type Member,
@@ -15,16 +17,21 @@ import {
   sealOf,
 } from './agreement.ts';
 import {
+  type AcceptedLoss,
   type Commit,
   type CommitVerdict,
   type FactorStore,
+  type PlacedEntity,
+  type ShardHead,
   type ShardId,
   type ShardState,
   StaleEpoch,
+  StoreAway,
   type StoredEntity,
   type StoredVector,
 } from './factor-store.ts';
 import { answered } from './redis-answer.ts';
+import { decodeFacts, encodeFacts, NO_FACTS } from './shard-facts.ts';
 import { decodeVector, encodeVector } from './vector-codec.ts';
 
 /** Redis could not be reached at start: nothing to retry, the operator must look. */
@@ -36,12 +43,15 @@ export class RedisUnreachable extends Fault {
 /** ioredis spells any other bytes out as text. */
 type Argument = string | number | Buffer;
 type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unknown>;
-type Scripts = Record<'agree' | 'takeOver' | 'commitBatch' | 'inspect' | 'readEntity', Script>;
-/** Gram, outbox, then the meta hash as name, value … */
-type ShardReply = [Buffer | null, Buffer | null, ...Buffer[]];
+type Scripts = Record<'agree' | 'takeOver' | 'commitBatch' | 'inspect' | 'load', Script>;
+type Reply = (Buffer | null)[];
 
 const RETRY_LIMIT_MS = 2_000;
 const SCAN_COUNT = 1_000;
+/** So many users or items in one call: a script keeps everybody else waiting. */
+const LOADED_AT_ONCE = 1_000;
+/** What the meta hash says of a shard, in the order in which every script tells it. */
+const HEAD = ['fence', 'position', 'commit', 'facts'] as const;
 
 const connection = {
   connectTimeout: 3_000,
@@ -78,7 +88,7 @@ export class RedisStore implements FactorStore {
       takeOver: define(redis, 'freshetTakeOver', 'take-over.lua'),
       commitBatch: define(redis, 'freshetCommit', 'commit.lua'),
       inspect: define(redis, 'freshetInspect', 'inspect.lua'),
-      readEntity: define(redis, 'freshetReadEntity', 'read-entity.lua'),
+      load: define(redis, 'freshetLoad', 'load.lua'),
     };
   }
 
@@ -117,7 +127,7 @@ export class RedisStore implements FactorStore {
       born ?? '',
     );
     const [kind, ...details] = (reply as (Buffer | number)[]).map(String);
-    const [first = '', second = ''] = details;
+    const [first = '', second = '', third = ''] = details;
     if (kind === 'absent') return { kind };
     if (kind === 'tuned') return { kind, tuning: JSON.parse(first), others: Number(second) };
     if (kind === 'differs') checkManifest(JSON.parse(first), manifest, this.#model);
@@ -125,7 +135,8 @@ export class RedisStore implements FactorStore {
     return {
       kind: 'agreed',
       born: Number(first),
-      former: second === '' ? null : JSON.parse(second),
+      rebuilt: Number(second),
+      former: third === '' ? null : JSON.parse(third),
     };
   }
 
@@ -133,36 +144,39 @@ export class RedisStore implements FactorStore {
     await answered(this.#redis.hdel(this.#manifestKey, `member:${memberId}`));
   }
 
-  async birth(): Promise<number | null> {
-    const born = await answered(this.#redis.hget(this.#manifestKey, 'born'));
-    return born === null ? null : Number(born);
+  async birth(): Promise<Birth | null> {
+    const found = await answered(this.#redis.hmget(this.#manifestKey, 'born', 'rebuilt'));
+    const [born = null, rebuilt = null] = found;
+    return born === null ? null : { born: Number(born), rebuilt: Number(rebuilt ?? 0) };
   }
 
   async takeOver(shard: ShardId, epoch: number): Promise<ShardState> {
     const keys = this.#keys(shard);
     const place = [keys.meta, keys.gram, keys.outbox];
     const reply = await this.#run.takeOver(3, ...place, epoch, this.#seal);
-    const [taken, ...state] = reply as [number, ...ShardReply];
+    const [taken, ...state] = reply as [number, ...Reply];
     if (taken === -2) throw foreignShard(shard.side, shard.shard, this.#model);
+    if (taken === -3) throw new StoreAway(`${shard.side} shard ${shard.shard} is being emptied`);
     if (taken !== 1) {
       throw new StaleEpoch(
         `shard ${shard.side} ${shard.shard} is fenced at ${String(state[0])}, above claim ${epoch}: the topic ${this.#model}.claims was recreated, so that writers can no longer be told apart; stop every other updater, then run freshet sources --accept`,
       );
     }
-    return shardState(state);
+    return stateOf(state);
   }
 
   async commit(shard: ShardId, commit: Commit): Promise<CommitVerdict> {
     const keys = this.#keys(shard);
-    const appends = [...commit.rowAppends];
-    const facts = Object.entries(commit.facts);
+    const bodies = [...commit.bodies];
+    const appended = bodies.filter(([, { isWhole }]) => !isWhole);
+    const whole = bodies.filter(([, { isWhole }]) => isWhole);
     const touched = [
       keys.meta,
       keys.vectors,
       keys.gram,
       keys.outbox,
-      ...appends.map(([id]) => keys.row(id)),
-      ...commit.removed.map(keys.row),
+      ...[...appended, ...whole].map(([id]) => keys.body(id)),
+      ...commit.removed.map(keys.body),
     ];
     const reply = await this.#run.commitBatch(
       touched.length,
@@ -173,15 +187,15 @@ export class RedisStore implements FactorStore {
       commit.id,
       bufferOf(commit.gram),
       bufferOf(commit.outbox),
-      facts.length,
+      encodeFacts(commit.facts),
+      this.#seal,
       commit.vectors.size,
       commit.removed.length,
-      appends.length,
-      this.#seal,
-      ...facts.flat(),
+      appended.length,
+      whole.length,
       ...[...commit.vectors].flatMap(([id, stored]) => [id, encodeVector(stored)]),
       ...commit.removed,
-      ...appends.map(([, bytes]) => bufferOf(bytes)),
+      ...[...appended, ...whole].map(([, { bytes }]) => bufferOf(bytes)),
     );
     const [code, detail] = reply as [number, Buffer];
     if (code === -2) throw foreignShard(shard.side, shard.shard, this.#model);
@@ -190,12 +204,12 @@ export class RedisStore implements FactorStore {
 
   async inspect(shard: ShardId): Promise<ShardState> {
     const keys = this.#keys(shard);
-    const reply = await this.#run.inspect(3, keys.meta, keys.gram, keys.outbox);
-    return shardState(reply as ShardReply);
+    return stateOf((await this.#run.inspect(3, keys.meta, keys.gram, keys.outbox)) as Reply);
   }
 
-  async facts(shard: ShardId): Promise<Readonly<Record<string, string>>> {
-    return answered(this.#redis.hgetall(this.#keys(shard).meta));
+  async head(shard: ShardId): Promise<ShardHead> {
+    const { meta } = this.#keys(shard);
+    return headOf(await answered(this.#redis.hmgetBuffer(meta, ...HEAD)));
   }
 
   async *vectors(shard: ShardId): AsyncIterable<readonly [string, StoredVector]> {
@@ -212,20 +226,44 @@ export class RedisStore implements FactorStore {
     } while (cursor !== '0');
   }
 
-  async rows(shard: ShardId, ids: readonly string[]): Promise<(Uint8Array | null)[]> {
-    if (ids.length === 0) return [];
-    return answered(this.#redis.mgetBuffer(...ids.map(this.#keys(shard).row)));
+  async load(shard: ShardId, ids: readonly string[]): Promise<StoredEntity[]> {
+    const found: StoredEntity[] = [];
+    for (let at = 0; at < ids.length; at += LOADED_AT_ONCE) {
+      const reply = await this.#load(shard, ids.slice(at, at + LOADED_AT_ONCE));
+      for (let one = HEAD.length; one < reply.length; one += 2) found.push(entityOf(reply, one));
+    }
+    return found;
   }
 
-  async entity(shard: ShardId, id: string): Promise<StoredEntity> {
-    const keys = this.#keys(shard);
-    const reply = await this.#run.readEntity(3, keys.meta, keys.vectors, keys.row(id), id);
-    const [position, vector, row] = reply as (Buffer | null)[];
-    return {
-      position: positionOf(position?.toString()),
-      vector: vector ? decodeVector(vector).vector : null,
-      row: row ?? null,
-    };
+  async entity(shard: ShardId, id: string): Promise<PlacedEntity> {
+    const reply = await this.#load(shard, [id]);
+    return { ...headOf(reply), ...entityOf(reply, HEAD.length) };
+  }
+
+  async acceptLoss(topic: string, partition: number, loss: AcceptedLoss): Promise<void> {
+    const field = lossField(topic, partition);
+    await answered(this.#redis.hset(this.#manifestKey, field, JSON.stringify(loss)));
+  }
+
+  async acceptedLoss(topic: string, partition: number): Promise<AcceptedLoss | null> {
+    const field = lossField(topic, partition);
+    const found = await answered(this.#redis.hget(this.#manifestKey, field));
+    return found === null ? null : JSON.parse(found);
+  }
+
+  async rebuild({ manifest, tuning }: Agreement, born: number): Promise<void> {
+    const key = this.#manifestKey;
+    const begun = { manifest: JSON.stringify(manifest), tuning: JSON.stringify(tuning) };
+    // At once, or a service that asks in between begins the model by itself. And before anything goes:
+    // whoever takes over a shard that is empty must find that it begins anew.
+    const anew = this.#redis
+      .multi()
+      .del(key)
+      .hset(key, { ...begun, born, rebuilt: born });
+    await answered(anew.exec());
+    for (let shard = 0; shard < manifest.shards; shard++) {
+      for (const side of sides) await this.#empty({ side, shard });
+    }
   }
 
   async close(): Promise<void> {
@@ -236,6 +274,32 @@ export class RedisStore implements FactorStore {
     return `${this.#model}:manifest`;
   }
 
+  async #load(shard: ShardId, ids: readonly string[]): Promise<Reply> {
+    const keys = this.#keys(shard);
+    const read = [keys.meta, keys.vectors, ...ids.map(keys.body)];
+    return (await this.#run.load(read.length, ...read, ...ids)) as Reply;
+  }
+
+  /** Nobody writes a shard while it is emptied: what is written among it would be left without its vector. */
+  async #empty(shard: ShardId): Promise<void> {
+    const { meta, vectors, gram, outbox, body, row } = this.#keys(shard);
+    const closed = this.#redis.multi().hset(meta, 'emptying', 1).hdel(meta, 'fence');
+    await answered(closed.exec());
+    let ids: string[] = [];
+    const unlink = async () => {
+      // Rows are what stores of an earlier format had in place of bodies.
+      const keys = ids.flatMap((id) => [body(id), row(id)]);
+      if (keys.length > 0) await answered(this.#redis.unlink(...keys));
+      ids = [];
+    };
+    for await (const [id] of this.vectors(shard)) {
+      ids.push(id);
+      if (ids.length >= SCAN_COUNT) await unlink();
+    }
+    await unlink();
+    await answered(this.#redis.unlink(meta, vectors, gram, outbox));
+  }
+
   #keys({ side, shard }: ShardId) {
     const tag = `${this.#model}:{${side[0]}:${shard}}`;
     return {
@@ -243,9 +307,14 @@ export class RedisStore implements FactorStore {
       vectors: `${tag}:vectors`,
       gram: `${tag}:gram`,
       outbox: `${tag}:outbox`,
+      body: (id: string) => `${tag}:body:${id}`,
       row: (id: string) => `${tag}:row:${id}`,
     };
   }
+}
+
+function lossField(topic: string, partition: number): string {
+  return `loss:${topic}/${partition}`;
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {
@@ -257,19 +326,26 @@ function verdictOf(code: number, detail: Buffer): CommitVerdict {
   return code === 0 ? { kind: 'elsewhere', position: Number(detail) } : { kind: 'written' };
 }
 
-function shardState([gram, outbox, ...meta]: ShardReply): ShardState {
-  const facts = pairs(meta);
-  return { position: positionOf(facts.position), gram, outbox, facts };
+function stateOf([gram = null, outbox = null, ...head]: Reply): ShardState {
+  return { gram, outbox, ...headOf(head) };
 }
 
-function positionOf(text: string | undefined): number | null {
-  return text === undefined ? null : Number(text);
+function headOf([fence, position, commit, facts]: Reply): ShardHead {
+  return {
+    fence: numberOf(fence),
+    position: numberOf(position),
+    commit: commit ? String(commit) : null,
+    facts: facts ? decodeFacts(String(facts)) : NO_FACTS,
+  };
 }
 
-function pairs(flat: readonly Buffer[]): Record<string, string> {
-  const record: Record<string, string> = {};
-  for (let at = 0; at + 1 < flat.length; at += 2) record[String(flat[at])] = String(flat[at + 1]);
-  return record;
+function entityOf(reply: Reply, at: number): StoredEntity {
+  const [vector, body] = [reply[at], reply[at + 1]];
+  return { stored: vector ? decodeVector(vector) : null, body: body ?? null };
+}
+
+function numberOf(text: Buffer | null | undefined): number | null {
+  return text ? Number(text) : null;
 }
 
 /** Loads a script so that replies come as bytes; ioredis sends its text again if Redis forgot it. */

@@ -1,65 +1,28 @@
 /** What every factor store promises: run by the memory store, and by Redis on a real server. */
-import {
-  type Commit,
-  type FactorStore,
-  type Manifest,
-  ManifestMismatch,
-  type Member,
-  type ShardId,
-  StaleEpoch,
-  type Tuning,
-} from '@freshet/store';
+import { type FactorStore, NO_FACTS, type ShardFacts, StaleEpoch } from '@freshet/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bytes, commitAt, contentOf, shard, storedOf, vectorsOf } from './commit-examples.ts';
+import { manifestLaws, rebuildLaws } from './model-laws.ts';
 
-const shard: ShardId = { side: 'user', shard: 3 };
-const manifest: Manifest = {
-  format: 1,
-  factorCount: 2,
-  loss: 'squared',
-  ratingMax: 100,
-  partitions: 4,
-};
 const awkwardIds = ['a b', 'a:b', '{u:3}', '}{', '🎬', '*', '\0', '__proto__', 'x'.repeat(256)];
-const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
 
-/** A batch that moves the position by one and changes nothing else, unless told. */
-function commitAt(from: number, changes: Partial<Commit> = {}): Commit {
-  return {
-    epoch: 1,
-    id: `commit-${from}`,
-    from,
-    next: from + 1,
-    vectors: new Map(),
-    removed: [],
-    rowAppends: new Map(),
-    gram: bytes(from),
-    outbox: bytes(),
-    facts: {},
-    ...changes,
-  };
-}
-
-async function vectorsOf(store: FactorStore, of: ShardId): Promise<Map<string, Float32Array>> {
-  const found = new Map<string, Float32Array>();
-  for await (const [id, { vector }] of store.vectors(of)) found.set(id, vector);
-  return found;
-}
-
-/** Everything a shard holds, in a form that compares. */
-async function contentOf(store: FactorStore, of: ShardId, ids: readonly string[]) {
-  const { position, gram, outbox, facts } = await store.inspect(of);
-  const rows = await store.rows(of, ids);
-  const plain = (part: Uint8Array | null) => part && Array.from(part);
-  const vectors = Object.fromEntries(await vectorsOf(store, of));
-  return {
-    position,
-    gram: plain(gram),
-    outbox: plain(outbox),
-    facts,
-    rows: rows.map(plain),
-    vectors,
-  };
-}
+/** Every fact says something. */
+const facts: ShardFacts = {
+  epoch: 1,
+  sequence: 7,
+  ratings: 2 ** 40,
+  life: 0,
+  leastLife: 3,
+  topicId: 'Xy3k9PqlTZ2h_0aVbNcDeQ',
+  sources: {
+    'clicks:11': { life: 2, offset: 91, ordinal: 0, applied: { count: 4, sum: 2 ** 48 - 1 } },
+    'views of 2024:0': { life: 0, offset: -1, ordinal: -1, applied: { count: 0, sum: 0 } },
+  },
+  sent: { 0: { count: 1, sum: 2 }, 1023: { count: 3, sum: 4 } },
+  progress: { offset: 17, decisions: 16 },
+  accepted: [{ at: '2025-01-02T03:04:05Z', kind: 'cut', from: null, next: 9 }],
+  factorized: 8,
+};
 
 /** `open` gives a store without any data; it is closed after each test. */
 export function factorStoreContract(name: string, open: () => Promise<FactorStore>): void {
@@ -72,29 +35,42 @@ export function factorStoreContract(name: string, open: () => Promise<FactorStor
   describe(`${name}: taking a shard over`, () => takeOverLaws(() => store));
   describe(`${name}: a commit`, () => commitLaws(() => store));
   describe(`${name}: what was committed`, () => contentLaws(() => store));
+  describe(`${name}: loading`, () => loadLaws(() => store));
   describe(`${name}: the manifest`, () => manifestLaws(() => store));
+  describe(`${name}: a rebuild`, () => rebuildLaws(() => store));
 }
 
 function takeOverLaws(store: () => FactorStore): void {
   it('finds nothing in a shard that nobody ever wrote', async () => {
-    const empty = { position: null, gram: null, outbox: null };
-    expect(await store().inspect(shard)).toEqual({ ...empty, facts: {} });
-    expect(await store().takeOver(shard, 1)).toMatchObject(empty);
+    const head = { position: null, fence: null, commit: null, facts: NO_FACTS };
+    const empty = { ...head, gram: null, outbox: null };
+    expect(await store().head(shard)).toEqual(head);
+    expect(await store().inspect(shard)).toEqual(empty);
     expect(await vectorsOf(store(), shard)).toEqual(new Map());
-    expect(await store().rows(shard, ['u'])).toEqual([null]);
-    const nobody = { position: null, vector: null, row: null };
-    expect(await store().entity(shard, 'u')).toEqual(nobody);
+    expect(await store().entity(shard, 'u')).toEqual({ ...head, stored: null, body: null });
+    expect(await store().takeOver(shard, 1)).toEqual(empty);
   });
 
-  it('hands the last commit to the next writer: position, gram, outbox and facts', async () => {
+  it('tells the state as it was before, the former fence included', async () => {
+    expect((await store().takeOver(shard, 4)).fence).toBeNull();
+    expect((await store().head(shard)).fence).toBe(4);
+    expect((await store().takeOver(shard, 9)).fence).toBe(4);
+    expect((await store().inspect(shard)).fence).toBe(9);
+    expect((await store().head(shard)).position).toBeNull();
+  });
+
+  it('hands the last commit to the next writer: position, id, gram, outbox and facts', async () => {
     await store().takeOver(shard, 1);
-    const facts = { sequence: '7', 'source:2': '91' };
     await store().commit(shard, commitAt(0, { next: 40, outbox: bytes(5, 0, 255), facts }));
+    const inspected = await store().inspect(shard);
     const state = await store().takeOver(shard, 2);
-    expect(state.position).toBe(40);
+    expect(state).toEqual(inspected);
+    expect(state).toMatchObject({ position: 40, fence: 1, commit: 'commit-0', facts });
+    expect(state.facts).toEqual(facts);
     expect(Array.from(state.gram ?? [])).toEqual([0]);
     expect(Array.from(state.outbox ?? [])).toEqual([5, 0, 255]);
-    expect(state.facts).toMatchObject(facts);
+    const { gram: _, outbox: __, ...head } = await store().inspect(shard);
+    expect(await store().head(shard)).toEqual(head);
   });
 
   it('is refused to an epoch that is not above the fence, which stays', async () => {
@@ -103,6 +79,12 @@ function takeOverLaws(store: () => FactorStore): void {
       await expect(store().takeOver(shard, epoch)).rejects.toThrow(StaleEpoch);
     }
     expect(await store().commit(shard, commitAt(0, { epoch: 5 }))).toEqual({ kind: 'written' });
+  });
+
+  it('is one step: of two at once, the fence of the higher epoch stays', async () => {
+    const both = [store().takeOver(shard, 6), store().takeOver(shard, 5)];
+    await Promise.allSettled(both);
+    expect((await store().head(shard)).fence).toBe(6);
   });
 
   it('compares epochs as numbers: 10 is above 9', async () => {
@@ -121,24 +103,24 @@ function takeOverLaws(store: () => FactorStore): void {
 function commitLaws(store: () => FactorStore): void {
   const ids = ['u', 'new'];
   const first = commitAt(0, {
-    vectors: new Map([['u', { vector: Float32Array.of(1, 2), trend: 0.5 }]]),
-    rowAppends: new Map([['u', bytes(1)]]),
-    facts: { ratings: '1' },
+    vectors: new Map([['u', storedOf(1, 2)]]),
+    bodies: new Map([['u', { bytes: bytes(1), isWhole: false }]]),
+    facts: { ...NO_FACTS, ratings: 1 },
   });
   /** Would change every part of the shard if it were written. */
   const second = commitAt(1, {
-    vectors: new Map([['new', { vector: Float32Array.of(8, 9), trend: 1 }]]),
+    vectors: new Map([['new', storedOf(8, 9)]]),
     removed: ['u'],
-    rowAppends: new Map([['new', bytes(7)]]),
+    bodies: new Map([['new', { bytes: bytes(7), isWhole: true }]]),
     outbox: bytes(9),
-    facts: { ratings: '2' },
+    facts: { ...NO_FACTS, ratings: 2 },
   });
   beforeEach(async () => {
     await store().takeOver(shard, 1);
     expect(await store().commit(shard, first)).toEqual({ kind: 'written' });
   });
 
-  async function expectUnchangedBy(commit: Commit, verdict: object): Promise<void> {
+  async function expectUnchangedBy(commit: typeof first, verdict: object): Promise<void> {
     const before = await contentOf(store(), shard, ids);
     expect(await store().commit(shard, commit)).toEqual(verdict);
     expect(await contentOf(store(), shard, ids)).toEqual(before);
@@ -178,16 +160,21 @@ function commitLaws(store: () => FactorStore): void {
     expect((await store().inspect(shard)).position).toBe(2);
   });
 
-  it('replaces gram, outbox and the facts it names, and keeps the facts it does not', async () => {
-    await store().commit(shard, { ...second, facts: { sequence: '2' } });
-    const { gram, outbox, facts, position } = await store().inspect(shard);
-    expect(await store().facts(shard)).toEqual(facts);
-    expect([Array.from(gram ?? []), Array.from(outbox ?? []), position]).toEqual([[1], [9], 2]);
-    expect(facts).toMatchObject({ ratings: '1', sequence: '2' });
+  it('replaces gram, outbox and all facts, and tells its id', async () => {
+    await store().commit(shard, { ...second, facts });
+    await store().commit(shard, commitAt(2, { facts: { ...NO_FACTS, sequence: 3 } }));
+    const state = await store().inspect(shard);
+    const parts = [Array.from(state.gram ?? []), Array.from(state.outbox ?? [])];
+    expect([...parts, state.position, state.commit]).toEqual([[2], [], 3, 'commit-2']);
+    expect(state.facts).toEqual({ ...NO_FACTS, sequence: 3 });
   });
 }
 
 function contentLaws(store: () => FactorStore): void {
+  const bodyOf = async (id: string): Promise<number[] | null> => {
+    const { body } = await store().entity(shard, id);
+    return body && Array.from(body);
+  };
   beforeEach(() => store().takeOver(shard, 1));
 
   it('comes back bit for bit: −0, denormals, the largest number', async () => {
@@ -199,154 +186,166 @@ function contentLaws(store: () => FactorStore): void {
       expect([id, stored.trend]).toEqual(['u', trend]);
       expect(bitsOf(stored.vector)).toEqual(bitsOf(vector));
     }
-    const { vector: read } = await store().entity(shard, 'u');
-    expect(bitsOf(read ?? new Float32Array())).toEqual(bitsOf(vector));
+    const { stored } = await store().entity(shard, 'u');
+    expect(bitsOf(stored?.vector ?? new Float32Array())).toEqual(bitsOf(vector));
   });
 
-  it('does not change when the writer goes on using its arrays', async () => {
-    const vector = Float32Array.of(1, 2);
-    await store().commit(
-      shard,
-      commitAt(0, { vectors: new Map([['u', { vector, trend: 0 }]]), gram: bytes(1) }),
-    );
-    vector.fill(9);
-    expect(await vectorsOf(store(), shard)).toEqual(new Map([['u', Float32Array.of(1, 2)]]));
+  it('does not change when writer or reader go on using their arrays and facts', async () => {
+    const stored = storedOf(1, 2);
+    const body = bytes(1);
+    const sources: Record<string, ShardFacts['sources'][string]> = { ...facts.sources };
+    const commit = commitAt(0, {
+      vectors: new Map([['u', stored]]),
+      bodies: new Map([['u', { bytes: body, isWhole: true }]]),
+      facts: { ...facts, sources },
+    });
+    await store().commit(shard, commit);
+    const before = await contentOf(store(), shard, ['u']);
+    for (const array of [stored.vector, body, commit.gram]) array.fill(9);
+    delete sources['clicks:11'];
+    const read = await store().entity(shard, 'u');
+    for (const array of [read.stored?.vector, read.body]) array?.fill(9);
+    (await store().inspect(shard)).gram?.fill(9);
+    expect(await contentOf(store(), shard, ['u'])).toEqual(before);
   });
 
   it('may be an empty vector: a row kept for its tombstones alone', async () => {
-    const gone = { vector: new Float32Array(), trend: 0 };
-    await store().commit(shard, commitAt(0, { vectors: new Map([['u', gone]]) }));
-    expect((await store().entity(shard, 'u')).vector).toEqual(new Float32Array());
+    await store().commit(shard, commitAt(0, { vectors: new Map([['u', storedOf()]]) }));
+    expect((await store().entity(shard, 'u')).stored).toEqual(storedOf());
   });
 
-  it('grows rows by appending, in the order of commits', async () => {
-    for (let at = 0; at < 3; at++) {
-      await store().commit(shard, commitAt(at, { rowAppends: new Map([['u', bytes(at, 255)]]) }));
-    }
-    const [row, none] = await store().rows(shard, ['u', 'nobody']);
-    expect(Array.from(row ?? [])).toEqual([0, 255, 1, 255, 2, 255]);
-    expect(none).toBeNull();
-    expect(await store().rows(shard, [])).toEqual([]);
+  it('grows bodies by appending, in the order of commits, and replaces those that are whole', async () => {
+    const written = (at: number, isWhole: boolean) =>
+      commitAt(at, { bodies: new Map([['u', { bytes: bytes(at, 255), isWhole }]]) });
+    for (let at = 0; at < 3; at++) await store().commit(shard, written(at, false));
+    expect(await bodyOf('u')).toEqual([0, 255, 1, 255, 2, 255]);
+    await store().commit(shard, written(3, true));
+    expect(await bodyOf('u')).toEqual([3, 255]);
+    await store().commit(shard, written(4, false));
+    expect(await bodyOf('u')).toEqual([3, 255, 4, 255]);
   });
 
-  it('loses vector and row of what is removed; added again in one commit, it starts anew', async () => {
-    const entry = (value: number) => ({
-      vectors: new Map(['u', 'v'].map((id) => [id, { vector: Float32Array.of(value), trend: 0 }])),
-      rowAppends: new Map(['u', 'v'].map((id) => [id, bytes(value)])),
-    });
-    await store().commit(shard, commitAt(0, entry(1)));
-    const again = entry(2);
-    again.vectors.delete('v');
-    again.rowAppends.delete('v');
-    await store().commit(shard, commitAt(1, { ...again, removed: ['u', 'v', 'nobody'] }));
-    expect(await vectorsOf(store(), shard)).toEqual(new Map([['u', Float32Array.of(2)]]));
-    const rows = await store().rows(shard, ['u', 'v']);
-    expect(rows.map((row) => row && Array.from(row))).toEqual([[2], null]);
+  it('takes bodies of both kinds in one commit, each to its own id', async () => {
+    const bodies = (at: number) =>
+      new Map(
+        ['a', 'b', 'c', 'd'].map((id, nth) => {
+          return [id, { bytes: bytes(at, nth), isWhole: nth % 2 === 1 }] as const;
+        }),
+      );
+    await store().commit(shard, commitAt(0, { bodies: bodies(0) }));
+    await store().commit(shard, commitAt(1, { bodies: bodies(1), removed: ['nobody', 'neither'] }));
+    const found = await Promise.all(['a', 'b', 'c', 'd'].map(bodyOf));
+    expect(found).toEqual([
+      [0, 0, 1, 0],
+      [1, 1],
+      [0, 2, 1, 2],
+      [1, 3],
+    ]);
   });
 
-  it('is found under any id', async () => {
-    const vectors = new Map(
-      awkwardIds.map((id, at) => [id, { vector: Float32Array.of(at), trend: at }] as const),
-    );
-    const rowAppends = new Map(awkwardIds.map((id, at) => [id, bytes(at)] as const));
-    await store().commit(shard, commitAt(0, { vectors, rowAppends }));
-    expect(new Set((await vectorsOf(store(), shard)).keys())).toEqual(new Set(awkwardIds));
-    for (const [at, id] of awkwardIds.entries()) {
-      const { vector, row, position } = await store().entity(shard, id);
-      expect([Array.from(vector ?? []), Array.from(row ?? []), position], id).toEqual([
-        [at],
-        [at],
-        1,
-      ]);
-    }
-    await store().commit(shard, commitAt(1, { removed: awkwardIds }));
-    expect(await store().rows(shard, awkwardIds)).toEqual(awkwardIds.map(() => null));
-  });
+  it.each([false, true])(
+    'loses vector and body of what is removed; written in the same commit (whole: %s), it starts anew',
+    async (isWhole) => {
+      const entry = (value: number, ids: string[]) => ({
+        vectors: new Map(ids.map((id) => [id, storedOf(value)])),
+        bodies: new Map(ids.map((id) => [id, { bytes: bytes(value), isWhole }])),
+      });
+      await store().commit(shard, commitAt(0, entry(1, ['u', 'v'])));
+      const again = { ...entry(2, ['u']), removed: ['u', 'v', 'nobody'] };
+      await store().commit(shard, commitAt(1, again));
+      expect(await vectorsOf(store(), shard)).toEqual(new Map([['u', Float32Array.of(2)]]));
+      expect([await bodyOf('u'), await bodyOf('v')]).toEqual([[2], null]);
+    },
+  );
 
-  it('may be thousands of vectors and rows at once', async () => {
+  it('may be thousands of vectors and bodies at once', async () => {
     const ids = Array.from({ length: 3_000 }, (_, at) => `user-${at}`);
-    const vectors = new Map(ids.map((id, at) => [id, { vector: Float32Array.of(at), trend: 0 }]));
-    const rowAppends = new Map(ids.map((id) => [id, bytes(1)]));
-    const verdict = await store().commit(shard, commitAt(0, { vectors, rowAppends }));
+    const vectors = new Map(ids.map((id, at) => [id, storedOf(at)]));
+    const bodies = new Map(
+      ids.map((id, at) => [id, { bytes: bytes(at % 256), isWhole: at % 3 === 0 }]),
+    );
+    const verdict = await store().commit(shard, commitAt(0, { vectors, bodies }));
     expect(verdict).toEqual({ kind: 'written' });
     expect((await vectorsOf(store(), shard)).size).toBe(ids.length);
-    expect((await store().rows(shard, ids)).every((row) => row?.length === 1)).toBe(true);
+    const found = await store().load(shard, ids);
+    expect(found.map(({ body }) => body?.[0])).toEqual(ids.map((_, at) => at % 256));
   });
 
   it('stays in its shard and its side', async () => {
-    const vectors = new Map([['u', { vector: Float32Array.of(1), trend: 0 }]]);
-    await store().commit(shard, commitAt(0, { vectors }));
+    const bodies = new Map([['u', { bytes: bytes(1), isWhole: true }]]);
+    await store().commit(shard, commitAt(0, { vectors: new Map([['u', storedOf(1)]]), bodies }));
     for (const other of [
       { side: 'item', shard: 3 } as const,
       { side: 'user', shard: 30 } as const,
     ]) {
       expect(await vectorsOf(store(), other)).toEqual(new Map());
+      expect(await store().entity(other, 'u')).toMatchObject({ stored: null, body: null });
       expect((await store().inspect(other)).position).toBeNull();
     }
   });
 }
 
-function manifestLaws(store: () => FactorStore): void {
-  const tuning = { RHO: 5, ITEM_COALESCING: true };
-  const agree = (member: Member, changed: { manifest?: object; tuning?: Tuning } = {}) =>
-    store().agree(
-      {
-        manifest: { ...manifest, ...changed.manifest },
-        tuning: { ...tuning, ...changed.tuning },
-      },
-      member,
+function loadLaws(store: () => FactorStore): void {
+  const nothing = { stored: null, body: null };
+  const plain = (found: Awaited<ReturnType<FactorStore['load']>>) =>
+    found.map(({ stored, body }) => ({ stored, body: body && Array.from(body) }));
+  beforeEach(() => store().takeOver(shard, 1));
+
+  it('gives nobody for nobody, and nothing for those that are unknown', async () => {
+    expect(await store().load(shard, [])).toEqual([]);
+    expect(await store().load(shard, ['nobody', 'neither'])).toEqual([nothing, nothing]);
+    await store().commit(shard, commitAt(0));
+    expect(await store().load(shard, ['nobody'])).toEqual([nothing]);
+  });
+
+  it('keeps the order asked for, with vector, body, both or neither, and asked twice', async () => {
+    const vectors = new Map([
+      ['both', storedOf(1)],
+      ['vector', storedOf(2)],
+    ]);
+    const bodies = new Map(
+      ['both', 'body'].map((id, at) => [id, { bytes: bytes(at), isWhole: false }] as const),
     );
-
-  it('is absent until somebody begins the model', async () => {
-    expect(await agree({ id: 'a' })).toEqual({ kind: 'absent' });
-    expect(await store().birth()).toBeNull();
-    expect(await agree({ id: 'a', born: 7 })).toEqual({ kind: 'agreed', born: 7, former: null });
-    expect(await store().birth()).toBe(7);
+    await store().commit(shard, commitAt(0, { vectors, bodies }));
+    const asked = ['nobody', 'body', 'vector', 'both', 'nobody', 'both', 'neither'];
+    const both = { stored: storedOf(1), body: [0] };
+    expect(plain(await store().load(shard, asked))).toEqual([
+      nothing,
+      { stored: null, body: [1] },
+      { stored: storedOf(2), body: null },
+      both,
+      nothing,
+      both,
+      nothing,
+    ]);
   });
 
-  it('is written by the first and agreed to by those with the same settings', async () => {
-    await agree({ id: 'a', born: 7 });
-    expect(await agree({ id: 'b', born: 9 })).toEqual({ kind: 'agreed', born: 7, former: null });
-    expect(await agree({ id: 'a' })).toEqual({ kind: 'agreed', born: 7, former: null });
-  });
-
-  it('refuses others, naming every setting that differs, both values and what to do', async () => {
-    await agree({ id: 'a', born: 0 });
-    const refused = agree({ id: 'b' }, { manifest: { factorCount: 64, loss: 'absolute' } });
-    await expect(refused).rejects.toThrow(ManifestMismatch);
-    await expect(refused).rejects.toThrow(
-      /FACTOR_COUNT is 64, the store has 2; LOSS is absolute, the store has squared.*MODEL/,
+  it('finds whoever has an awkward id, alone too, and where the shard was', async () => {
+    const vectors = new Map(awkwardIds.map((id, at) => [id, storedOf(at)] as const));
+    const bodies = new Map(
+      awkwardIds.map((id, at) => [id, { bytes: bytes(at), isWhole: at % 2 === 0 }] as const),
     );
-    expect((await agree({ id: 'a' })).kind).toBe('agreed');
+    await store().commit(shard, commitAt(0, { vectors, bodies, facts }));
+    expect(new Set((await vectorsOf(store(), shard)).keys())).toEqual(new Set(awkwardIds));
+    const found = await store().load(shard, awkwardIds);
+    expect(plain(found)).toEqual(awkwardIds.map((_, at) => ({ stored: storedOf(at), body: [at] })));
+    const head = await store().head(shard);
+    expect(head).toMatchObject({ position: 1, fence: 1 });
+    for (const [at, id] of awkwardIds.entries()) {
+      expect(await store().entity(shard, id), id).toEqual({ ...head, ...found[at] });
+    }
+    await store().commit(shard, commitAt(1, { removed: awkwardIds }));
+    expect(await store().load(shard, awkwardIds)).toEqual(awkwardIds.map(() => nothing));
   });
 
-  it.each([
-    ['format', 'store format'],
-    ['ratingMax', 'RATING_MAX'],
-    ['partitions', 'PARTITIONS'],
-  ] as const)('watches over %s', async (field, named) => {
-    await agree({ id: 'a', born: 0 });
-    await expect(agree({ id: 'b' }, { manifest: { [field]: 7 } })).rejects.toThrow(named);
-  });
-
-  it('lets nobody run beside others with another tuning, and says which they have', async () => {
-    await agree({ id: 'a', born: 0 });
-    const refused = await agree({ id: 'b' }, { tuning: { RHO: 6 } });
-    expect(refused).toEqual({ kind: 'tuned', tuning, others: 1 });
-  });
-
-  it('takes another tuning once the others have left, and tells the former one', async () => {
-    await agree({ id: 'a', born: 0 });
-    await store().leave('a');
-    const changed = await agree({ id: 'b' }, { tuning: { RHO: 6 } });
-    expect(changed).toEqual({ kind: 'agreed', born: 0, former: tuning });
-    expect((await agree({ id: 'a' })).kind).toBe('tuned');
-  });
-
-  it('seals every shard that is taken over: under another manifest nobody touches it', async () => {
-    await agree({ id: 'a', born: 0 });
-    await store().takeOver(shard, 1);
-    expect((await store().inspect(shard)).facts.seal).toMatch(/^[0-9a-f]{16}$/);
-    expect(await store().commit(shard, commitAt(0))).toEqual({ kind: 'written' });
+  it('takes thousands, every other one unknown', async () => {
+    const ids = Array.from({ length: 2_501 }, (_, at) => `u${at}`);
+    const known = ids.filter((_, at) => at % 2 === 0);
+    const vectors = new Map(known.map((id) => [id, storedOf(Number(id.slice(1)))]));
+    await store().commit(shard, commitAt(0, { vectors }));
+    const found = await store().load(shard, ids);
+    expect(found.map(({ stored }) => stored?.vector[0] ?? null)).toEqual(
+      ids.map((_, at) => (at % 2 === 0 ? at : null)),
+    );
   });
 }

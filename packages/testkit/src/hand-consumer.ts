@@ -12,6 +12,13 @@ export const consumerEvents = {
   END_BATCH_PROCESS: 'end',
 } as const;
 
+/** What a reader has told Kafka of a partition. */
+export interface CommittedByHand {
+  readonly partition: number;
+  readonly offset: string;
+  readonly metadata?: string;
+}
+
 /** As much of kafkajs as a partition reader uses. */
 export class HandConsumer {
   readonly events = consumerEvents;
@@ -30,7 +37,8 @@ export class HandConsumer {
   pause = () => {};
   resume = () => {};
   seek = ({ offset }: { offset: string }) => void this.seeks.push(Number(offset));
-  commitOffsets = async () => {};
+  readonly commits: CommittedByHand[][] = [];
+  commitOffsets = async (offsets: CommittedByHand[]) => void this.commits.push(offsets);
   disconnect = async () => {
     this.isConnected = false;
   };

@@ -1,8 +1,9 @@
 /** Kafka's log in memory: partitions of records, what may happen to them, and a publisher that appends. */
-import type { LogRange, LogRecord, OutRecord } from '@freshet/stream';
+import type { CommittedOffset, LogRange, LogRecord, OutRecord, TopicAdmin } from '@freshet/stream';
 
 interface MemoryTopic {
   readonly id: string;
+  readonly name: string;
   /** By partition, in order; deleted ones too, for whoever wants to know what there was. */
   readonly records: LogRecord[][];
   readonly starts: number[];
@@ -19,10 +20,40 @@ export class MemoryLog {
   readonly #topics = new Map<string, MemoryTopic>();
   /** Every topic that ever was, by id. */
   readonly #ever = new Map<string, MemoryTopic>();
-  readonly #committed = new Map<string, Map<number, number>>();
+  readonly #committed = new Map<string, Map<number, CommittedOffset>>();
+  readonly #partitions: (topic: string) => number;
   #clock = 1_700_000_000_000;
 
-  constructor(readonly partitions: number) {}
+  /** `partitions`: of each topic when it is created; 0: it is not there. */
+  constructor(partitions: number | ((topic: string) => number)) {
+    this.#partitions = typeof partitions === 'number' ? () => partitions : partitions;
+  }
+
+  async exists(topic: string): Promise<boolean> {
+    return this.#topic(topic).ends.length > 0;
+  }
+
+  /** How many partitions a topic has now. */
+  partitionsOf(topic: string): number {
+    return this.#topic(topic).ends.length;
+  }
+
+  /** The topic gets more partitions, up to so many. */
+  addPartitions(topic: string, count: number): void {
+    const { records, starts, ends } = this.#topic(topic);
+    while (ends.length < count) {
+      records.push([]);
+      starts.push(0);
+      ends.push(0);
+    }
+  }
+
+  /** The ids of all topics that ever had this name, the last one's last. */
+  idsOf(topic: string): string[] {
+    const { id } = this.#topic(topic);
+    const former = [...this.#ever.values()].filter((each) => each.name === topic && each.id !== id);
+    return [...former.map((each) => each.id), id];
+  }
 
   records(topic: string, partition: number): LogRecord[] {
     return recordsOf(this.#topic(topic), partition);
@@ -83,17 +114,23 @@ export class MemoryLog {
     return new Map([...(await this.ranges(topic))].map(([at, { end }]) => [at, end]));
   }
 
-  async topicId(topic: string): Promise<string> {
-    return this.#topic(topic).id;
+  async topicId(topic: string): Promise<string | undefined> {
+    return (await this.exists(topic)) ? this.#topic(topic).id : undefined;
   }
 
-  commit(groupId: string, topic: string, partition: number, offset: number): void {
+  commit(
+    groupId: string,
+    topic: string,
+    partition: number,
+    offset: number,
+    metadata: string | undefined = '',
+  ): void {
     const key = `${groupId} ${topic}`;
-    const offsets = this.#committed.get(key) ?? new Map<number, number>();
-    this.#committed.set(key, offsets.set(partition, offset));
+    const offsets = this.#committed.get(key) ?? new Map<number, CommittedOffset>();
+    this.#committed.set(key, offsets.set(partition, { offset, metadata }));
   }
 
-  async committed(groupId: string, topic: string): Promise<Map<number, number>> {
+  async committed(groupId: string, topic: string): Promise<Map<number, CommittedOffset>> {
     return new Map(this.#committed.get(`${groupId} ${topic}`));
   }
 
@@ -103,8 +140,14 @@ export class MemoryLog {
     }
   }
 
-  async peek(): Promise<[]> {
-    return [];
+  /** The first record at or after an offset: here every batch is of one. */
+  async peek(topic: string, partition: number, from: number): ReturnType<TopicAdmin['peek']> {
+    const start = Math.max(from, this.#topic(topic).starts[partition] ?? 0);
+    const found = this.records(topic, partition).find(({ offset }) => offset >= start);
+    if (found === undefined) return [];
+    const { offset, timestamp, key, value, headers } = found;
+    const places = { offset: String(offset), timestamp: String(timestamp), attributes: 0 };
+    return [{ ...places, key, value, headers }];
   }
 
   #takeOffset(topic: string, partition: number): number {
@@ -117,9 +160,10 @@ export class MemoryLog {
   #topic(name: string): MemoryTopic {
     let found = this.#topics.get(name);
     if (found === undefined) {
-      const each = Array.from({ length: this.partitions });
+      const each = Array.from({ length: this.#partitions(name) });
       const [starts, ends] = [each.map(() => 0), each.map(() => 0)];
-      found = { id: `id-${this.#ever.size + 1}`, records: each.map(() => []), starts, ends };
+      const id = `id-${this.#ever.size + 1}`;
+      found = { id, name, records: each.map(() => []), starts, ends };
       this.#topics.set(name, found);
       this.#ever.set(found.id, found);
     }

@@ -1,81 +1,113 @@
 /** Everything a store holds, read the slow and obvious way, for comparison with the truth. */
-import type { Side } from '@freshet/events';
-import { decodeRow, type FactorStore } from '@freshet/store';
+import { sides } from '@freshet/events';
+import { Evidence, type ModelSettings } from '@freshet/model';
+import { decodeRow, type FactorStore, isSame, NO_TALLY, type ShardFacts } from '@freshet/store';
 
 export interface StoreSnapshot {
-  /** `user item value` of every rating, by the side whose rows hold it. */
-  readonly ratings: Readonly<Record<Side, ReadonlySet<string>>>;
+  /** `user item value` of every rating in the rows of users. */
+  readonly ratings: ReadonlySet<string>;
+  /** By item: how many ratings its evidence stands for. */
+  readonly evidence: ReadonlyMap<string, number>;
   /** Largest difference of a stored partial gram from the sum of its stored vectors, relative. */
   readonly gramError: number;
   /** |R| as the user shards count it. */
   readonly counted: number;
-  /** Count and sum of hashes, over all shards: what user shards applied, what they sent to item shards, what those applied. */
-  readonly tallies: Readonly<Record<'userApplied' | 'userSent' | 'itemApplied', string>>;
+  /** Events that user shards have applied, of all sources. */
+  readonly applied: number;
+  /** Where an item shard has not applied exactly what a user shard has sent it, in words. */
+  readonly unequal: readonly string[];
 }
 
-export async function snapshot(store: FactorStore, partitions: number): Promise<StoreSnapshot> {
-  const ratings: Record<Side, Set<string>> = { user: new Set(), item: new Set() };
+const NO_BYTES = new Uint8Array();
+
+export async function snapshot(
+  store: FactorStore,
+  shards: number,
+  settings: ModelSettings,
+): Promise<StoreSnapshot> {
+  const ratings = new Set<string>();
+  const evidence = new Map<string, number>();
+  const facts: Record<'user' | 'item', ShardFacts[]> = { user: [], item: [] };
   let gramError = 0;
-  let counted = 0;
-  const tallies = { userApplied: [0, 0], userSent: [0, 0], itemApplied: [0, 0] };
-  for (const side of ['user', 'item'] as const) {
-    for (let shard = 0; shard < partitions; shard++) {
+  for (const side of sides) {
+    for (let shard = 0; shard < shards; shard++) {
       const id = { side, shard };
-      const vectors: Float32Array[] = [];
-      for await (const [owner, { vector }] of store.vectors(id)) {
-        if (vector.length > 0) vectors.push(vector);
-        const [row] = await store.rows(id, [owner]);
-        for (const { neighbour, value } of decodeRow(row ?? new Uint8Array()).values()) {
-          if (value === null) continue;
-          const [user, item] = side === 'user' ? [owner, neighbour] : [neighbour, owner];
-          ratings[side].add(`${user} ${item} ${value}`);
+      const vectors = new Map<string, Float32Array>();
+      for await (const [owner, { vector }] of store.vectors(id)) vectors.set(owner, vector);
+      const owners = [...vectors.keys()];
+      for (const [at, { body }] of (await store.load(id, owners)).entries()) {
+        const owner = owners[at] ?? '';
+        if (side === 'item' && body) evidence.set(owner, Evidence.fromBytes(body, settings).count);
+        if (side === 'item') continue;
+        for (const { neighbour, value } of decodeRow(body ?? NO_BYTES).values()) {
+          if (value !== null) ratings.add(`${owner} ${neighbour} ${value}`);
         }
       }
-      const { gram, facts } = await store.inspect(id);
-      if (gram !== null) gramError = Math.max(gramError, relativeError(gram, vectors));
-      if (side === 'user') counted += Number(facts.ratings ?? 0);
-      addTally(tallies[`${side}Applied`], facts.applied);
-      for (const [name, fact] of Object.entries(facts)) {
-        if (name.startsWith('sent:')) addTally(tallies.userSent, fact);
-      }
+      const state = await store.inspect(id);
+      facts[side].push(state.facts);
+      const there = [...vectors.values()].filter(({ length }) => length > 0);
+      if (state.gram) gramError = Math.max(gramError, relativeError(state.gram, there));
     }
   }
-  const { userApplied, userSent, itemApplied } = tallies;
   return {
     ratings,
+    evidence,
     gramError,
-    counted,
-    tallies: {
-      userApplied: userApplied.join(':'),
-      userSent: userSent.join(':'),
-      itemApplied: itemApplied.join(':'),
-    },
+    counted: facts.user.reduce((sum, { ratings }) => sum + ratings, 0),
+    applied: facts.user.reduce((sum, { sources }) => sum + appliedOf(sources), 0),
+    unequal: unequalTallies(facts.user, facts.item),
   };
 }
 
 /** What is wrong with a store that should hold these ratings (`user item value`) and no others. */
 export function violationsOf(
-  { ratings, gramError, counted, tallies }: StoreSnapshot,
+  { ratings, evidence, gramError, counted, unequal }: StoreSnapshot,
   expected: ReadonlySet<string>,
 ): string[] {
-  const found: string[] = [];
-  for (const side of ['user', 'item'] as const) {
-    const missing = [...expected].filter((rating) => !ratings[side].has(rating));
-    const extra = [...ratings[side]].filter((rating) => !expected.has(rating));
-    if (missing.length > 0) found.push(`missing on the ${side} side: ${missing.join(', ')}`);
-    if (extra.length > 0) found.push(`too much on the ${side} side: ${extra.join(', ')}`);
+  const found = [...unequal];
+  const missing = [...expected].filter((rating) => !ratings.has(rating));
+  const extra = [...ratings].filter((rating) => !expected.has(rating));
+  if (missing.length > 0) found.push(`missing in rows: ${missing.join(', ')}`);
+  if (extra.length > 0) found.push(`too much in rows: ${extra.join(', ')}`);
+  const perItem = new Map<string, number>();
+  for (const rating of expected) {
+    const item = rating.split(' ')[1] ?? '';
+    perItem.set(item, (perItem.get(item) ?? 0) + 1);
+  }
+  for (const item of new Set([...perItem.keys(), ...evidence.keys()])) {
+    const [known, due] = [evidence.get(item) ?? 0, perItem.get(item) ?? 0];
+    if (known !== due) found.push(`item ${item} has evidence of ${known} ratings, not ${due}`);
   }
   if (counted !== expected.size) found.push(`|R| is ${counted}, not ${expected.size}`);
-  const { itemApplied, userSent } = tallies;
-  if (itemApplied !== userSent) found.push(`items applied ${itemApplied}, users sent ${userSent}`);
   if (!(gramError < 1e-9)) found.push(`a gram is off by ${gramError}`);
   return found;
 }
 
-function addTally(total: number[], fact: string | undefined): void {
-  const [count = 0, sum = 0] = (fact ?? '').split(':').map(Number);
-  total[0] = (total[0] ?? 0) + count;
-  total[1] = ((total[1] ?? 0) + sum) % Number.MAX_SAFE_INTEGER;
+function appliedOf(sources: ShardFacts['sources']): number {
+  return Object.values(sources).reduce((sum, { applied }) => sum + applied.count, 0);
+}
+
+/** Each user shard against each item shard, in the life in which the user shard sends now. */
+function unequalTallies(users: readonly ShardFacts[], items: readonly ShardFacts[]): string[] {
+  const found: string[] = [];
+  for (const [userShard, user] of users.entries()) {
+    for (const [itemShard, item] of items.entries()) {
+      const sent = user.sent[itemShard] ?? NO_TALLY;
+      const mark = item.sources[userShard];
+      const between = `user shard ${userShard} to item shard ${itemShard}`;
+      // Of a life before this one it says nothing: nothing was sent since.
+      const applied = mark !== undefined && mark.life === user.life ? mark.applied : NO_TALLY;
+      if (mark !== undefined && mark.life > (user.life ?? -1)) {
+        found.push(`${between}: applied of life ${mark.life}, sent in ${user.life}`);
+      }
+      if (!isSame(sent, applied)) {
+        found.push(
+          `${between}: sent ${sent.count} (${sent.sum}), applied ${applied.count} (${applied.sum})`,
+        );
+      }
+    }
+  }
+  return found;
 }
 
 /** The stored bytes (count, sum, packed lower triangle) against a plain double loop. */

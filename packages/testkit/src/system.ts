@@ -23,7 +23,7 @@ import {
   startService,
   stepsTo,
 } from '@freshet/local';
-import { openSession, type Session } from '@freshet/session';
+import { openSession, readSources, type Session } from '@freshet/session';
 import { ClosingStack, openLog } from '@freshet/telemetry';
 import { Command } from './command.ts';
 import { eventually } from './eventually.ts';
@@ -206,18 +206,23 @@ export class System {
     }
   }
 
-  /** Waits until the store has reached the end of both source topics. */
+  /** Waits until every rating has come through: intake, users, items. */
   async settled(): Promise<void> {
-    const sources = { user: 'ratings', item: 'itemRatings' } as const;
+    const { RATINGS_TOPICS } = readSettings(this.environment);
+    const sources = { user: 'userRatings', item: 'itemRatings' } as const;
     await this.withSession(async ({ admin, store, model }) => {
+      const isTaken = async (): Promise<boolean> => {
+        const partitions = await readSources(admin, model, RATINGS_TOPICS);
+        return partitions.every(({ start, end, position }) => (position ?? start) >= end);
+      };
       const isApplied = async (side: Side): Promise<boolean> => {
         for (const [shard, end] of await admin.ends(topicName(sources[side], model))) {
-          if (((await store.inspect({ side, shard })).position ?? 0) < end) return false;
+          if (((await store.head({ side, shard })).position ?? 0) < end) return false;
         }
         return true;
       };
       await eventually('every rating to be applied on both sides', async () => {
-        return (await isApplied('user')) && (await isApplied('item'));
+        return (await isTaken()) && (await isApplied('user')) && (await isApplied('item'));
       });
     });
   }
@@ -225,8 +230,9 @@ export class System {
   /** Everything in the store, once nothing is on its way any more. */
   async snapshot(): Promise<StoreSnapshot> {
     await this.settled();
-    const { PARTITIONS } = readSettings(this.environment);
-    return this.withSession(({ store }) => snapshot(store, PARTITIONS));
+    return this.withSession(({ store, modelSettings }) => {
+      return snapshot(store, readSettings(this.environment).SHARDS, modelSettings);
+    });
   }
 
   async close(): Promise<void> {
