@@ -13,7 +13,7 @@ import type { FollowOptions } from './followed-replica.ts';
 
 type GramsOptions = Pick<
   FollowOptions,
-  'kafka' | 'admin' | 'model' | 'partitions' | 'factorCount' | 'log' | 'fail' | 'gatherMs'
+  'kafka' | 'admin' | 'model' | 'shards' | 'factorCount' | 'log' | 'fail' | 'gatherMs'
 >;
 
 /** How many records before the end are looked at for the last one that makes sense. */

@@ -1,22 +1,23 @@
 /**
- * Fills a replica from the store and keeps it current from the topic. The topic's ends are noted
+ * Fills a replica of all item vectors from the store and keeps it current from the topic. The topic's ends are noted
  * before the scan, so that whatever the scan missed is read again and dropped if known.
  */
-import { type FactorBatch, readFactorBatch, type Side, topicName } from '@freshet/events';
-import type { FactorStore } from '@freshet/store';
+import { type FactorBatch, readFactorBatch, topicName } from '@freshet/events';
+import type { FactorStore, ShardHead } from '@freshet/store';
 import { InternalEvents, type LogRecord, Tail, type TopicAdmin } from '@freshet/stream';
 import { type Log, untilAnswered } from '@freshet/telemetry';
 import type { Replica, ShardVersion } from './replica.ts';
 
 type Kafka = Parameters<typeof Tail.open>[0];
 
+const side = 'item';
+
 export interface FollowOptions {
   readonly kafka: Kafka;
   readonly admin: TopicAdmin;
   readonly store: FactorStore;
   readonly model: string;
-  readonly side: Side;
-  readonly partitions: number;
+  readonly shards: number;
   readonly factorCount: number;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
@@ -37,19 +38,19 @@ export class FollowedReplica {
     this.replica = replica;
     this.#options = options;
     this.#positions = ends;
-    const { side, model, log } = options;
+    const { model, log } = options;
     this.#events = new InternalEvents({
-      topic: topicName(`${side}Factors`, model),
+      topic: topicName('itemFactors', model),
       log,
       decode: (value, shard) => readFactorBatch(value, { side, shard }, options),
     });
   }
 
   static async open(replica: Replica, options: FollowOptions): Promise<FollowedReplica> {
-    const topic = topicName(`${options.side}Factors`, options.model);
+    const topic = topicName('itemFactors', options.model);
     const { kafka, admin, model, log, fail } = options;
     const followed = new FollowedReplica(replica, options, await admin.ends(topic));
-    for (let shard = 0; shard < options.partitions; shard++) {
+    for (let shard = 0; shard < options.shards; shard++) {
       await untilAnswered(() => followed.#load(shard), { log, what: 'shard not loaded' });
     }
     followed.#tail = await Tail.open(kafka, admin, {
@@ -76,9 +77,9 @@ export class FollowedReplica {
     for (const record of records) {
       const batch = this.#events.read(partition, record);
       if (batch !== undefined && this.replica.receive(batch) === 'reload') {
-        const { side, shard } = batch;
+        const { shard } = batch;
         this.#options.log.info({ side, shard }, 'batches are missing: loading the shard again');
-        await this.#load(batch.shard);
+        await this.#load(shard);
       }
       // Not before: if loading fails, this batch is what says that it is still to be done.
       this.#positions.set(partition, record.offset + 1);
@@ -87,20 +88,19 @@ export class FollowedReplica {
   }
 
   async #load(shard: number): Promise<void> {
-    const { store, side } = this.#options;
-    const { facts } = await store.inspect({ side, shard });
+    const { store } = this.#options;
+    const head = await store.head({ side, shard });
     const found = new Set<string>();
     for await (const [id, { vector, trend }] of store.vectors({ side, shard })) {
       if (vector.length === 0) continue;
       found.add(id);
       this.replica.set(id, vector, trend);
     }
-    this.replica.resetShard(shard, versionOf(facts), found);
+    this.replica.resetShard(shard, versionOf(head), found);
   }
 }
 
-function versionOf(facts: Readonly<Record<string, string>>): ShardVersion | undefined {
-  const { epoch, sequence, position } = facts;
-  if (epoch === undefined || sequence === undefined || position === undefined) return undefined;
-  return { epoch: Number(epoch), sequence: Number(sequence), next: Number(position) };
+function versionOf({ position, facts }: ShardHead): ShardVersion | undefined {
+  const { epoch, sequence } = facts;
+  return position === null || sequence === 0 ? undefined : { epoch, sequence, next: position };
 }

@@ -19,6 +19,13 @@ describe('the lag of an answer', () => {
     expect(freshness.lagOf(0, 99)).toEqual({ ratings: 0, ms: 0 });
   });
 
+  it('is of whatever the partitions of several topics are known by', async () => {
+    const freshness = new Freshness(async () => new Map([['views:11', 10]]));
+    await freshness.look();
+    expect(freshness.lagOf('views:11', 4)?.ratings).toBe(6);
+    expect(freshness.lagOver(new Map([['views:11', 9]]))?.shards.get('views:11')?.ratings).toBe(1);
+  });
+
   it('over all shards is the sum of the ratings and the age of the oldest', async () => {
     let now = 1_000;
     const ends = new Map([
@@ -48,7 +55,7 @@ describe('the lag of an answer', () => {
 
   it('does not go back to a look that was overtaken by a later one', async () => {
     const answers: ((end: number) => void)[] = [];
-    const freshness = new Freshness(
+    const freshness = new Freshness<number>(
       () => new Promise((resolve) => answers.push((end) => resolve(new Map([[0, end]])))),
     );
     const looks = [freshness.look(), freshness.look()];

@@ -1,11 +1,14 @@
-/** How far is an answer behind what has been produced? Looks at the ends of the ratings topic now and then. */
+/**
+ * How far is an answer behind what has been produced? Looks at the ends of logs now and then; `K` is what
+ * their shards or partitions are known by.
+ */
 export interface Lag {
   readonly ratings: number;
   readonly ms: number;
 }
 
-export interface Lags {
-  readonly shards: ReadonlyMap<number, Lag>;
+export interface Lags<K> {
+  readonly shards: ReadonlyMap<K, Lag>;
   readonly all: Lag;
 }
 
@@ -13,21 +16,21 @@ const LOOK_MS = 500;
 /** Looks remembered: older lags are told as at least this old. */
 const LOOKS = 240;
 
-interface Look {
+interface Look<K> {
   readonly at: number;
-  readonly ends: ReadonlyMap<number, number>;
+  readonly ends: ReadonlyMap<K, number>;
 }
 
-export class Freshness {
-  readonly #ends: () => Promise<ReadonlyMap<number, number>>;
+export class Freshness<K> {
+  readonly #ends: () => Promise<ReadonlyMap<K, number>>;
   readonly #now: () => number;
   /** Oldest first. */
-  #looks: Look[] = [];
+  #looks: Look<K>[] = [];
   #begun = 0;
   #ended = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(ends: () => Promise<ReadonlyMap<number, number>>, now = () => Date.now()) {
+  constructor(ends: () => Promise<ReadonlyMap<K, number>>, now = () => Date.now()) {
     this.#ends = ends;
     this.#now = now;
   }
@@ -55,21 +58,22 @@ export class Freshness {
   }
 
   /** null before the first look. */
-  lagOf(shard: number, position: number | null): Lag | null {
+  lagOf(shard: K, position: number | null): Lag | null {
     const last = this.#looks.at(-1);
     if (last === undefined) return null;
     const known = position ?? 0;
     const ratings = Math.max(0, (last.ends.get(shard) ?? 0) - known);
     if (ratings === 0) return { ratings, ms: 0 };
-    const since = this.#looks.find(({ ends }) => (ends.get(shard) ?? 0) > known);
-    return { ratings, ms: this.#now() - (since?.at ?? last.at) };
+    // What is due can fall too, so it is the last look that saw nothing waiting that counts.
+    const none = this.#looks.findLastIndex(({ ends }) => (ends.get(shard) ?? 0) <= known);
+    return { ratings, ms: this.#now() - (this.#looks[none + 1]?.at ?? last.at) };
   }
 
   /** Of every shard, and of all: the sum of the ratings and the age of the oldest. null before the first look. */
-  lagOver(positions: ReadonlyMap<number, number>): Lags | null {
+  lagOver(positions: ReadonlyMap<K, number>): Lags<K> | null {
     const last = this.#looks.at(-1);
     if (last === undefined) return null;
-    const shards = new Map<number, Lag>();
+    const shards = new Map<K, Lag>();
     let [ratings, ms] = [0, 0];
     for (const shard of last.ends.keys()) {
       const lag = this.lagOf(shard, positions.get(shard) ?? null) ?? { ratings: 0, ms: 0 };

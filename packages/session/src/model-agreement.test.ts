@@ -1,11 +1,11 @@
 import { readSettings } from '@freshet/config';
-import { type Agreement, MemoryStore } from '@freshet/store';
+import { type Agreement, MemoryStore, NO_FACTS } from '@freshet/store';
 import { openLog } from '@freshet/telemetry';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ModelAgreement } from './model-agreement.ts';
 import { agreementOf, modelSettingsOf } from './open-session.ts';
 
-const usual = agreementOf(readSettings({ PARTITIONS: '2' }));
+const usual = agreementOf(readSettings({ SHARDS: '2' }));
 const log = openLog('agreement', 'silent');
 
 function world() {
@@ -96,12 +96,39 @@ describe('a store that lost the model under a running service', () => {
     claims.end = 5;
     store.wipe();
     await store.takeOver(id, 3);
-    const empty = { vectors: new Map(), removed: [], rowAppends: new Map() };
+    const empty = { vectors: new Map(), removed: [], bodies: new Map() };
     const bytes = { gram: new Uint8Array(), outbox: new Uint8Array() };
-    const place = { epoch: 3, id: 'c', from: 0, next: 1, facts: { life: '0' } };
+    const place = { epoch: 3, id: 'c', from: 0, next: 1, facts: { ...NO_FACTS, life: 0 } };
     await store.commit(id, { ...empty, ...bytes, ...place });
     await one.renew();
     expect(told).toEqual([]);
     expect(one.born).toBe(0);
+  });
+});
+
+describe('a model that a person has dropped to rebuild it', () => {
+  it('is begun anew by everybody who runs, each told once, and not taken for a loss', async () => {
+    const { store, claims, join } = world();
+    const one = await join();
+    const told: [number, number][] = [];
+    one.onLost(() => void told.push([one.born, one.rebuilt]));
+    claims.end = 9;
+    await store.rebuild(usual, 9);
+    await one.renew();
+    await one.renew();
+    expect(told).toEqual([[9, 9]]);
+    const late = await join();
+    expect([late.born, late.rebuilt]).toEqual([9, 9]);
+  });
+
+  it('keeps the epoch of the rebuild only as long as the store does', async () => {
+    const { store, claims, join } = world();
+    const one = await join();
+    await store.rebuild(usual, 9);
+    await one.renew();
+    claims.end = 12;
+    store.wipe();
+    await one.renew();
+    expect([one.born, one.rebuilt]).toEqual([12, 0]);
   });
 });

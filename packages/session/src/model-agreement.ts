@@ -7,6 +7,7 @@ import { sides, topicName } from '@freshet/events';
 import {
   type Agreed,
   type Agreement,
+  type Birth,
   type FactorStore,
   ManifestMismatch,
   SIGN_OF_LIFE_MS,
@@ -16,7 +17,7 @@ import type { TopicAdmin } from '@freshet/stream';
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 
 export interface AgreementOptions {
-  readonly store: Pick<FactorStore, 'agree' | 'leave' | 'facts'>;
+  readonly store: Pick<FactorStore, 'agree' | 'leave' | 'head'>;
   readonly admin: Pick<TopicAdmin, 'ends'>;
   readonly model: string;
   readonly agreement: Agreement;
@@ -34,7 +35,7 @@ export class ModelAgreement {
   readonly #options: AgreementOptions;
   readonly #id = randomUUID();
   readonly #lost = new Set<() => void>();
-  #born = 0;
+  #birth: Birth = { born: 0, rebuilt: 0 };
   #renewing: Promise<void> | undefined;
 
   private constructor(options: AgreementOptions) {
@@ -51,10 +52,15 @@ export class ModelAgreement {
 
   /** The epoch after which the model began: whatever was sent in an earlier life of it is void. */
   get born(): number {
-    return this.#born;
+    return this.#birth.born;
   }
 
-  /** Calls back when the store turns out to have lost everything. */
+  /** The same of the last rebuild: the sources are to be read once more since; 0: there was none. */
+  get rebuilt(): number {
+    return this.#birth.rebuilt;
+  }
+
+  /** Calls back when the model has begun anew: the store lost everything, or a person has dropped it. */
   onLost(listen: () => void): void {
     this.#lost.add(listen);
   }
@@ -90,7 +96,7 @@ export class ModelAgreement {
         const claims = await this.#claims();
         // A model that has claims has lived: others may run, and they know better how it was.
         if (claims === 0 || waited > waits.restoreMs) {
-          const begun = await this.#ask(await this.#birth(claims));
+          const begun = await this.#ask(await this.#beginning(claims));
           if (begun.kind !== 'agreed') continue;
           if (claims > 0)
             log.warn({ model }, 'the store holds nothing of this model: it is rebuilt');
@@ -105,28 +111,37 @@ export class ModelAgreement {
     const agreed = await this.#ask();
     if (agreed.kind === 'tuned') throw this.#mistuned(agreed.tuning, agreed.others);
     if (agreed.kind === 'agreed') {
-      // Another service was quicker to notice, and has begun the model anew.
-      if (agreed.born !== this.#born) this.#tellLost(agreed.born);
+      // Another service was quicker to notice, and has begun the model anew; or a person has.
+      if (this.#isOther(agreed)) this.#tellLost(agreed);
       return;
     }
-    const begun = await this.#ask(await this.#birth(await this.#claims()));
-    if (begun.kind === 'agreed' && begun.born !== this.#born) this.#tellLost(begun.born);
+    const begun = await this.#ask(await this.#beginning(await this.#claims()));
+    if (begun.kind === 'agreed' && this.#isOther(begun)) this.#tellLost(begun);
   }
 
-  #tellLost(born: number): void {
+  /** A store that is lost right after a rebuild begins at the same epoch: no shard was claimed in between. */
+  #isOther({ born, rebuilt }: Birth): boolean {
+    return born !== this.born || rebuilt !== this.rebuilt;
+  }
+
+  #tellLost({ born, rebuilt }: Birth): void {
     const { model, log } = this.#options;
-    this.#born = born;
-    metrics.storeLosses.inc();
-    log.error(
-      { model, born },
-      'the store lost everything that this model had learnt: it is rebuilt from the log, and answers wait until then',
-    );
+    this.#birth = { born, rebuilt };
+    if (born === rebuilt) {
+      log.warn({ model, born }, 'this model was dropped: it is rebuilt from its sources');
+    } else {
+      metrics.storeLosses.inc();
+      log.error(
+        { model, born },
+        'the store lost everything that this model had learnt: it is rebuilt from the log, and answers wait until then',
+      );
+    }
     for (const listen of this.#lost) listen();
   }
 
-  #agreed({ born, former }: Extract<Agreed, { kind: 'agreed' }>): void {
+  #agreed({ born, rebuilt, former }: Extract<Agreed, { kind: 'agreed' }>): void {
     const { model, agreement, log } = this.#options;
-    this.#born = born;
+    this.#birth = { born, rebuilt };
     if (former === null) return;
     const changes = differences(agreement.tuning, former);
     log.warn({ model, changes }, `what is learnt changes from now on: ${changes.join('; ')}`);
@@ -143,13 +158,13 @@ export class ModelAgreement {
   }
 
   /** Where to begin: where the shards that are left began, else now. */
-  async #birth(claims: number): Promise<number> {
+  async #beginning(claims: number): Promise<number> {
     const { store, agreement } = this.#options;
     const lives: number[] = [];
     for (const side of sides) {
-      for (let shard = 0; shard < agreement.manifest.partitions; shard++) {
-        const { life } = await store.facts({ side, shard });
-        if (life !== undefined) lives.push(Number(life));
+      for (let shard = 0; shard < agreement.manifest.shards; shard++) {
+        const { life } = (await store.head({ side, shard })).facts;
+        if (life !== null) lives.push(life);
       }
     }
     return lives.length > 0 ? Math.min(...lives) : claims;

@@ -36,8 +36,10 @@ export async function openTopics(
   const brokers = await openBrokers(client, settings, context);
   const created = await brokers.admin.ensure({
     model: settings.MODEL,
-    partitions: settings.PARTITIONS,
+    shards: settings.SHARDS,
+    days: settings.USER_RATINGS_DAYS,
     replication: settings.KAFKA_REPLICATION,
+    sources: settings.RATINGS_TOPICS,
   });
   if (created.length > 0) context.log.info({ topics: created }, 'topics created');
   return brokers;

@@ -9,7 +9,7 @@ import { type Brokers, openTopics } from './open-brokers.ts';
 import { ServerWatch } from './server-watch.ts';
 
 /** Changes when keys or bytes in the store change their meaning. */
-export const STORE_FORMAT = 3;
+export const STORE_FORMAT = 4;
 
 export interface Session extends Brokers {
   readonly store: FactorStore;
@@ -50,7 +50,7 @@ export function agreementOf(settings: Settings): Agreement {
       factorCount: settings.FACTOR_COUNT,
       loss: settings.LOSS,
       ratingMax: settings.RATING_MAX,
-      partitions: settings.PARTITIONS,
+      shards: settings.SHARDS,
     },
     tuning: {
       RHO: settings.RHO,

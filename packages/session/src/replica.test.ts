@@ -1,15 +1,15 @@
 import { type FactorBatch, shardOf } from '@freshet/events';
 import { referenceKernels } from '@freshet/kernels';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Replica } from './replica.ts';
+import { Replica, ReplicaFull } from './replica.ts';
 
 const K = 2;
-const PARTITIONS = 2;
+const SHARDS = 2;
 
 /** The first of a, b, c … that lies in a shard. */
 function idIn(shard: number, nth = 0): string {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-  const id = letters.filter((letter) => shardOf(letter, PARTITIONS) === shard)[nth];
+  const id = letters.filter((letter) => shardOf(letter, SHARDS) === shard)[nth];
   if (id === undefined) throw new Error('not enough letters');
   return id;
 }
@@ -19,7 +19,7 @@ const elsewhere = idIn(1);
 let replica: Replica;
 
 beforeEach(() => {
-  replica = new Replica(referenceKernels(), K, PARTITIONS);
+  replica = new Replica(referenceKernels(), K, SHARDS);
 });
 
 /** A batch of one offset that sets the given ids to (value, value). */
@@ -35,11 +35,12 @@ function batch(from: number, changes: Partial<FactorBatch> & { value?: number } 
     factorCount: K,
     ids,
     vectors: new Float32Array(K * ids.length).fill(value),
-    counts: new Uint32Array(ids.length),
     trends: new Float64Array(ids.length),
-    times: new Float64Array(ids.length),
     deletes: [],
     produced: new Float64Array(),
+    applied: 0,
+    sources: [],
+    offsets: new Float64Array(),
     ...rest,
   };
 }
@@ -165,7 +166,7 @@ describe('a replica with a table and an observer of its own', () => {
     const kernels = referenceKernels();
     const table = kernels.rankedTable(K);
     const told: [number, boolean][] = [];
-    const watched = new Replica(kernels, K, PARTITIONS, {
+    const watched = new Replica(kernels, K, SHARDS, {
       table,
       // By then it is so: whoever is told may ask.
       present: (slot, isPresent) => {
@@ -191,5 +192,36 @@ describe('a replica with a table and an observer of its own', () => {
     const trendOf = (id: string) => replica.trendAt(replica.slotOf(id) ?? -1);
     expect([trendOf(a), trendOf(b)]).toEqual([7.5, 3]);
     expect(trendOf('never seen')).toBe(Number.NEGATIVE_INFINITY);
+  });
+});
+
+describe('a replica that is full', () => {
+  it('says how many items it can hold, and that the service must end', () => {
+    const small = new Replica(referenceKernels(), K, SHARDS, { limit: 2 });
+    small.set(a, Float32Array.of(1, 1));
+    small.slotOrStart(b, () => Float32Array.of(1, 1));
+    small.set(a, Float32Array.of(2, 2));
+    const add = () => small.set(elsewhere, Float32Array.of(1, 1));
+    expect(add).toThrow(ReplicaFull);
+    expect(add).toThrow(/can hold 2 items with FACTOR_COUNT=2.*several models/);
+    expect(new ReplicaFull('').verdict).toBe('stop');
+  });
+
+  it('says so too when memory cannot grow, for a new item or for one that moves', () => {
+    const kernels = referenceKernels();
+    const table = kernels.table(K);
+    const full = new Replica(kernels, K, SHARDS, { table });
+    full.set(a, Float32Array.of(1, 1));
+    const outOfMemory = () => {
+      throw new RangeError('WebAssembly.Memory.grow(): Maximum memory size exceeded');
+    };
+    table.write = outOfMemory;
+    expect(() => full.set(a, Float32Array.of(1, 1))).toThrow(/1 items .*fewer factors/);
+    table.add = outOfMemory;
+    expect(() => full.set(b, Float32Array.of(1, 1))).toThrow(ReplicaFull);
+  });
+
+  it('is not taken for one that was given a vector of another length', () => {
+    expect(() => replica.set(a, Float32Array.of(1, 2, 3))).toThrow(/another length/);
   });
 });

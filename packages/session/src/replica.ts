@@ -6,6 +6,7 @@
  */
 import { type FactorBatch, isNewer, shardOf, type Version } from '@freshet/events';
 import type { Kernels, VectorTable } from '@freshet/kernels';
+import { Fault } from '@freshet/telemetry';
 
 export interface ShardVersion extends Version {
   /** Source offset after the last batch held. */
@@ -19,7 +20,18 @@ export interface ReplicaOptions {
   readonly table?: VectorTable;
   /** Told when a slot gets a vector or loses it. */
   readonly present?: (slot: number, isPresent: boolean) => void;
+  /** How many ids it may hold at most; as many as a Map can unless given. */
+  readonly limit?: number;
 }
+
+/** There is no room for one more: nothing here can mend it. */
+export class ReplicaFull extends Fault {
+  override readonly name = 'ReplicaFull';
+  readonly verdict = 'stop';
+}
+
+/** The most that a JavaScript Map can hold. WebAssembly's 4 GB may end earlier. */
+const MAP_LIMIT = 2 ** 24;
 
 /** The trend of something nobody has rated. */
 const NO_TREND = Number.NEGATIVE_INFINITY;
@@ -37,27 +49,19 @@ export class Replica {
   #absentCount = 0;
   #trends = new Float64Array(FIRST_CAPACITY);
   readonly #present: ReplicaOptions['present'];
+  readonly #limit: number;
 
-  constructor(
-    kernels: Kernels,
-    factorCount: number,
-    partitions: number,
-    options: ReplicaOptions = {},
-  ) {
+  constructor(kernels: Kernels, factorCount: number, shards: number, options: ReplicaOptions = {}) {
     this.table = options.table ?? kernels.table(factorCount);
     this.#present = options.present;
-    this.#versions = new Array(partitions).fill(undefined);
+    this.#limit = options.limit ?? MAP_LIMIT;
+    this.#versions = new Array(shards).fill(undefined);
     this.#nothing = new Float32Array(factorCount);
   }
 
   /** How many vectors are really there. */
   get size(): number {
     return this.#slots.size - this.#absentCount;
-  }
-
-  /** By slot, up to `table.slotEnd`: 1 where there is nothing to recommend. The caller's to change. */
-  absentees(): Uint8Array {
-    return this.#absent.slice(0, this.table.slotEnd);
   }
 
   slotOf(id: string): number | undefined {
@@ -89,7 +93,7 @@ export class Replica {
     const known = this.#slots.get(id);
     if (known !== undefined) return known;
     const slot = this.#newSlot(id);
-    this.table.write(slot, start());
+    this.#write(slot, start());
     this.#setAbsent(slot, 1);
     return slot;
   }
@@ -110,7 +114,7 @@ export class Replica {
 
   set(id: string, vector: Float32Array, trend = NO_TREND): void {
     const slot = this.#slots.get(id) ?? this.#newSlot(id);
-    this.table.write(slot, vector);
+    this.#write(slot, vector);
     this.#setAbsent(slot, 0);
     this.#trends[slot] = trend;
   }
@@ -132,10 +136,36 @@ export class Replica {
   }
 
   #newSlot(id: string): number {
-    const slot = this.table.add();
+    if (this.#slots.size >= this.#limit) throw this.#full();
+    const slot = this.#orFull(() => this.table.add());
     this.#slots.set(id, slot);
     this.#ids[slot] = id;
     return slot;
+  }
+
+  #write(slot: number, vector: Float32Array): void {
+    if (vector.length !== this.#nothing.length) throw new RangeError('a vector of another length');
+    this.#orFull(() => this.table.write(slot, vector));
+  }
+
+  /** What is right with a vector and its slot fails for one reason: memory cannot grow any more. */
+  #orFull<T>(change: () => T): T {
+    try {
+      return change();
+    } catch (error) {
+      throw error instanceof RangeError ? this.#full(error) : error;
+    }
+  }
+
+  #full(cause?: unknown): ReplicaFull {
+    const held = `${this.#slots.size} items with FACTOR_COUNT=${this.#nothing.length}`;
+    const remedy = cause
+      ? 'a MODEL with fewer factors has room for more'
+      : 'divide the items among several models (MODEL)';
+    return new ReplicaFull(
+      `this service can hold ${held}, and there is one more: ${remedy}; a restart makes room where items are gone`,
+      { cause },
+    );
   }
 
   #setAbsent(slot: number, absent: 0 | 1): void {

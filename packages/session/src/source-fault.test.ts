@@ -1,5 +1,6 @@
+import { NO_FACTS } from '@freshet/store';
 import { describe, expect, it } from 'vitest';
-import { sourceFault } from './source-fault.ts';
+import { claimsAreBehind, lookAtSource, sourceFault } from './source-fault.ts';
 
 const log = (start: number, end: number, topicId?: string) => ({
   topic: 'ratings',
@@ -7,56 +8,86 @@ const log = (start: number, end: number, topicId?: string) => ({
   range: { start, end },
   topicId,
 });
-const shard = (position: number | null, facts: Record<string, string> = {}) => ({
-  position,
-  facts,
-});
-const first = { born: 0, mayRebuildFromPart: false };
+const at = (position: number | null, topicId: string | null = null) => ({ position, topicId });
+const first = { born: 0, rebuilt: 0 };
 
 describe('a shard that holds nothing', () => {
   it('begins with what the log holds', () => {
-    expect(sourceFault(log(40, 90), shard(null), first)).toBeUndefined();
+    expect(sourceFault(log(40, 90), at(null), first)).toBeUndefined();
+    expect(sourceFault(log(40, 90), at(null))).toBeUndefined();
   });
 
   it('that held something before the store lost it needs the whole log', () => {
-    const lost = { born: 12, mayRebuildFromPart: false };
-    expect(sourceFault(log(0, 90), shard(null), lost)).toBeUndefined();
-    expect(sourceFault(log(40, 90), shard(null), lost)).toMatchObject({
+    const lost = { born: 12, rebuilt: 0 };
+    expect(sourceFault(log(0, 90), at(null), lost)).toBeUndefined();
+    expect(sourceFault(log(40, 90), at(null), lost)).toMatchObject({
       kind: 'store-lost',
       verdict: 'hold',
-      message: expect.stringMatching(/ratings\/3: .* offsets 0 to 39 .*REBUILD_FROM_PART=true/),
+      message: expect.stringMatching(
+        /ratings\/3: the store lost this shard, and ratings no longer .* \(offsets 0 to 39 .*freshet rebuild/,
+      ),
     });
   });
 
   it('is known to have held something by what it told Kafka, where the model is not new', () => {
     const told = { ...first, committed: 70 };
-    expect(sourceFault(log(40, 90), shard(null), told)?.kind).toBe('store-lost');
+    expect(sourceFault(log(40, 90), at(null), told)?.kind).toBe('store-lost');
   });
 
-  it('may be rebuilt from a part where that is allowed', () => {
-    const allowed = { born: 12, mayRebuildFromPart: true };
-    expect(sourceFault(log(40, 90), shard(null), allowed)).toBeUndefined();
+  it('begins wherever the log begins while the model is rebuilt from its sources', () => {
+    const rebuilt = { born: 12, rebuilt: 12, committed: 70 };
+    expect(sourceFault(log(40, 90), at(null), rebuilt)).toBeUndefined();
+    // The store was lost once more since, and nobody reads the sources again for that.
+    const since = { born: 15, rebuilt: 12 };
+    expect(sourceFault(log(40, 90), at(null), since)?.kind).toBe('store-lost');
   });
 });
 
 describe('a shard that goes on', () => {
   it('finds the next record, or the end', () => {
-    expect(sourceFault(log(40, 90), shard(40), first)).toBeUndefined();
-    expect(sourceFault(log(40, 90), shard(90), first)).toBeUndefined();
+    expect(sourceFault(log(40, 90), at(40), first)).toBeUndefined();
+    expect(sourceFault(log(40, 90), at(90), first)).toBeUndefined();
   });
 
   it('misses records that were deleted', () => {
-    expect(sourceFault(log(40, 90), shard(30), first)).toMatchObject({
+    expect(sourceFault(log(40, 90), at(30), first)).toMatchObject({
       kind: 'cut',
       message: expect.stringMatching(/offsets 30 to 39 were deleted .*freshet sources --accept/),
     });
   });
 
   it('knows a topic that was created anew, by its end or by its id', () => {
-    expect(sourceFault(log(0, 29), shard(30), first)?.kind).toBe('recreated');
-    const known = shard(30, { topic: 'one' });
+    expect(sourceFault(log(0, 29), at(30), first)?.kind).toBe('recreated');
+    const known = at(30, 'one');
     expect(sourceFault(log(0, 500, 'two'), known, first)?.kind).toBe('recreated');
     expect(sourceFault(log(0, 500, 'one'), known, first)).toBeUndefined();
     expect(sourceFault(log(0, 500), known, first)).toBeUndefined();
+  });
+});
+
+describe('the log of a shard', () => {
+  const look = (position: number | null, topicId: string | null = 'one') => {
+    const admin = {
+      ranges: async () => new Map([[2, { start: 40, end: 90 }]]),
+      topicId: async () => 'one',
+      committed: async () => new Map([[2, { offset: 50, metadata: '' }]]),
+    };
+    const facts = { ...NO_FACTS, topicId };
+    const source = { admin, model: 'm', topic: 'm.user-ratings', agreement: first };
+    return lookAtSource(source, { side: 'user', shard: 2 }, { position, facts });
+  };
+
+  it('is looked at with what the shard knows of its topic, and told Kafka', async () => {
+    expect(await look(60)).toMatchObject({ range: { start: 40, end: 90 }, fault: undefined });
+    expect((await look(60, 'another')).fault?.kind).toBe('recreated');
+    expect((await look(30)).fault?.kind).toBe('cut');
+    expect((await look(null)).fault?.kind).toBe('store-lost');
+  });
+
+  it('cannot be written to by claims that lie below its fence', async () => {
+    const admin = { ranges: async () => new Map([[0, { start: 0, end: 5 }]]) };
+    expect(await claimsAreBehind(admin, 'm', { fence: 5 })).toBe(false);
+    expect(await claimsAreBehind(admin, 'm', { fence: 6 })).toBe(true);
+    expect(await claimsAreBehind(admin, 'm', { fence: null })).toBe(false);
   });
 });

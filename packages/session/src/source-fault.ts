@@ -1,9 +1,10 @@
 /**
- * Does a log still hold what a shard needs next? Looked at with every take-over, and by `freshet sources`.
- * If not, only a person can decide what to do: jumping would lose ratings without a word.
+ * Does a log still hold what comes next: of a source for intake, of an internal topic for a shard? Looked at
+ * with every take-over, and by `freshet sources`. If not, only a person can decide what to do: jumping would
+ * lose ratings without a word.
  */
 import { type Side, topicName } from '@freshet/events';
-import type { ShardId, ShardState } from '@freshet/store';
+import type { Birth, ShardHead, ShardId } from '@freshet/store';
 import {
   isUnreadable,
   LogFault,
@@ -19,37 +20,44 @@ export interface SourceLog extends LogPlace {
   readonly topicId?: string | undefined;
 }
 
-export interface ShardHistory {
-  /** The epoch after which the model began; above 0 it began because the store had lost a former one. */
-  readonly born: number;
-  /** Up to where the shard had once told Kafka that it was; absent: never. */
-  readonly committed?: number | undefined;
-  /** A person allows to learn from what is left of the log. */
-  readonly mayRebuildFromPart: boolean;
+/** Up to where a log was read. */
+export interface SourcePlace {
+  /** null: it never was. */
+  readonly position: number | null;
+  /** The id of the topic that the position is of; null where the broker could not tell. */
+  readonly topicId: string | null;
 }
 
+export interface ShardHistory extends Birth {
+  /** Up to where the shard had once told Kafka that it was; absent: never. */
+  readonly committed?: number | undefined;
+}
+
+const NO_HISTORY: ShardHistory = { born: 0, rebuilt: 0 };
+
+/** `history`: of a shard; whoever keeps its place in Kafka alone has none. */
 export function sourceFault(
   { topic, partition, range, topicId }: SourceLog,
-  { position, facts }: Pick<ShardState, 'position' | 'facts'>,
-  history: ShardHistory,
+  known: SourcePlace,
+  history: ShardHistory = NO_HISTORY,
 ): LogFault | undefined {
   const { start, end } = range;
+  const { position } = known;
   const place = { topic, partition };
   if (position === null) {
-    const isRebuild = history.born > 0 || (history.committed ?? 0) > 0;
-    if (start === 0 || !isRebuild || history.mayRebuildFromPart) return undefined;
+    if (start === 0 || !wasLost(history)) return undefined;
     return new LogFault(
       'store-lost',
       place,
-      `the store lost this shard, and the log no longer holds offsets 0 to ${start - 1} to learn it again from; REBUILD_FROM_PART=true learns from the rest`,
+      `the store lost this shard, and ${topic} no longer reaches its beginning (offsets 0 to ${start - 1} are deleted): \`freshet rebuild\` learns it again from the sources`,
     );
   }
-  const isOther = topicId !== undefined && facts.topic !== undefined && facts.topic !== topicId;
+  const isOther = topicId !== undefined && known.topicId !== null && known.topicId !== topicId;
   if (isOther || position > end) {
     return new LogFault(
       'recreated',
       place,
-      `the store has applied the log up to offset ${position}, but the topic was deleted and created anew, and now holds ${start} to ${end}`,
+      `it was read up to offset ${position}, but the topic was deleted and created anew, and now holds ${start} to ${end}`,
     );
   }
   if (position >= start) return undefined;
@@ -58,6 +66,12 @@ export function sourceFault(
     place,
     `offsets ${position} to ${start - 1} were deleted before they were read`,
   );
+}
+
+/** A shard that holds nothing held something once, and nobody is reading the sources anew to fill it. */
+function wasLost({ born, rebuilt, committed = 0 }: ShardHistory): boolean {
+  const isRebuilt = rebuilt > 0 && rebuilt === born;
+  return !isRebuilt && (born > 0 || committed > 0);
 }
 
 /** The group in which the updaters of a model share the shards of a side. */
@@ -70,7 +84,7 @@ export interface SourceLook {
   readonly model: string;
   /** The topic whose partitions the shards of this side apply. */
   readonly topic: string;
-  readonly history: Omit<ShardHistory, 'committed'>;
+  readonly agreement: Birth;
 }
 
 export interface FoundSource extends SourceLog {
@@ -79,18 +93,24 @@ export interface FoundSource extends SourceLog {
 
 /** What the log of a shard holds now, and what is wrong with that. */
 export async function lookAtSource(
-  { admin, model, topic, history }: SourceLook,
+  { admin, model, topic, agreement }: SourceLook,
   { side, shard }: ShardId,
-  state: Pick<ShardState, 'position' | 'facts'>,
+  { position, facts }: Pick<ShardHead, 'position' | 'facts'>,
 ): Promise<FoundSource> {
   const range = (await admin.ranges(topic)).get(shard) ?? { start: 0, end: 0 };
   const log = { topic, partition: shard, range, topicId: await admin.topicId(topic) };
   // Asked for only where it matters: a shard that holds nothing, of a log that was cut.
-  const isNew = state.position === null && range.start > 0;
+  const isNew = position === null && range.start > 0;
   const committed = isNew
-    ? (await admin.committed(updaterGroup(model, side), topic)).get(shard)
+    ? (await admin.committed(updaterGroup(model, side), topic)).get(shard)?.offset
     : undefined;
-  return { ...log, fault: sourceFault(log, state, { ...history, committed }) };
+  const { born, rebuilt } = agreement;
+  const fault = sourceFault(
+    log,
+    { position, topicId: facts.topicId },
+    { born, rebuilt, committed },
+  );
+  return { ...log, fault };
 }
 
 /** A look at the one batch that comes next; undefined if it can be read, or there is none. */
@@ -108,8 +128,8 @@ export async function unreadableAt(
 export async function claimsAreBehind(
   admin: Pick<TopicAdmin, 'ranges'>,
   model: string,
-  { facts }: Pick<ShardState, 'facts'>,
+  { fence }: Pick<ShardHead, 'fence'>,
 ): Promise<boolean> {
   const claims = (await admin.ranges(topicName('claims', model))).get(0)?.end ?? 0;
-  return claims < Number(facts.fence ?? 0);
+  return claims < (fence ?? 0);
 }

@@ -9,10 +9,16 @@ export { bytesOf, type LogRecord } from './log-record.ts';
 export { missingTopics } from './missing-topics.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
 export type { PartitionOwner } from './owned-partition.ts';
-export { PartitionReader, type ReaderOptions } from './partition-reader.ts';
+export { PartitionReader } from './partition-reader.ts';
 export { printable } from './printable.ts';
 export { type OutRecord, Publisher } from './publisher.ts';
 export { readTopic, type TopicReading } from './read-topic.ts';
-export { STRAY_HEADER, strayHeader, straySource } from './stray.ts';
+export type { ReaderOptions } from './reader-options.ts';
 export { Tail, type TailOptions } from './tail.ts';
-export { type LogRange, PartitionMismatch, TopicAdmin, type TopicPlan } from './topic-admin.ts';
+export {
+  type CommittedOffset,
+  type LogRange,
+  PartitionMismatch,
+  TopicAdmin,
+  type TopicPlan,
+} from './topic-admin.ts';

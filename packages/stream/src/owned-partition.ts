@@ -18,6 +18,13 @@ export interface PartitionOwner {
     next: number,
     heartbeat: () => Promise<void>,
   ): Promise<boolean>;
+  /** Told when a batch is about to be applied: what waits behind it, for whoever wants to fetch ahead. */
+  prepare?(partition: number, records: readonly LogRecord[]): void;
+  /**
+   * What Kafka is to keep with an offset that is committed: said of exactly this position, or the partition is
+   * not committed this time.
+   */
+  remark?(partition: number, position: number): string | undefined;
   /** The partition is about to be taken over again, or belongs to another process. */
   release(partition: number): void;
   /** False if the partition must be taken over again although nothing was read; asked now and then. */
@@ -37,6 +44,8 @@ export interface PartitionContext {
   readonly begin: (offset: number) => void;
   /** Fetch nothing more until `begin`. */
   readonly pause: () => void;
+  /** How many bytes of records make a batch; absent: as many as suit short ones. */
+  readonly sliceBytes?: number | undefined;
   /** When whoever had the partition before, in this process, has let go of it. */
   readonly after?: Promise<void> | undefined;
 }
@@ -55,6 +64,7 @@ export class OwnedPartition {
   #feed: PartitionFeed | undefined;
   /** Offset to apply next; undefined while the partition is not running. */
   #position: number | undefined;
+  #reached: number | undefined;
   /** Something outside the loop wants it to leave `running`. */
   #interruption: { readonly signal: Signal; readonly error?: unknown } | undefined;
   #fault: Error | undefined;
@@ -76,6 +86,11 @@ export class OwnedPartition {
 
   get position(): number | undefined {
     return this.#position;
+  }
+
+  /** The offset after everything applied, also while the partition waits or is held. */
+  get reached(): number | undefined {
+    return this.#reached;
   }
 
   /** Asked again after every wait: it may have happened meanwhile. */
@@ -160,8 +175,9 @@ export class OwnedPartition {
         return 'revoked';
       }
       this.#fault = undefined;
-      this.#feed = new PartitionFeed(offset);
+      this.#feed = new PartitionFeed(offset, this.#context.sliceBytes);
       this.#position = offset;
+      this.#reached = offset;
       begin(offset);
       return 'ready';
     } catch (error) {
@@ -185,6 +201,8 @@ export class OwnedPartition {
         continue;
       }
       try {
+        const waiting = owner.prepare && this.#feed?.peek();
+        if (waiting) owner.prepare?.(partition, waiting.records);
         if (!(await owner.apply(partition, slice.records, slice.next, heartbeat))) return 'refused';
       } catch (error) {
         return this.#judge(error, 'records not applied');
@@ -192,6 +210,7 @@ export class OwnedPartition {
       if (this.#isReleased) return 'revoked';
       this.#waits = 0;
       this.#position = slice.next;
+      this.#reached = slice.next;
       if (this.#interruption?.signal === 'refused') return this.#interrupted();
     }
   }

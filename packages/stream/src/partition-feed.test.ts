@@ -54,6 +54,20 @@ describe('what is fetched of a partition', () => {
     expect(drain(feed).map(({ next }) => next)).toEqual([2_501, 2_502, 2_503]);
   });
 
+  it('can be looked at before it is taken, a slice at a time, as often as one likes', () => {
+    const feed = new PartitionFeed(0);
+    expect(feed.peek()).toBeUndefined();
+    feed.push([record(0), record(1, 1 << 20)], 5);
+    feed.push([], 9);
+    expect([feed.peek(), feed.peek()].map((slice) => slice?.next)).toEqual([1, 1]);
+    expect(feed.take()?.next).toBe(1);
+    expect(feed.peek()?.records.map(({ offset }) => offset)).toEqual([1]);
+    expect(feed.peek()?.next).toBe(9);
+    expect(feed.isFull).toBe(false);
+    expect(feed.take()?.next).toBe(9);
+    expect([feed.peek(), feed.take()]).toEqual([undefined, undefined]);
+  });
+
   it('is full while more waits than is soon applied', () => {
     const feed = new PartitionFeed(0);
     feed.push([record(0, 9 << 20), record(1)], 2);
@@ -78,7 +92,9 @@ describe('what is fetched of a partition', () => {
           sent.push(...records.map((each) => each.offset));
           end = offset + 1;
           feed.push(records, end);
+          const seen = feed.peek();
           const slice = at % 3 === 0 ? feed.take() : undefined;
+          if (slice !== undefined) expect(seen).toEqual(slice);
           found.push(...(slice?.records ?? []).map((each) => each.offset));
         }
         const rest = drain(feed);

@@ -10,9 +10,19 @@ export interface Slice {
   readonly next: number;
 }
 
+/** A slice, its size, and what is left of what waits once it is taken: whole fetches gone, records of the next. */
+interface Cut {
+  readonly slice: Slice;
+  readonly bytes: number;
+  readonly fetches: number;
+  readonly taken: number;
+}
+
+/** As `recordsPerSlice`, where one record holds many ratings of about 40 bytes. */
+const BYTES_PER_SLICE = 96 << 10;
+
 const limits = {
   recordsPerSlice: 1_000, // one commit of about 5 ms in Redis; larger ones block its shard
-  bytesPerSlice: 96 << 10, // the same where one record holds many ratings
   records: 20_000, // more than is applied while a fetch is waited for
   bytes: 8 << 20,
 } as const;
@@ -28,8 +38,11 @@ export class PartitionFeed {
   /** Wakes whoever waits for the next batch. */
   #wake: () => void = () => {};
 
-  /** `start`: the first offset wanted. */
-  constructor(start: number) {
+  /** `start`: the first offset wanted; `sliceBytes`: how many make a batch. */
+  constructor(
+    start: number,
+    readonly sliceBytes = BYTES_PER_SLICE,
+  ) {
     this.#fetched = start;
   }
 
@@ -67,27 +80,40 @@ export class PartitionFeed {
 
   /** The next batch to apply; undefined while nothing waits. */
   take(): Slice | undefined {
+    const next = this.#next();
+    if (next === undefined) return undefined;
+    this.#waiting.splice(0, next.fetches);
+    this.#taken = next.taken;
+    this.#records -= next.slice.records.length;
+    this.#bytes -= next.bytes;
+    return next.slice;
+  }
+
+  /** What `take` would give now, left where it is; more may have come by then. */
+  peek(): Slice | undefined {
+    return this.#next()?.slice;
+  }
+
+  #next(): Cut | undefined {
     const records: LogRecord[] = [];
     let next: number | undefined;
-    let bytes = 0;
-    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      const record = first.records[this.#taken];
+    let [bytes, fetches, taken] = [0, 0, this.#taken];
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[fetches]) {
+      const record = first.records[taken];
       if (record === undefined) {
         next = first.next;
-        this.#waiting.shift();
-        this.#taken = 0;
+        fetches++;
+        taken = 0;
         continue;
       }
       const size = bytesOf(record);
       if (records.length >= limits.recordsPerSlice) break;
-      if (records.length > 0 && bytes + size > limits.bytesPerSlice) break;
+      if (records.length > 0 && bytes + size > this.sliceBytes) break;
       records.push(record);
       next = record.offset + 1;
       bytes += size;
-      this.#taken++;
+      taken++;
     }
-    this.#records -= records.length;
-    this.#bytes -= bytes;
-    return next === undefined ? undefined : { records, next };
+    return next === undefined ? undefined : { slice: { records, next }, bytes, fetches, taken };
   }
 }

@@ -1,88 +1,9 @@
 /** The reading loop against a consumer that hands over batches by hand. */
-import { openLog, ServerAway } from '@freshet/telemetry';
-import { HandConsumer } from '@freshet/testkit';
+import { ServerAway } from '@freshet/telemetry';
+import { pass, startReader as start, useFakeTime } from '@freshet/testkit';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LogFault } from './log-fault.ts';
 import type { LogRecord } from './log-record.ts';
-import { PartitionReader } from './partition-reader.ts';
-
-class Owner {
-  readonly applied: number[][] = [];
-  readonly released: number[] = [];
-  position = 0;
-  apply0: (offsets: readonly number[]) => Promise<boolean> = async () => true;
-  takeOver0: () => Promise<void> = async () => {};
-  mended = true;
-  stored = true;
-
-  takeOver = async () => {
-    await this.takeOver0();
-    return this.position;
-  };
-  apply = async (_: number, records: readonly LogRecord[], next: number) => {
-    const offsets = records.map(({ offset }) => offset);
-    const isApplied = await this.apply0(offsets);
-    if (isApplied) {
-      this.applied.push(offsets);
-      this.position = next;
-    }
-    return isApplied;
-  };
-  release = (partition: number) => void this.released.push(partition);
-  isStored = async () => this.stored;
-  isMended = async () => this.mended;
-}
-
-async function start(onLoss: 'hold' | 'skip' = 'hold') {
-  const consumers: HandConsumer[] = [];
-  const owner = new Owner();
-  const failures: unknown[] = [];
-  const log = { start: 0, end: 1_000, id: 'first', looked: async () => {} };
-  const options = {
-    groupId: 'g',
-    topic: 'log',
-    admin: {
-      ranges: async () => {
-        const range = { start: log.start, end: log.end };
-        await log.looked();
-        return new Map([[0, range]]);
-      },
-      topicId: async () => log.id,
-    },
-    log: openLog('reader', 'silent'),
-    fail: (error: unknown) => void failures.push(error),
-    sessionMs: 10_000,
-    onLoss,
-  };
-  const kafka = {
-    consumer: () => {
-      const consumer = new HandConsumer();
-      consumers.push(consumer);
-      return consumer;
-    },
-  } as object;
-  const reader = new PartitionReader(
-    kafka as ConstructorParameters<typeof PartitionReader>[0],
-    options,
-    owner,
-  );
-  await reader.start();
-  const [consumer] = consumers;
-  if (consumer === undefined) throw new Error('no consumer');
-  consumer.join([0]);
-  await vi.waitFor(() => expect(reader.settled).toBe(true));
-  return { consumer, consumers, owner, failures, reader, log };
-}
-
-const useFakeTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'Date'] });
-
-/** Time passes, and the consumer goes on fetching, whether something comes or not. */
-async function pass(consumer: HandConsumer, milliseconds: number): Promise<void> {
-  for (let left = milliseconds; left > 0; left -= 1_000) {
-    consumer.say('fetch');
-    await vi.advanceTimersByTimeAsync(Math.min(left, 1_000));
-  }
-}
 
 afterEach(() => vi.useRealTimers());
 
@@ -174,6 +95,28 @@ describe('the reading loop', () => {
     await consumer.fetch(0);
     await pass(consumer, 10);
     expect(owner.applied).toEqual([[0]]);
+    await reader.close();
+  });
+
+  it('shows the owner what waits behind a batch before that is applied, if it wants to know', async () => {
+    const { consumer, owner, reader } = await start();
+    const story: string[] = [];
+    const told = (records: readonly LogRecord[]) => records.map(({ offset }) => offset).join();
+    let go: () => void = () => {};
+    owner.prepare = (_, records) => void story.push(`prepare ${told(records)}`);
+    owner.apply0 = (offsets) => {
+      story.push(`apply ${offsets.join()}`);
+      return new Promise((resolve) => (go = () => resolve(true)));
+    };
+    const long = (offset: number) => ({ offset: String(offset), value: Buffer.alloc(90_000) });
+    await consumer.hand([long(0), long(1), long(2)]);
+    await vi.waitFor(() => expect(story).toEqual(['prepare 1', 'apply 0']));
+    go();
+    await vi.waitFor(() => expect(story.slice(2)).toEqual(['prepare 2', 'apply 1']));
+    go();
+    await vi.waitFor(() => expect(story.slice(4)).toEqual(['apply 2']));
+    go();
+    await vi.waitFor(() => expect(reader.positions.get(0)).toBe(3));
     await reader.close();
   });
 
@@ -358,6 +301,30 @@ describe('a consumer', () => {
     consumer.say('crash', { restart: false, error: new TypeError('deep inside') });
     await vi.advanceTimersByTimeAsync(2_000);
     expect(consumers.length).toBe(2);
+    expect(failures).toEqual([]);
+    await reader.close();
+  });
+});
+
+describe('a topic that gets more partitions', () => {
+  it('is read by a fresh consumer within seconds, and by one only', async () => {
+    useFakeTime();
+    const { consumers, consumer, owner, reader, log, failures } = await start();
+    await consumer.fetch(0);
+    await pass(consumer, 3_000);
+    expect(consumers.length).toBe(1);
+    log.partitions = 3;
+    await pass(consumer, 4_000);
+    const [, fresh] = consumers;
+    if (fresh === undefined) throw new Error('no fresh consumer');
+    expect(consumer.isConnected).toBe(false);
+    fresh.join([0, 1, 2]);
+    await pass(fresh, 10_000);
+    expect([...reader.positions.keys()]).toEqual([0, 1, 2]);
+    expect(consumers.length).toBe(2);
+    await fresh.fetch(1);
+    await pass(fresh, 10);
+    expect(owner.applied.flat()).toEqual([0, 1]);
     expect(failures).toEqual([]);
     await reader.close();
   });

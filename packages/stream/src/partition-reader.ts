@@ -4,40 +4,23 @@
  * call that announces it and resumed only when its owner has said where to start. Nor does it fetch
  * while a batch is being handled: so a batch is only put where the partition's own loop takes it.
  */
-
-import { type Log, metrics, verdict } from '@freshet/telemetry';
+import { metrics, verdict } from '@freshet/telemetry';
 import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { ConsumerPulse } from './consumer-pulse.ts';
 import { continuationOf, type Fetched, readBatch } from './fetched-batch.ts';
 import { groupConsumer } from './group-consumer.ts';
 import { LogFault } from './log-fault.ts';
+import { OffsetCommits } from './offset-commits.ts';
 import { OwnedPartition, type PartitionOwner } from './owned-partition.ts';
 import type { PartitionFeed } from './partition-feed.ts';
-import type { TopicAdmin } from './topic-admin.ts';
-
-export interface ReaderOptions {
-  /** A function where every consumer needs a group of its own. */
-  readonly groupId: string | (() => string);
-  readonly topic: string;
-  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId'>;
-  readonly log: Log;
-  /** Called once when reading cannot go on: the process must end. */
-  readonly fail: (error: unknown) => void;
-  readonly sessionMs: number;
-  /** How long Kafka may gather records for one answer; absent: it answers as soon as it has one. */
-  readonly gatherMs?: number;
-  /**
-   * What records mean that were deleted before they were read, or cannot be read: `hold` where none may be
-   * missed, `skip` where the owner finds out by itself or old ones do not matter.
-   */
-  readonly onLoss: 'hold' | 'skip';
-}
+import type { ReaderOptions } from './reader-options.ts';
 
 /** Every bound on the reading, with the reason for its size. */
 const limits = {
   partitionsAtOnce: 4,
-  tickMs: 1_000, // offsets are committed to Kafka for lag tools; positions live elsewhere
-  checkEveryTicks: 2, // a store that lost a shard, a topic that was recreated: noticed within seconds
+  tickMs: 1_000,
+  commitMs: 1_000, // for lag tools: positions of those who say nothing live elsewhere
+  checkEveryTicks: 2, // a store that lost a shard, a topic that was recreated or has grown: noticed within seconds
   reopenMs: 1_000,
   lookAgainMs: 5, // while more is fetched than is applied
 } as const;
@@ -49,8 +32,8 @@ export class PartitionReader {
   readonly #endings = new Map<number, Promise<void>>();
   #hasJoined = false;
   #closed = false;
-  #committed = new Map<number, number>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #commits: OffsetCommits;
+  #timers: readonly NodeJS.Timeout[] = [];
   #ticks = 0;
   #lastTick = Date.now();
   #pulse = new ConsumerPulse();
@@ -58,28 +41,31 @@ export class PartitionReader {
   #reopening: Promise<void> | undefined;
   /** By which a recreated topic is told from the one that was taken over. */
   #topicId: string | undefined;
+  /** How many partitions there were when the consumer was made: the group shares out no others. */
+  #partitionCount = 0;
 
   constructor(
     readonly kafka: Kafka,
     readonly options: ReaderOptions,
     readonly owner: PartitionOwner,
-  ) {}
+  ) {
+    this.#commits = new OffsetCommits(options.topic, owner, options.log);
+  }
 
   async start(): Promise<void> {
-    const { topic } = this.options;
+    const { topic, commitMs = limits.commitMs } = this.options;
     metrics.heldPartitions.set({ topic }, 0);
     metrics.consumersReplaced.inc({ topic }, 0);
     await this.#open();
-    this.#timer = setInterval(() => this.#tick(), limits.tickMs).unref();
+    this.#timers = [
+      setInterval(() => this.#tick(), limits.tickMs).unref(),
+      setInterval(() => void this.#commit(), commitMs).unref(),
+    ];
   }
 
   /** Offset to apply next in each running partition. */
   get positions(): ReadonlyMap<number, number> {
-    const positions = new Map<number, number>();
-    for (const [partition, { position }] of this.#partitions) {
-      if (position !== undefined) positions.set(partition, position);
-    }
-    return positions;
+    return this.#offsets('position');
   }
 
   /** True when every assigned partition has been taken over. */
@@ -96,7 +82,9 @@ export class PartitionReader {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
+    // Twice: one may be under way that knows of less.
+    await this.#commit();
     await this.#commit();
     const ended = [...this.#partitions.values()].map(({ ended }) => ended);
     this.#revokeAll();
@@ -107,14 +95,16 @@ export class PartitionReader {
 
   /** A consumer of its own making; tried until Kafka is there. */
   async #open(): Promise<void> {
+    const { topic, admin, log } = this.options;
     for (;;) {
       const consumer = this.#newConsumer();
       try {
         this.#consumer = consumer;
         await consumer.connect();
-        // Before anything is taken over: what is created anew from then on must be noticed.
-        this.#topicId ??= await this.options.admin.topicId(this.options.topic);
-        await consumer.subscribe({ topics: [this.options.topic], fromBeginning: true });
+        // Before anything is taken over: what is created anew or added from then on must be noticed.
+        this.#topicId ??= await admin.topicId(topic);
+        this.#partitionCount = (await admin.ranges(topic)).size;
+        await consumer.subscribe({ topics: [topic], fromBeginning: true });
         await consumer.run({
           autoCommit: false,
           eachBatchAutoResolve: false,
@@ -126,7 +116,6 @@ export class PartitionReader {
         this.#abandon(consumer);
         if (this.#closed) return;
         if (verdict(error) !== 'retry') throw error;
-        const { log, topic } = this.options;
         log.warn({ err: error, topic }, 'Kafka is away: trying again to read');
         await pause(limits.reopenMs);
       }
@@ -196,6 +185,7 @@ export class PartitionReader {
         owner: this.owner,
         log,
         fail,
+        sliceBytes: this.options.sliceBytes,
         begin: (offset) => {
           if (consumer !== this.#consumer) return;
           consumer.seek({ topic, partition, offset: String(offset) });
@@ -287,6 +277,7 @@ export class PartitionReader {
     const isFatal = error instanceof Error && /Authentication|Authorization/i.test(error.name);
     if (isFatal) return fail(error);
     log.warn({ err: error, topic }, 'the consumer broke down: going on with a fresh one');
+    metrics.consumersReplaced.inc({ topic });
     this.#reopen();
   }
 
@@ -298,9 +289,8 @@ export class PartitionReader {
     this.#hasJoined = false;
     this.#pulse = new ConsumerPulse();
     this.#revokeAll();
-    this.#committed.clear();
+    this.#commits.forget();
     if (former !== undefined) this.#abandon(former);
-    metrics.consumersReplaced.inc({ topic: this.options.topic });
     this.#reopening = pause(limits.reopenMs)
       .then(() => (this.#closed ? undefined : this.#open()))
       .catch(this.options.fail)
@@ -324,7 +314,6 @@ export class PartitionReader {
     const { topic } = this.options;
     const held = [...this.#partitions.values()].filter(({ phase }) => phase === 'held');
     metrics.heldPartitions.set({ topic }, held.length);
-    void this.#commit();
     if (++this.#ticks % limits.checkEveryTicks !== 0 || this.#checking) return;
     this.#checking = true;
     this.#check()
@@ -352,6 +341,11 @@ export class PartitionReader {
         { topic, hangingMs },
         'the consumer hangs though Kafka answers: a fresh one goes on',
       );
+      metrics.consumersReplaced.inc({ topic });
+      return this.#reopen();
+    }
+    if (ranges.size > this.#partitionCount) {
+      log.info({ topic }, 'the topic has more partitions: a fresh consumer reads them');
       return this.#reopen();
     }
     const isRecreated = this.#topicId !== undefined && id !== undefined && id !== this.#topicId;
@@ -367,16 +361,12 @@ export class PartitionReader {
   }
 
   async #commit(): Promise<void> {
-    const { topic, log } = this.options;
-    const positions = this.positions;
-    const moved = [...positions].filter(([at, offset]) => this.#committed.get(at) !== offset);
-    if (moved.length === 0 || this.#consumer === undefined) return;
-    this.#committed = new Map(positions);
-    const offsets = moved.map(([partition, at]) => ({ topic, partition, offset: String(at) }));
-    await this.#consumer.commitOffsets(offsets).catch((error: unknown) => {
-      this.#committed.clear();
-      log.debug({ err: error }, 'offsets not committed to Kafka; trying again');
-    });
+    if (this.#consumer) await this.#commits.commit(this.#consumer, this.#offsets('reached'));
+  }
+
+  #offsets(of: 'position' | 'reached'): ReadonlyMap<number, number> {
+    const all = [...this.#partitions].map(([at, { [of]: offset }]) => [at, offset] as const);
+    return new Map(all.filter((each): each is [number, number] => each[1] !== undefined));
   }
 
   #revokeAll(): void {

@@ -11,10 +11,22 @@ export class PartitionMismatch extends Fault {
   readonly verdict = 'stop';
 }
 
+/** Ratings are to come from a topic of Freshet's own. */
+export class OwnTopic extends Fault {
+  override readonly name = 'OwnTopic';
+  readonly verdict = 'stop';
+}
+
 /** The first offset that a partition still holds, and the one after its last record. */
 export interface LogRange {
   readonly start: number;
   readonly end: number;
+}
+
+/** What a group has told Kafka of a partition: where it is, and a remark of its own. */
+export interface CommittedOffset {
+  readonly offset: number;
+  readonly metadata: string;
 }
 
 /** How long a cluster may take to elect leaders for new partitions. */
@@ -22,8 +34,12 @@ const CREATION_LIMIT_MS = 20_000;
 
 export interface TopicPlan {
   readonly model: string;
-  readonly partitions: number;
+  readonly shards: number;
+  /** How long Freshet's own copies of ratings are kept. */
+  readonly days: number;
   readonly replication: number;
+  /** Topics that ratings come from: the user's, and not to be created unless they are ours by name. */
+  readonly sources: readonly string[];
 }
 
 export class TopicAdmin {
@@ -45,12 +61,29 @@ export class TopicAdmin {
 
   /** Creates what is missing; several services may do so at once. Returns the names it created. */
   async ensure(plan: TopicPlan): Promise<string[]> {
+    checkSources(plan);
     const existing = new Set(await this.#admin.listTopics());
-    const wanted = Object.keys(topics) as Topic[];
-    const missing = wanted.filter((topic) => !existing.has(topicName(topic, plan.model)));
+    const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
+    const missing = ours.filter((topic) => !existing.has(topicName(topic, plan.model)));
     for (const topic of missing) await this.#create(topic, plan);
-    await this.#checkPartitions(wanted, plan);
-    return missing.map((topic) => topicName(topic, plan.model));
+    await this.#checkPartitions(ours, plan);
+    const created = missing.map((topic) => topicName(topic, plan.model));
+    const mayLack =
+      plan.sources.includes(topics.ratings.name) && !existing.has(topics.ratings.name);
+    if (mayLack && (await this.#createSource(plan))) created.push(topics.ratings.name);
+    return created;
+  }
+
+  /** The topic that ratings come from unless told otherwise; somebody else's where rights do not allow it. */
+  async #createSource(plan: TopicPlan): Promise<boolean> {
+    try {
+      await this.#create('ratings', plan);
+    } catch (error) {
+      if (isForbidden(error)) return false;
+      throw error;
+    }
+    await this.#partitionCounts([topics.ratings.name]);
+    return true;
   }
 
   async ranges(topic: string): Promise<Map<number, LogRange>> {
@@ -88,10 +121,15 @@ export class TopicAdmin {
   }
 
   /** Where a group last said it was in each partition; partitions it never read are left out. */
-  async committed(groupId: string, topic: string): Promise<Map<number, number>> {
+  async committed(groupId: string, topic: string): Promise<Map<number, CommittedOffset>> {
     const [found] = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
     const known = (found?.partitions ?? []).filter(({ offset }) => Number(offset) >= 0);
-    return new Map(known.map(({ partition, offset }) => [partition, Number(offset)]));
+    return new Map(
+      known.map(({ partition, offset, metadata }) => [
+        partition,
+        { offset: Number(offset), metadata: metadata ?? '' },
+      ]),
+    );
   }
 
   async deleteGroup(groupId: string): Promise<void> {
@@ -108,7 +146,7 @@ export class TopicAdmin {
   }
 
   async #create(topic: Topic, plan: TopicPlan): Promise<void> {
-    const config = Object.entries(topicConfig(topic));
+    const config = Object.entries(topicConfig(topic, plan.days));
     // False, not an error, when another service was quicker.
     await this.#admin.createTopics({
       waitForLeaders: false, // kafkajs gives up at the first answer; partitionCounts waits
@@ -131,7 +169,7 @@ export class TopicAdmin {
       const expected = partitionsOf(topic, plan);
       if (topics[topic].partitions === 'sharded' && count !== expected) {
         throw new PartitionMismatch(
-          `topic ${name} has ${count} partitions and PARTITIONS is ${expected}: set PARTITIONS=${count}, or use another MODEL and topic`,
+          `topic ${name} has ${count} partitions and SHARDS is ${expected}: set SHARDS=${count}, or use another MODEL`,
         );
       }
     }
@@ -152,6 +190,18 @@ export class TopicAdmin {
   }
 }
 
+/** To take what Freshet itself writes for ratings would never end. */
+function checkSources({ model, sources }: TopicPlan): void {
+  const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
+  const wrong = ours
+    .map((topic) => topicName(topic, model))
+    .filter((name) => sources.includes(name));
+  if (wrong.length === 0) return;
+  throw new OwnTopic(
+    `RATINGS_TOPICS names ${wrong.join(', ')}, which Freshet itself writes or reads`,
+  );
+}
+
 function isBeingCreated(error: unknown): boolean {
   const passing = [
     'UNKNOWN_TOPIC_OR_PARTITION',
@@ -162,6 +212,13 @@ function isBeingCreated(error: unknown): boolean {
   return error instanceof Error && 'type' in error && passing.includes(String(error.type));
 }
 
+function isForbidden(error: unknown): boolean {
+  const { errors = [error] } = error as { errors?: unknown[] };
+  return errors.every((each) =>
+    /AUTHORIZATION_FAILED/.test(String((each as { type?: string }).type)),
+  );
+}
+
 function partitionsOf(topic: Topic, plan: TopicPlan): number {
-  return topics[topic].partitions === 'sharded' ? plan.partitions : 1;
+  return topics[topic].partitions === 'single' ? 1 : plan.shards;
 }
