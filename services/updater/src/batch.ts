@@ -1,53 +1,33 @@
 /** What applying some records to a shard leads to, beside the change of the shard itself. */
-import { type ItemRating, ItemRatingPack, murmur2, type PoisonReason } from '@freshet/events';
-import type { OutRecord } from '@freshet/stream';
-
-/**
- * How many records, and the sum of their hashes: equal tallies mean the same records, each once. Kept
- * in the commit itself, so that an audit can compare what user shards sent with what item shards did.
- */
-export class Tally {
-  constructor(
-    public count = 0,
-    public sum = 0,
-  ) {}
-
-  static parse(text: string | undefined): Tally {
-    const [count = 0, sum = 0] = (text ?? '').split(':').map(Number);
-    return new Tally(count, sum);
-  }
-
-  /** Of the bytes from `start` to `end`. */
-  add(bytes: Uint8Array, start = 0, end = bytes.length): void {
-    this.count++;
-    this.sum = (this.sum + (murmur2(bytes, start, end) >>> 0)) % Number.MAX_SAFE_INTEGER;
-  }
-
-  plus(other: Tally): Tally {
-    const sum = (this.sum + other.sum) % Number.MAX_SAFE_INTEGER;
-    return new Tally(this.count + other.count, sum);
-  }
-
-  toString(): string {
-    return `${this.count}:${this.sum}`;
-  }
-}
-
-/** Facts that a shard keeps of its sources, by name. */
-export type Marks = ReadonlyMap<string, string>;
+import { type ItemRating, ItemRatingPack } from '@freshet/events';
+import {
+  counted,
+  NO_MARK,
+  NO_TALLY,
+  type Progress,
+  plus,
+  type ShardFacts,
+  type SourceMark,
+  type Tally,
+} from '@freshet/store';
 
 /** What goes to one item shard, as one record. */
 export class Forwards {
   readonly pack = new ItemRatingPack();
-  readonly sent = new Tally();
+  #sent = NO_TALLY;
 
   /** `produced`: when the first of them was. */
   constructor(readonly produced: number) {}
 
+  get sent(): Tally {
+    return this.#sent;
+  }
+
+  /** The vector is not counted: a shard that computes again may have come to another. */
   add(rating: ItemRating): void {
     const start = this.pack.length;
-    this.pack.add(rating);
-    this.sent.add(this.pack.bytes, start);
+    const end = this.pack.add(rating);
+    this.#sent = counted(this.#sent, this.pack.room, start, end);
   }
 }
 
@@ -55,26 +35,41 @@ export class Forwards {
 const PRODUCED_EVERY = 16;
 
 export class Batch {
-  /** Records to publish once the batch is committed, in order, beside the forwards. */
-  readonly out: OutRecord[] = [];
-  /** What other shards are to apply, by item shard. */
+  /** What item shards are to apply, by shard. */
   readonly forwards = new Map<number, Forwards>();
-  /** Positions of other sources that the shard has applied, by name. */
-  readonly marks = new Map<string, string>();
   /** When some of the ratings that moved a vector were produced, ms. */
   readonly produced: number[] = [];
-  readonly parked: PoisonReason[] = [];
-  /** Records of the source that were applied, each once. */
-  readonly applied = new Tally();
-  /** False once a record needs more than one commit: the rest of it follows in the next. */
-  finished = true;
+  /** Set once a record needs more than one commit: the rest of it follows in the next. */
+  unfinished: Progress | null = null;
   /** Change of the number of known ratings. */
   ratings = 0;
   /** How many ratings moved a vector, and how many of those replaced another. */
   moves = 0;
   reratings = 0;
-  /** Records that were sent to the partition where they belong. */
-  strays = 0;
+  readonly #facts: ShardFacts;
+  readonly #marks = new Map<string, SourceMark>();
+
+  /** `facts`: as the last commit left them. */
+  constructor(facts: ShardFacts) {
+    this.#facts = facts;
+  }
+
+  get facts(): ShardFacts {
+    return this.#facts;
+  }
+
+  /** Sources that the batch has ratings of. */
+  get marks(): ReadonlyMap<string, SourceMark> {
+    return this.#marks;
+  }
+
+  markOf(source: string): SourceMark {
+    return this.#marks.get(source) ?? this.#facts.sources[source] ?? NO_MARK;
+  }
+
+  mark(source: string, mark: SourceMark): void {
+    this.#marks.set(source, mark);
+  }
 
   moved(produced: number): void {
     if (this.moves++ % PRODUCED_EVERY === 0) this.produced.push(produced);
@@ -89,13 +84,21 @@ export class Batch {
     forwards.add(rating);
   }
 
-  /** The shard's tallies with this batch in them, as facts. */
-  tallies(marks: Marks): [string, string][] {
-    const total = (name: string, tally: Tally): [string, string] => [
-      name,
-      Tally.parse(marks.get(name)).plus(tally).toString(),
-    ];
-    const sent = [...this.forwards].map(([shard, { sent }]) => total(`sent:${shard}`, sent));
-    return [total('applied', this.applied), ...sent];
+  /** The facts with this batch in them. */
+  factsAfter(epoch: number): ShardFacts {
+    const facts = this.#facts;
+    const sent = { ...facts.sent };
+    for (const [shard, forwards] of this.forwards) {
+      sent[shard] = plus(sent[shard] ?? NO_TALLY, forwards.sent);
+    }
+    return {
+      ...facts,
+      epoch,
+      sequence: facts.sequence + 1,
+      ratings: facts.ratings + this.ratings,
+      sources: { ...facts.sources, ...Object.fromEntries(this.#marks) },
+      sent,
+      progress: this.unfinished,
+    };
   }
 }

@@ -1,23 +1,25 @@
-/** The updater: both half-steps of every rating. The only file that knows every collaborator. */
+/** The updater: intake and both half-steps of every rating. The only file that knows every collaborator. */
 import { adminAddress, serviceSettings } from '@freshet/config';
-import { poisonReasons, ratingSchemas, type Side, topicName } from '@freshet/events';
+import { poisonReasons, RatingReader, ratingRules, type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { PrequentialMeter } from '@freshet/quality';
 import {
   FollowedGrams,
   FollowedReplica,
+  intakeGroup,
   openSession,
   Replica,
   updaterGroup,
 } from '@freshet/session';
-import { PartitionReader, Publisher } from '@freshet/stream';
+import { PartitionReader, Publisher, type ReaderOptions } from '@freshet/stream';
 import { AdminServer, metrics, runService } from '@freshet/telemetry';
+import { AwaitedTopic } from './awaited-topic.ts';
 import { GramPartPublisher } from './gram-part-publisher.ts';
-import { ItemApplier } from './item-applier.ts';
-import type { RecordReader } from './owned-shard.ts';
+import { Intake } from './intake.ts';
+import { ItemShard } from './item-shard.ts';
 import { showQuality } from './show-quality.ts';
-import { Stage } from './stage.ts';
-import { UserJudge } from './user-judge.ts';
+import { Stage, type StageOptions } from './stage.ts';
+import { UserShard } from './user-shard.ts';
 
 /** The other side and the grams may be this old: it costs nothing in quality, and saves requests. */
 const GATHER_MS = 50;
@@ -25,8 +27,17 @@ const GATHER_MS = 50;
 /** Nobody waits for an item's vector as they do for their own list; fewer commits leave more for those. */
 const ITEM_GATHER_MS = 20;
 
+/**
+ * About 2,000 ratings, each with the vector of its user. Fewer would cost more: an item is written once for all of
+ * its ratings in a batch.
+ */
+const ITEM_SLICE_BYTES = 384 << 10;
+
 /** A commit of a few milliseconds, however much a user to be forgotten has rated. */
 const FORGET_SLICE = 1_000;
+
+/** How often intake tells Kafka how far it is: all that it sends twice after it was killed. */
+const INTAKE_COMMIT_MS = 200;
 
 const settings = serviceSettings('updater');
 
@@ -34,7 +45,7 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
   for (const reason of poisonReasons) metrics.parked.inc({ reason }, 0);
   let waitingFor: () => string | null = () => 'Kafka and Redis';
   const kernels = wasmKernels();
-  const { FACTOR_COUNT: factorCount, QUALITY_SAMPLE: sample } = settings;
+  const { FACTOR_COUNT: factorCount, QUALITY_SAMPLE: sample, SHARDS: shards } = settings;
   const meter = new PrequentialMeter({ kernels, factorCount, sample });
   const health = {
     live: () => true,
@@ -45,9 +56,8 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
 
   const session = await openSession('updater', settings, { log, stack, fail });
   const { kafka, admin, store, model, modelSettings, agreement, servers } = session;
-  const partitions = settings.PARTITIONS;
   const publisher = stack.own(await Publisher.open(kafka));
-  const shape = { partitions, factorCount };
+  const shape = { shards, factorCount };
   const following = { ...session, ...shape, log, fail, gatherMs: GATHER_MS };
   const grams = stack.own(await FollowedGrams.open(following));
   waitingFor = () => 'the grams of the aggregator';
@@ -56,48 +66,73 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
 
   const gramParts = stack.own(new GramPartPublisher(publisher, log, fail));
   const readers: PartitionReader[] = [];
-  const start = async (side: Side, source: string, reader: RecordReader): Promise<void> => {
-    const facing = side === 'user' ? 'item' : 'user';
-    const others = new Replica(kernels, settings.FACTOR_COUNT, partitions);
-    stack.own(await FollowedReplica.open(others, { ...following, side: facing }));
-    const surroundings = { others, grams: () => grams.latest ?? first };
-    const parts = {
-      model,
-      partitions,
-      settings: modelSettings,
-      kernels,
-      store,
-      publisher,
-      gramParts,
-    };
-    const groupId = updaterGroup(model, side);
-    const mayRebuildFromPart = settings.REBUILD_FROM_PART;
-    const wiring = { ...parts, admin, agreement, mayRebuildFromPart, log, fail };
-    const coalesce = side === 'item' && settings.ITEM_COALESCING;
-    const stage = new Stage({ ...wiring, side, source, surroundings, reader, coalesce });
+  const awaited: AwaitedTopic[] = [];
+  const read = async (
+    options: Pick<ReaderOptions, 'topic' | 'groupId'> & Partial<ReaderOptions>,
+    owner: Intake | Stage,
+  ): Promise<void> => {
+    const { KAFKA_SESSION_MS: sessionMs } = settings;
+    const reading = { admin, log, fail, sessionMs, onLoss: 'hold', ...options } as const;
+    const reader = new PartitionReader(kafka, reading, owner);
+    stack.own(reader);
+    readers.push(reader);
+    await reader.start();
+  };
+  const runStage = async (
+    side: Side,
+    source: string,
+    shard: StageOptions['shard'],
+  ): Promise<void> => {
+    const parts = { store, publisher, gramParts, admin, agreement, log, fail };
+    const halves = settings.STAGES.filter((stage) => stage !== 'intake').length;
+    const cacheBytes = (settings.STATE_CACHE_MB << 20) / halves;
+    const stage = new Stage({ ...parts, ...shape, side, source, model, shard, cacheBytes });
     stack.own({ close: () => stage.drain() });
-    const sessionMs = settings.KAFKA_SESSION_MS;
-    const gathering = side === 'item' ? { gatherMs: ITEM_GATHER_MS } : {};
-    const reading = { groupId, topic: source, admin, log, fail, sessionMs, ...gathering };
-    const records = new PartitionReader(kafka, { ...reading, onLoss: 'hold' }, stage);
-    stack.own(records);
-    readers.push(records);
-    await records.start();
+    const items = { gatherMs: ITEM_GATHER_MS, sliceBytes: ITEM_SLICE_BYTES };
+    const gathering = side === 'item' ? items : {};
+    await read({ topic: source, groupId: updaterGroup(model, side), ...gathering }, stage);
   };
-  const limits = {
-    valueMax: settings.RATING_MAX,
-    schemaIds: settings.RATING_SCHEMA_IDS,
-    schemas: ratingSchemas(settings.RATING_SCHEMAS),
-  };
-  if (settings.STAGES.includes('users')) {
-    const judge = new UserJudge({ model, partitions, limits, forgetSlice: FORGET_SLICE, meter });
-    await start('user', topicName('ratings', model), judge);
-  }
+
+  const common = { shards, settings: modelSettings, kernels, log };
+  const latest = () => grams.latest ?? first;
+  const timed = (side: Side) => (seconds: number) =>
+    metrics.updateDuration.observe({ side }, seconds);
   if (settings.STAGES.includes('items')) {
     const topic = topicName('itemRatings', model);
-    await start('item', topic, new ItemApplier({ topic, partitions, log }));
+    const coalesce = settings.ITEM_COALESCING;
+    const options = { ...common, topic, coalesce, grams: latest, timed: timed('item') };
+    await runStage('item', topic, (id, gram, former) => {
+      const cache = former instanceof ItemShard ? former.changes.cache : undefined;
+      return new ItemShard({ ...options, id }, gram, cache);
+    });
   }
-  waitingFor = () => servers.waitingFor() ?? firstOf(readers.map((each) => each.waitingFor));
+  if (settings.STAGES.includes('users')) {
+    const topic = topicName('userRatings', model);
+    const items = new Replica(kernels, factorCount, shards);
+    stack.own(await FollowedReplica.open(items, following));
+    const work = { items, meter, forgetSlice: FORGET_SLICE, grams: latest, timed: timed('user') };
+    const options = { ...common, ...work, topic };
+    await runStage('user', topic, (id, gram, former) => {
+      const cache = former instanceof UserShard ? former.changes.cache : undefined;
+      return new UserShard({ ...options, id }, gram, cache);
+    });
+  }
+  if (settings.STAGES.includes('intake')) {
+    const reader = new RatingReader(ratingRules(settings));
+    for (const topic of settings.RATINGS_TOPICS) {
+      const parts = { model, shards, reader, publisher, admin, store, agreement, log };
+      const intake = new Intake({ ...parts, topic });
+      const groupId = intakeGroup(model, topic);
+      const source = new AwaitedTopic({ topic, admin, log });
+      stack.own(source);
+      awaited.push(source);
+      source
+        .whenThere(() => read({ topic, groupId, commitMs: INTAKE_COMMIT_MS }, intake))
+        .catch(fail);
+    }
+  }
+  waitingFor = () =>
+    servers.waitingFor() ?? firstOf([...readers, ...awaited].map((each) => each.waitingFor));
   log.info({ stages: settings.STAGES, model }, 'updater started');
 });
 

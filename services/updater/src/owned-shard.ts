@@ -3,17 +3,17 @@
  * next commit and, once that is written, moves on. No I/O: the stage does that.
  */
 import { randomUUID } from 'node:crypto';
-import { factorBatchCodec, gramPartCodec, itemRatingsCodec, topicName } from '@freshet/events';
-import type { Commit, ShardState } from '@freshet/store';
+import {
+  type FactorBatch,
+  factorBatchCodec,
+  gramPartCodec,
+  itemRatingsCodec,
+  topicName,
+} from '@freshet/events';
+import type { Commit, ShardFacts, ShardState } from '@freshet/store';
 import { encodeOutbox, internalRecord, type LogRecord, type OutRecord } from '@freshet/stream';
-import { Batch, type Marks } from './batch.ts';
-import { factorBatch } from './factor-batch.ts';
-import { type Shard, type ShardChanges, TIMED_EVERY } from './shard.ts';
-
-/** Reads one record of the source topic into a shard. */
-export interface RecordReader {
-  apply(shard: Shard, marks: Marks, record: LogRecord, batch: Batch): void;
-}
+import { Batch } from './batch.ts';
+import type { Shard, ShardChanges } from './shard.ts';
 
 /** One commit and what it means. */
 export interface Step {
@@ -26,38 +26,27 @@ export interface Step {
 }
 
 /** What a shard begins with, or goes on with. */
-export interface Origin {
-  /** The life of the model, by which what was sent in an earlier one is told. */
-  readonly life: number;
-  /** The id of the source topic; absent where the broker cannot tell. */
-  readonly topic?: string | undefined;
-}
+export type Origin = Pick<ShardFacts, 'life' | 'leastLife' | 'topicId'>;
 
 export class OwnedShard {
-  readonly marks: Map<string, string>;
-  /** Facts of the beginning that no commit holds yet. */
-  #unsaved: Record<string, string>;
+  #facts: ShardFacts;
   #position: number;
-  #sequence: number;
-  #ratings: number;
+  #commit: string | null;
   #gram: Uint8Array;
+  /** Memory is ahead of the last commit that is known to be written. */
+  #isAhead = false;
 
   constructor(
     readonly shard: Shard,
     readonly epoch: number,
     readonly model: string,
     state: ShardState,
-    { life, topic }: Origin,
+    origin: Origin,
   ) {
-    this.#unsaved = {
-      ...(state.facts.life === String(life) ? {} : { life: String(life) }),
-      ...(state.facts.topic === undefined && topic !== undefined ? { topic } : {}),
-    };
-    this.marks = new Map(Object.entries({ ...state.facts, ...this.#unsaved }));
+    this.#facts = { ...state.facts, ...origin };
     this.#position = state.position ?? 0;
-    this.#sequence = Number(state.facts.sequence ?? 0);
-    this.#ratings = Number(state.facts.ratings ?? 0);
-    this.#gram = shard.gram.toBytes();
+    this.#commit = state.commit;
+    this.#gram = shard.changes.gram.toBytes();
   }
 
   /** The offset after everything that is committed. */
@@ -69,30 +58,22 @@ export class OwnedShard {
     return `${this.shard.id.side}:${this.shard.id.shard}`;
   }
 
+  /** Is what is in memory still what the store holds, as it was when somebody took the shard over? */
+  isAsStored({ fence, commit }: Pick<ShardState, 'fence' | 'commit'>): boolean {
+    return !this.#isAhead && fence === this.epoch && commit === this.#commit;
+  }
+
   /**
    * Applies records to the shard; `next` is the offset after the last of them, `unsent` what earlier
    * commits have not yet seen acknowledged.
    */
-  compute(
-    records: readonly LogRecord[],
-    next: number,
-    reader: RecordReader,
-    unsent: readonly OutRecord[],
-    /** Told how many seconds reading a record took, half-steps aside. */
-    timed: (seconds: number) => void,
-  ): Step {
-    const { shard } = this;
-    const batch = new Batch();
+  compute(records: readonly LogRecord[], next: number, unsent: readonly OutRecord[]): Step {
+    this.#isAhead = true;
+    const batch = new Batch(this.#facts);
     let done = 0;
     for (const record of records) {
-      shard.isTimed = done % TIMED_EVERY === 0;
-      const started = shard.isTimed ? performance.now() : 0;
-      const before = shard.timedSeconds;
-      reader.apply(shard, this.marks, record, batch);
-      if (shard.isTimed) {
-        timed((performance.now() - started) / 1000 - (shard.timedSeconds - before));
-      }
-      if (!batch.finished) break;
+      this.shard.apply(record, batch);
+      if (batch.unfinished !== null) break;
       done++;
     }
     this.shard.settle();
@@ -101,30 +82,24 @@ export class OwnedShard {
   }
 
   /** The step's commit is in the store. */
-  advance({ commit, batch }: Step): void {
+  advance({ commit }: Step): void {
     this.#position = commit.next;
-    this.#sequence++;
-    this.#ratings += batch.ratings;
+    this.#commit = commit.id;
+    this.#facts = commit.facts;
     this.#gram = commit.gram;
-    this.#unsaved = {};
-    for (const [name, fact] of Object.entries(commit.facts)) this.marks.set(name, fact);
+    this.#isAhead = false;
   }
 
   /** The partial gram as last committed, never one that a commit may still refuse. */
   gramPart(): OutRecord {
-    const { id, gram } = this.shard;
-    const part = {
-      ...id,
-      epoch: this.epoch,
-      sequence: this.#sequence,
-      ratings: this.#ratings,
-      factorCount: gram.factorCount,
-    };
+    const { sequence, ratings } = this.#facts;
+    const { factorCount } = this.shard.changes.gram;
+    const version = { ...this.shard.id, epoch: this.epoch, sequence };
     return internalRecord({
       topic: topicName('gramParts', this.model),
       partition: 0,
       key: this.key,
-      value: gramPartCodec.encode({ ...part, gram: this.#gram }),
+      value: gramPartCodec.encode({ ...version, ratings, factorCount, gram: this.#gram }),
     });
   }
 
@@ -133,38 +108,58 @@ export class OwnedShard {
     next: number,
     unsent: readonly OutRecord[],
   ): Pick<Step, 'commit' | 'out' | 'changes'> {
-    const { epoch, shard, model } = this;
+    const { epoch, shard } = this;
     const from = this.#position;
-    const sequence = this.#sequence + 1;
-    const changes = shard.takeChanges();
-    const { factorCount } = shard.gram;
-    const produced = Float64Array.from(batch.produced);
-    const head = { ...shard.id, epoch, sequence, from, next, factorCount, produced };
-    const factors = internalRecord({
-      topic: topicName(`${shard.id.side}Factors`, model),
-      partition: shard.id.shard,
-      key: this.key,
-      value: factorBatchCodec.encode(factorBatch(head, changes, shard)),
-    });
-    const out = [...this.#forwards(batch), ...batch.out, factors];
-    const facts = {
-      ...this.#unsaved,
-      ...Object.fromEntries(batch.marks),
-      ...Object.fromEntries(batch.tallies(this.marks)),
-      epoch: String(epoch),
-      sequence: String(sequence),
-      ratings: String(this.#ratings + batch.ratings),
-    };
-    const gram = shard.gram.toBytes();
+    const changes = shard.changes.take();
+    const facts = batch.factsAfter(epoch);
+    const out = [...this.#forwards(batch), this.#factors(batch, changes, facts, next)];
+    const { vectors, removed, bodies } = changes;
+    const gram = shard.changes.gram.toBytes();
     const outbox = encodeOutbox([...unsent, ...out]);
-    const { vectors, removed, rowAppends } = changes;
-    const written = { vectors, removed, rowAppends, gram, outbox, facts };
+    const written = { vectors, removed, bodies, gram, outbox, facts };
     return { commit: { ...written, epoch, id: randomUUID(), from, next }, out, changes };
+  }
+
+  /** What the commit moved, as replicas and scorers read it. */
+  #factors(batch: Batch, changes: ShardChanges, facts: ShardFacts, next: number): OutRecord {
+    const { side, shard } = this.shard.id;
+    const { factorCount } = this.shard.changes.gram;
+    const moved = [...changes.vectors].filter(([, { vector }]) => vector.length > 0);
+    const emptied = [...changes.vectors].filter(([, { vector }]) => vector.length === 0);
+    const removed = changes.removed.filter((id) => !changes.vectors.has(id));
+    const vectors = new Float32Array(moved.length * factorCount);
+    for (const [at, [, { vector }]] of moved.entries()) vectors.set(vector, at * factorCount);
+    const marks = [...batch.marks].filter(([, { offset }]) => offset >= 0);
+    const applied = Object.values(facts.sources).reduce((sum, mark) => sum + mark.applied.count, 0);
+    const event: FactorBatch = {
+      side,
+      shard,
+      epoch: facts.epoch,
+      sequence: facts.sequence,
+      from: this.#position,
+      next,
+      factorCount,
+      ids: moved.map(([id]) => id),
+      vectors,
+      trends: Float64Array.from(moved, ([, { trend }]) => trend),
+      deletes: [...removed, ...emptied.map(([id]) => id)],
+      produced: Float64Array.from(batch.produced),
+      applied,
+      sources: marks.map(([source]) => source),
+      offsets: Float64Array.from(marks, ([, { offset }]) => offset),
+    };
+    return internalRecord({
+      topic: topicName(`${side}Factors`, this.model),
+      partition: shard,
+      key: this.key,
+      value: factorBatchCodec.encode(event),
+    });
   }
 
   /** One record for each item shard that something was decided for. */
   #forwards({ forwards }: Batch): OutRecord[] {
-    const source = { sourceShard: this.shard.id.shard, life: Number(this.marks.get('life')) };
+    const { factorCount } = this.shard.changes.gram;
+    const source = { sourceShard: this.shard.id.shard, life: this.#facts.life ?? 0, factorCount };
     return [...forwards].map(([partition, { pack, produced }]) =>
       internalRecord({
         topic: topicName('itemRatings', this.model),

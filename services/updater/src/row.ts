@@ -1,10 +1,16 @@
 /**
- * The ratings of one user or one item, in event order, the newest last, as arrays that a half-step
- * reads without a copy. Neighbours are slots of the other side's replica. What was taken back is
- * remembered by its time, so that an older rating that comes late does not return.
+ * The ratings of one user in event order, the newest last, as arrays that a half-step reads without a copy.
+ * Neighbours are slots of the item replica. What was taken back is remembered by its time, so that an older
+ * rating that comes late does not return.
  */
+import type { KnownCell } from '@freshet/model';
+
 /** From this length on, a row remembers who is in it instead of searching for each newcomer. */
 const LONG = 1024;
+
+/** A slot, a value and a time, and the place in a Map of one that was taken back. */
+const ENTRY_BYTES = 16;
+const TOMBSTONE_BYTES = 64;
 
 export class Row {
   slots: Uint32Array;
@@ -14,10 +20,6 @@ export class Row {
   readonly start = 0;
   #tombstones: Map<number, number> | undefined;
   #members: Set<number> | undefined;
-  #newest: number | undefined = 0;
-  /** The last question and its answer: a rating asks the same thing three times. */
-  #asked = -1;
-  #answer = -1;
 
   constructor(capacity = 4) {
     this.slots = new Uint32Array(capacity);
@@ -25,37 +27,40 @@ export class Row {
     this.times = new Float64Array(capacity);
   }
 
+  get bytes(): number {
+    const tombstones = (this.#tombstones?.size ?? 0) + (this.#members?.size ?? 0);
+    return ENTRY_BYTES * this.slots.length + TOMBSTONE_BYTES * tombstones;
+  }
+
   isRated(slot: number): boolean {
     return this.#find(slot) >= 0;
   }
 
-  /** When this neighbour was last rated or taken back. */
-  timeOf(slot: number): number | undefined {
+  /** What is known of this neighbour; undefined: it was never rated. */
+  cellOf(slot: number): KnownCell | undefined {
     const at = this.#find(slot);
-    return at >= 0 ? this.times[at] : this.#tombstones?.get(slot);
+    if (at >= 0) return { value: this.values[at] as number, time: this.times[at] as number };
+    const time = this.#tombstones?.get(slot);
+    return time === undefined ? undefined : { value: null, time };
   }
 
-  /** Of the ratings that stand; searched for only after the newest was taken back. */
-  get newestTime(): number {
-    if (this.#newest === undefined) {
-      this.#newest = 0;
-      for (let at = 0; at < this.length; at++) {
-        this.#newest = Math.max(this.#newest, this.times[at] ?? 0);
-      }
-    }
-    return this.#newest;
+  /** Slots that were taken back, and when. */
+  tombstones(): Iterable<readonly [slot: number, time: number]> {
+    return this.#tombstones ?? [];
   }
 
   put(slot: number, value: number, time: number): void {
     this.#drop(slot);
     this.#tombstones?.delete(slot);
     if (this.length === this.slots.length) this.#grow();
-    this.slots[this.length] = slot;
-    this.values[this.length] = value;
-    this.times[this.length] = time;
-    if (this.#newest !== undefined && time > this.#newest) this.#newest = time;
+    const at = this.#placeOf(time);
+    for (const column of [this.slots, this.values, this.times]) {
+      column.copyWithin(at + 1, at, this.length);
+    }
+    this.slots[at] = slot;
+    this.values[at] = value;
+    this.times[at] = time;
     this.length++;
-    this.#asked = -1;
     if (this.#members) this.#members.add(slot);
     else if (this.length >= LONG) this.#members = new Set(this.slots.subarray(0, this.length));
   }
@@ -70,16 +75,14 @@ export class Row {
   takeBackAll(gone: ReadonlySet<number>, time: number): void {
     let kept = 0;
     for (let at = 0; at < this.length; at++) {
-      const slot = this.slots[at] ?? 0;
+      const slot = this.slots[at] as number;
       if (gone.has(slot)) continue;
       this.slots[kept] = slot;
-      this.values[kept] = this.values[at] ?? 0;
-      this.times[kept] = this.times[at] ?? 0;
+      this.values[kept] = this.values[at] as number;
+      this.times[kept] = this.times[at] as number;
       kept++;
     }
     this.length = kept;
-    this.#newest = undefined;
-    this.#asked = -1;
     this.#tombstones ??= new Map();
     for (const slot of gone) {
       this.#members?.delete(slot);
@@ -87,15 +90,15 @@ export class Row {
     }
   }
 
-  /** Searched from the newest: most questions are about what was rated a moment ago. */
-  #find(slot: number): number {
-    if (slot === this.#asked) return this.#answer;
-    this.#asked = slot;
-    this.#answer = this.#search(slot);
-    return this.#answer;
+  /** Behind everything that is not newer: most ratings come in the order of their times. */
+  #placeOf(time: number): number {
+    let at = this.length;
+    while (at > 0 && (this.times[at - 1] as number) > time) at--;
+    return at;
   }
 
-  #search(slot: number): number {
+  /** Searched from the newest: most questions are about what was rated a moment ago. */
+  #find(slot: number): number {
     if (this.length === 0 || this.#members?.has(slot) === false) return -1;
     return this.slots.lastIndexOf(slot, this.length - 1);
   }
@@ -103,12 +106,10 @@ export class Row {
   #drop(slot: number): void {
     const at = this.#find(slot);
     if (at < 0) return;
-    if (this.times[at] === this.#newest) this.#newest = undefined;
     for (const column of [this.slots, this.values, this.times]) {
       column.copyWithin(at, at + 1, this.length);
     }
     this.length--;
-    this.#asked = -1;
     this.#members?.delete(slot);
   }
 

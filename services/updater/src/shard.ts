@@ -1,273 +1,135 @@
 /**
- * One shard in memory: its vectors, its rows and its partial gram, and what a batch has changed of
- * them. Knows no Kafka, no Redis and no clock, nor which side it is on: rows name neighbours, and
- * the other side is a replica and a gram.
+ * What the shards of both sides have in common: who is in memory, the partial gram, and what a batch has
+ * changed. Knows no Kafka, no Redis and no clock.
  */
-import type { Kernels } from '@freshet/kernels';
-import {
-  addToTrend,
-  type Gram,
-  type Grams,
-  HalfStep,
-  type ModelSettings,
-  NO_TREND,
-  RowSampler,
-  startVector,
-} from '@freshet/model';
-import type { PrequentialMeter } from '@freshet/quality';
-import type { Replica } from '@freshet/session';
-import { encodeRowEntry, type RowEntry, type ShardId, type StoredVector } from '@freshet/store';
-import { Row } from './row.ts';
-
-interface Entity {
-  readonly id: string;
-  /** undefined while every rating is taken back. */
-  vector: Float32Array | undefined;
-  trend: number;
-  readonly row: Row;
-  /** What this batch has done to it so far; undefined: nothing. */
-  change: Change | undefined;
-}
-
-interface Change {
-  /** The vector as the gram has it. */
-  readonly before: Float32Array | undefined;
-  /** Entries of the row that no commit holds yet. */
-  readonly appends: Uint8Array[];
-  /** Seeds the half-step that waits for the end of the batch. */
-  pending: number | undefined;
-}
-
-/** What the half-steps of one side need beside the shard. */
-export interface Surroundings {
-  readonly others: Replica;
-  readonly grams: () => Grams;
-}
-
-export interface ShardOptions {
-  readonly id: ShardId;
-  readonly settings: ModelSettings;
-  readonly surroundings: Surroundings;
-  readonly gram: Gram;
-  readonly kernels: Kernels;
-  /** One half-step for all ratings that one owner has in a batch, instead of one for each. */
-  readonly coalesce: boolean;
-  /** Told how many seconds a half-step took, of those that are timed. */
-  readonly timed?: (seconds: number) => void;
-}
+import type { Gram } from '@freshet/model';
+import type { BodyChange, ShardId, StoredEntity, StoredVector } from '@freshet/store';
+import type { InternalEvents, LogRecord } from '@freshet/stream';
+import type { Batch } from './batch.ts';
+import { type Cached, EntityCache } from './entity-cache.ts';
 
 export interface ShardChanges {
   readonly vectors: ReadonlyMap<string, StoredVector>;
   readonly removed: readonly string[];
-  readonly rowAppends: ReadonlyMap<string, Uint8Array>;
-  /** How many owners got their first vector. */
+  readonly bodies: ReadonlyMap<string, BodyChange>;
+  /** How many got their first vector. */
   readonly born: number;
-  /** How many half-steps looked at a sample of a long row. */
-  readonly sampled: number;
+}
+
+/** One side's half of the work. */
+export interface Shard {
+  readonly id: ShardId;
+  readonly changes: ChangedEntities<Entity>;
+  /** Users or items that the record names and that must be in memory to apply it. */
+  idsIn(record: LogRecord): Iterable<string>;
+  /** Takes what the store holds of a user or an item into memory. */
+  restore(id: string, found: StoredEntity): void;
+  apply(record: LogRecord, batch: Batch): void;
+  /** Does what waits for the end of a batch. */
+  settle(): void;
+}
+
+export interface Entity extends Cached {
+  /** undefined while it has no rating. */
+  vector: Float32Array | undefined;
+  trend: number;
+  /** What is to be written of its body; undefined: nothing. */
+  takeBody(): BodyChange | undefined;
 }
 
 const NO_VECTOR = new Float32Array();
-const NO_ROW = new Row(0);
+
+/** What records say, each read once: first to see whom it names, then to apply it. */
+export class ReadOnce<T> {
+  readonly #events: InternalEvents<T>;
+  readonly #shard: number;
+  readonly #read = new WeakMap<LogRecord, { readonly event: T | undefined }>();
+
+  constructor(events: InternalEvents<T>, shard: number) {
+    this.#events = events;
+    this.#shard = shard;
+  }
+
+  /** undefined of a record that makes no sense. */
+  of(record: LogRecord): T | undefined {
+    const known = this.#read.get(record) ?? { event: this.#events.read(this.#shard, record) };
+    this.#read.set(record, known);
+    return known.event;
+  }
+}
+
+/** Seconds that half-steps take, of those that are timed. */
+export type Timed = (seconds: number) => void;
 
 /** A histogram takes a tenth as long as a half-step: some are timed, not all. */
-export const TIMED_EVERY = 8;
+const TIMED_EVERY = 8;
 
-export class Shard {
-  readonly id: ShardId;
+/** Times some of what it is given to do. */
+export class Stopwatch {
+  #runs = 0;
+
+  constructor(readonly timed: Timed) {}
+
+  run(work: () => void): void {
+    if (this.#runs++ % TIMED_EVERY !== 0) return work();
+    const started = performance.now();
+    work();
+    this.timed((performance.now() - started) / 1000);
+  }
+}
+
+export class ChangedEntities<E extends Entity> {
   readonly gram: Gram;
-  readonly #options: ShardOptions;
-  readonly #entities = new Map<string, Entity>();
-  readonly #halfStep: HalfStep;
-  readonly #sampler: RowSampler;
-  /** Whoever this batch has changed and not removed. */
-  readonly #changed = new Set<Entity>();
+  readonly cache: EntityCache<E>;
+  /** Whoever this batch has changed and not removed, with the vector that the gram has of it. */
+  readonly #before = new Map<E, Float32Array | undefined>();
   readonly #removed = new Set<string>();
-  /** While true, half-steps are timed. */
-  isTimed = false;
-  /** Seconds that timed half-steps have taken, all together. */
-  timedSeconds = 0;
   #born = 0;
-  #sampled = 0;
-  #sorted: { readonly owner: string; readonly neighbours: readonly string[] } | undefined;
 
-  constructor(options: ShardOptions) {
-    this.id = options.id;
-    this.gram = options.gram;
-    this.#options = options;
-    this.#halfStep = new HalfStep(options.kernels, options.settings);
-    this.#sampler = new RowSampler(options.settings);
+  constructor(gram: Gram, cache: EntityCache<E> = new EntityCache()) {
+    this.gram = gram;
+    this.cache = cache;
   }
 
-  restore(owner: string, stored: StoredVector, entries: Iterable<RowEntry>): void {
-    const row = new Row();
-    for (const { neighbour, value, time } of entries) {
-      if (value === null) row.takeBack(this.#slotOf(neighbour), time);
-      else row.put(this.#slotOf(neighbour), value, time);
-    }
-    const vector = stored.vector.length === 0 ? undefined : stored.vector;
-    const entity = { id: owner, vector, trend: stored.trend, row, change: undefined };
-    this.#entities.set(owner, entity);
+  /** Must be told before the vector moves. */
+  touch(entity: E): void {
+    if (!this.#before.has(entity)) this.#before.set(entity, entity.vector?.slice());
   }
 
-  /** When the owner last rated the neighbour or took it back. */
-  timeOf(owner: string, neighbour: string): number | undefined {
-    return this.#entities.get(owner)?.row.timeOf(this.#slotOf(neighbour));
+  born(): void {
+    this.#born++;
   }
 
-  isRated(owner: string, neighbour: string): boolean {
-    return this.#entities.get(owner)?.row.isRated(this.#slotOf(neighbour)) ?? false;
+  remove(entity: E): void {
+    const vector = this.#before.has(entity) ? this.#before.get(entity) : entity.vector;
+    this.gram.move(vector, undefined);
+    this.#before.delete(entity);
+    this.cache.delete(entity.id);
+    this.#removed.add(entity.id);
   }
 
-  /** The neighbours the owner has rated, by id, sorted. Sorted once, however often it is asked. */
-  rated(owner: string): readonly string[] {
-    if (this.#sorted?.owner === owner) return this.#sorted.neighbours;
-    const row = this.#entities.get(owner)?.row;
-    if (row === undefined) return [];
-    const { others } = this.#options.surroundings;
-    const slots = row.slots.subarray(0, row.length);
-    const neighbours = Array.from(slots, (slot) => others.idAt(slot)).sort();
-    this.#sorted = { owner, neighbours };
-    return neighbours;
-  }
-
-  /** Lets the meter see a first rating that is about to be set. */
-  ask(meter: PrequentialMeter, owner: string, neighbour: string, offset: number): void {
-    const { others, grams } = this.#options.surroundings;
-    const entity = this.#entities.get(owner);
-    const rated = entity?.row ?? NO_ROW;
-    const question = { offset, slot: this.#slotOf(neighbour), vector: entity?.vector, rated };
-    meter.ask(question, others, grams());
-  }
-
-  /** Records a rating (or, with null, takes it back) and moves the owner's vector. */
-  set(owner: string, entry: RowEntry, sourceOffset: number): void {
-    const entity = this.#entities.get(owner) ?? this.#add(owner);
-    const change = this.#write(entity, entry);
-    if (entry.value !== null) entity.trend = addToTrend(entity.trend, entry.time);
-    if (this.#options.coalesce) change.pending = sourceOffset;
-    else this.#move(entity, sourceOffset);
-  }
-
-  /** Takes the first ratings of `rated` back without moving the owner, soon to be forgotten whole. */
-  release(owner: string, count: number, time: number): void {
-    const entity = this.#entities.get(owner);
-    if (entity === undefined) return;
-    const gone = this.rated(owner).slice(0, count);
-    const rest = this.rated(owner).slice(count);
-    entity.row.takeBackAll(new Set(gone.map((id) => this.#slotOf(id))), time);
-    const { appends } = this.#changeOf(entity);
-    for (const neighbour of gone) appends.push(encodeRowEntry({ neighbour, value: null, time }));
-    this.#sorted = { owner, neighbours: rest };
-  }
-
-  /** Drops the owner whole, tombstones included. */
-  forget(owner: string): void {
-    const entity = this.#entities.get(owner);
-    if (entity === undefined) return;
-    this.gram.move(entity.change ? entity.change.before : entity.vector, undefined);
-    this.#sorted = undefined;
-    this.#entities.delete(owner);
-    this.#changed.delete(entity);
-    this.#removed.add(owner);
-  }
-
-  /** Does the half-steps that wait for the end of a batch. */
-  settle(): void {
-    let moves = 0;
-    for (const entity of this.#changed) {
-      if (entity.change?.pending === undefined) continue;
-      this.isTimed = moves++ % TIMED_EVERY === 0;
-      this.#move(entity, entity.change.pending);
-    }
+  entities(): IterableIterator<E> {
+    return this.#before.keys();
   }
 
   /** What changed since the last call, for one commit; vectors are the shard's own until the next. */
-  takeChanges(): ShardChanges {
+  take(): ShardChanges {
     const vectors = new Map<string, StoredVector>();
-    const rowAppends = new Map<string, Uint8Array>();
-    for (const entity of this.#changed) {
-      const { id, vector, trend, change } = entity;
+    const bodies = new Map<string, BodyChange>();
+    for (const [entity, before] of this.#before) {
+      const { id, vector, trend } = entity;
       // Once for all of a batch's moves: nothing in between looks at the gram.
-      this.gram.move(change?.before, vector);
+      this.gram.move(before, vector);
       vectors.set(id, { vector: vector ?? NO_VECTOR, trend });
-      const [only, ...more] = change?.appends ?? [];
-      if (only !== undefined) {
-        rowAppends.set(id, more.length === 0 ? only : Buffer.concat([only, ...more]));
-      }
-      entity.change = undefined;
+      const body = entity.takeBody();
+      if (body !== undefined) bodies.set(id, body);
+      this.cache.weigh(entity);
     }
-    const [born, sampled] = [this.#born, this.#sampled];
     const removed = [...this.#removed];
-    this.#changed.clear();
+    const born = this.#born;
+    this.#before.clear();
     this.#removed.clear();
-    [this.#born, this.#sampled] = [0, 0];
-    return { vectors, removed, rowAppends, born, sampled };
-  }
-
-  /** How many ratings the owner's row has, and the time of the newest. */
-  activity(owner: string): { readonly count: number; readonly newestTime: number } {
-    const row = this.#entities.get(owner)?.row;
-    return { count: row?.length ?? 0, newestTime: row?.newestTime ?? 0 };
-  }
-
-  #add(owner: string): Entity {
-    const blank = { vector: undefined, trend: NO_TREND, row: new Row(), change: undefined };
-    const entity: Entity = { id: owner, ...blank };
-    this.#entities.set(owner, entity);
-    return entity;
-  }
-
-  #write(entity: Entity, entry: RowEntry): Change {
-    const slot = this.#slotOf(entry.neighbour);
-    if (entry.value === null) entity.row.takeBack(slot, entry.time);
-    else entity.row.put(slot, entry.value, entry.time);
-    if (this.#sorted?.owner === entity.id) this.#sorted = undefined;
-    const change = this.#changeOf(entity);
-    change.appends.push(encodeRowEntry(entry));
-    return change;
-  }
-
-  #changeOf(entity: Entity): Change {
-    if (entity.change === undefined) {
-      entity.change = { before: entity.vector?.slice(), appends: [], pending: undefined };
-      this.#changed.add(entity);
-    }
-    return entity.change;
-  }
-
-  #move(entity: Entity, sourceOffset: number): void {
-    const { settings, surroundings } = this.#options;
-    const { side } = this.id;
-    const { row } = entity;
-    if (row.length === 0) {
-      entity.vector = undefined;
-      return;
-    }
-    const started = this.isTimed ? performance.now() : undefined;
-    const grams = surroundings.grams();
-    if (entity.vector === undefined) {
-      entity.vector = startVector(entity.id, side, grams, settings);
-      this.#born++;
-    }
-    const sampled = this.#sampler.sample(side, row, entity.id, sourceOffset);
-    if (sampled.length < row.length) this.#sampled++;
-    // In place: if the commit is refused, the whole shard is dropped.
-    this.#halfStep.run(side, entity.vector, sampled, surroundings.others.table, grams);
-    if (started !== undefined) this.#time((performance.now() - started) / 1000);
-  }
-
-  #time(seconds: number): void {
-    this.timedSeconds += seconds;
-    this.#options.timed?.(seconds);
-  }
-
-  #slotOf(neighbour: string): number {
-    const { settings, surroundings } = this.#options;
-    const known = surroundings.others.slotOf(neighbour);
-    if (known !== undefined) return known;
-    const facing = this.id.side === 'user' ? 'item' : 'user';
-    return surroundings.others.slotOrStart(neighbour, () =>
-      startVector(neighbour, facing, surroundings.grams(), settings),
-    );
+    this.#born = 0;
+    return { vectors, removed, bodies, born };
   }
 }

@@ -1,20 +1,12 @@
 /**
- * One side's half-steps: takes partitions over, applies their records batch by batch, commits each
- * batch with its outbox, then publishes. The same class runs both sides; only the reader of records
- * differs. What is committed and not yet acknowledged by Kafka stays in the outbox of the next commit,
- * so that a commit need not wait for Kafka and a take-over still finds everything.
+ * One side's half-steps: takes partitions over, loads whom a batch names, applies it, commits it with its
+ * outbox, then publishes. What is committed and not yet acknowledged by Kafka stays in the outbox of the
+ * next commit, so that a commit need not wait for Kafka and a take-over still finds everything.
  */
-import { parseSourceMark, type Side, topicName } from '@freshet/events';
-import type { Kernels } from '@freshet/kernels';
-import { Gram, type ModelSettings } from '@freshet/model';
+import { type Side, topicName } from '@freshet/events';
+import { Gram } from '@freshet/model';
 import { claimsAreBehind, lookAtSource, type ModelAgreement, unreadableAt } from '@freshet/session';
-import {
-  decodeRow,
-  type FactorStore,
-  type ShardId,
-  type ShardState,
-  StaleEpoch,
-} from '@freshet/store';
+import { type FactorStore, type ShardId, type ShardState, StaleEpoch } from '@freshet/store';
 import {
   decodeOutbox,
   LogFault,
@@ -26,26 +18,25 @@ import {
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 import type { GramPartPublisher } from './gram-part-publisher.ts';
 import { Outgoing, publishOutbox } from './outgoing.ts';
-import { OwnedShard, type RecordReader, type Step } from './owned-shard.ts';
-import { Shard, type Surroundings } from './shard.ts';
+import { type Origin, OwnedShard, type Step } from './owned-shard.ts';
+import type { Shard } from './shard.ts';
 
 export interface StageOptions {
   readonly side: Side;
+  /** The topic whose partitions the shards apply. */
   readonly source: string;
   readonly model: string;
-  readonly partitions: number;
-  readonly settings: ModelSettings;
-  readonly kernels: Kernels;
-  readonly surroundings: Surroundings;
-  readonly coalesce: boolean;
-  readonly reader: RecordReader;
+  readonly shards: number;
+  readonly factorCount: number;
+  /** A shard with nobody in memory, or with whom `former` has there. */
+  readonly shard: (id: ShardId, gram: Gram, former?: Shard) => Shard;
+  /** Memory for the users or items of all shards together. */
+  readonly cacheBytes: number;
   readonly store: FactorStore;
   readonly publisher: Pick<Publisher, 'append' | 'publish'>;
   readonly gramParts: GramPartPublisher;
   readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek'>;
-  readonly agreement: Pick<ModelAgreement, 'renew' | 'born'>;
-  /** Learn from what is left of a log when the store was lost. */
-  readonly mayRebuildFromPart: boolean;
+  readonly agreement: Pick<ModelAgreement, 'renew' | 'born' | 'rebuilt'>;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
 }
@@ -53,12 +44,17 @@ export interface StageOptions {
 interface Running {
   readonly owned: OwnedShard;
   readonly outgoing: Outgoing;
+  /** Who is on the way from the store, and when there. */
+  readonly pending: Map<string, Promise<void>>;
 }
 
-const ROWS_PER_READ = 500;
+/** How long the memory of a shard that went to another process is kept, in case it comes back. */
+const KEPT_MS = 30_000;
 
 export class Stage implements PartitionOwner {
   readonly #running = new Map<number, Running>();
+  /** Shards that were ours a moment ago. */
+  readonly #left = new Map<number, OwnedShard>();
   /** Of shards that are no longer ours too, as long as something is on its way to Kafka. */
   readonly #outgoing = new Set<Outgoing>();
 
@@ -81,16 +77,25 @@ export class Stage implements PartitionOwner {
       await publishOutbox(publisher, records, model);
       if (records.length > 0) metrics.replays.inc({ side });
     }
-    const origin = { life: await this.#lifeOf(id, state, epoch), topic: topicId };
-    const owned = new OwnedShard(await this.#load(id, state), epoch, model, state, origin);
+    const origin = await this.#originOf(id, state, epoch, topicId);
+    const owned = new OwnedShard(this.#shardOf(id, state), epoch, model, state, origin);
     const outgoing = new Outgoing({ side, model, publisher, log, fail: this.options.fail });
     for (const each of this.#outgoing) if (each.isEmpty) this.#outgoing.delete(each);
     this.#outgoing.add(outgoing);
-    this.#running.set(partition, { owned, outgoing });
+    this.#running.set(partition, { owned, outgoing, pending: new Map() });
     gramParts.moved(owned);
     metrics.takeOvers.inc({ side });
     log.info({ side, shard: partition, epoch, position: start }, 'shard taken over');
     return start;
+  }
+
+  /** Fetches ahead whom the records name that come next. If that fails, applying them tries again. */
+  prepare(partition: number, records: readonly LogRecord[]): void {
+    const running = this.#running.get(partition);
+    if (running === undefined) return;
+    this.#load(running, records).catch((error: unknown) => {
+      this.options.log.debug({ err: error }, 'not fetched ahead');
+    });
   }
 
   async apply(
@@ -99,19 +104,20 @@ export class Stage implements PartitionOwner {
     next: number,
     heartbeat: () => Promise<void>,
   ): Promise<boolean> {
-    const { side, reader } = this.options;
     const running = this.#running.get(partition);
     if (running === undefined) return false;
-    const timed = (seconds: number) =>
-      metrics.updateDuration.observe({ side, step: 'read' }, seconds);
+    const { log } = this.options;
+    const load = () => this.#load(running, records);
+    await untilAnswered(load, { log, what: 'batch not loaded', between: heartbeat });
     let rest = records;
     do {
       const { owned, outgoing } = running;
       await outgoing.room();
-      const step = owned.compute(rest, next, reader, outgoing.records, timed);
+      const step = owned.compute(rest, next, outgoing.records);
       if (!(await this.#commit(running, step, heartbeat))) return false;
       rest = step.rest;
     } while (rest.length > 0);
+    running.owned.shard.changes.cache.trim(this.options.cacheBytes / this.#running.size);
     return true;
   }
 
@@ -120,9 +126,9 @@ export class Stage implements PartitionOwner {
     const running = this.#running.get(partition);
     if (running === undefined) return true;
     const { epoch, position: reached, shard } = running.owned;
-    const { fence, position } = await this.options.store.facts(shard.id);
+    const { fence, position } = await this.options.store.head(shard.id);
     // A higher fence is another process, of which the group will tell.
-    return Number(fence ?? 0) >= epoch && Number(position ?? 0) >= reached;
+    return (fence ?? 0) >= epoch && (position ?? 0) >= reached;
   }
 
   async isMended(partition: number, fault: Error): Promise<boolean> {
@@ -130,21 +136,88 @@ export class Stage implements PartitionOwner {
     const state = await store.inspect({ side, shard: partition });
     if (fault instanceof StaleEpoch) return !(await claimsAreBehind(admin, model, state));
     if (!(fault instanceof LogFault)) return true;
-    if (fault.kind !== 'unreadable')
+    if (fault.kind !== 'unreadable') {
       return (await this.#look(partition, state)).fault === undefined;
+    }
     const place = { topic: source, partition };
     return (await unreadableAt(admin, place, state.position ?? 0)) === undefined;
   }
 
   release(partition: number): void {
     const running = this.#running.get(partition);
-    if (running) this.options.gramParts.released(running.owned);
     this.#running.delete(partition);
+    if (running === undefined) return;
+    const { owned } = running;
+    this.options.gramParts.released(owned);
+    this.#left.set(partition, owned);
+    setTimeout(() => {
+      if (this.#left.get(partition) === owned) this.#left.delete(partition);
+    }, KEPT_MS).unref();
   }
 
   /** Waits until everything committed is published. */
   async drain(): Promise<void> {
     await Promise.all([...this.#outgoing].map((each) => each.drained()));
+  }
+
+  /** Until everybody whom the records name is in memory. */
+  async #load({ owned, pending }: Running, records: readonly LogRecord[]): Promise<void> {
+    const { shard } = owned;
+    const missing = new Set<string>();
+    const waits = new Set<Promise<void>>();
+    for (const record of records) {
+      for (const id of shard.idsIn(record)) {
+        if (shard.changes.cache.has(id)) continue;
+        const coming = pending.get(id);
+        if (coming === undefined) missing.add(id);
+        else waits.add(coming);
+      }
+    }
+    if (missing.size > 0) {
+      const ids = [...missing];
+      const coming = this.#fetch(shard, ids).finally(() => {
+        for (const id of ids) pending.delete(id);
+      });
+      for (const id of ids) pending.set(id, coming);
+      waits.add(coming);
+    }
+    await Promise.all(waits);
+  }
+
+  async #fetch(shard: Shard, ids: readonly string[]): Promise<void> {
+    const found = await this.options.store.load(shard.id, ids);
+    // Its memory may be that of a successor by now, which has loaded them itself, and moved them on.
+    if (this.#running.get(shard.id.shard)?.owned.shard !== shard) return;
+    ids.forEach((id, at) => {
+      const entity = found[at];
+      if (entity !== undefined) shard.restore(id, entity);
+    });
+  }
+
+  /** Whom the shard had in memory when it was last ours counts, if nobody has written it since. */
+  #shardOf(id: ShardId, state: ShardState): Shard {
+    const { shard, factorCount } = this.options;
+    const gram = state.gram ? Gram.fromBytes(state.gram, factorCount) : Gram.zero(factorCount);
+    const left = this.#left.get(id.shard);
+    this.#left.delete(id.shard);
+    return shard(id, gram, left?.isAsStored(state) ? left.shard : undefined);
+  }
+
+  async #originOf(
+    id: ShardId,
+    state: ShardState,
+    epoch: number,
+    topicId: string | undefined,
+  ): Promise<Origin> {
+    const { agreement } = this.options;
+    const { facts } = state;
+    const isNew = facts.sequence === 0;
+    const least = id.side === 'user' ? agreement.rebuilt : agreement.born;
+    return {
+      life: await this.#lifeOf(id, state, epoch),
+      leastLife: isNew ? least : facts.leastLife,
+      topicId: facts.topicId ?? topicId ?? null,
+    };
   }
 
   /**
@@ -153,21 +226,20 @@ export class Stage implements PartitionOwner {
    * repetitions.
    */
   async #lifeOf({ side, shard }: ShardId, { facts }: ShardState, epoch: number): Promise<number> {
-    const { agreement, store, partitions } = this.options;
-    const life = Number(facts.life ?? agreement.born);
+    const { agreement, store, shards } = this.options;
+    const life = facts.life ?? agreement.born;
     if (side === 'item') return life;
-    for (let item = 0; item < partitions; item++) {
-      const marks = await store.facts({ side: 'item', shard: item });
-      if (parseSourceMark(marks[`source:${shard}`]).life > life) return epoch;
+    for (let item = 0; item < shards; item++) {
+      const { facts: theirs } = await store.head({ side: 'item', shard: item });
+      if ((theirs.sources[shard]?.life ?? 0) > life) return epoch;
     }
     return life;
   }
 
   #look(partition: number, state: ShardState) {
-    const { side, source, admin, model, agreement, mayRebuildFromPart } = this.options;
-    const history = { born: agreement.born, mayRebuildFromPart };
+    const { side, source, admin, model, agreement } = this.options;
     const id = { side, shard: partition };
-    return lookAtSource({ admin, model, topic: source, history }, id, state);
+    return lookAtSource({ admin, model, topic: source, agreement }, id, state);
   }
 
   async #commit(running: Running, step: Step, heartbeat: () => Promise<void>): Promise<boolean> {
@@ -202,36 +274,5 @@ export class Stage implements PartitionOwner {
     metrics.applied.inc({ side }, batch.moves);
     metrics.reratings.inc(batch.reratings);
     metrics.newEntities.inc({ side }, changes.born);
-    metrics.rowCapHits.inc({ side }, changes.sampled);
-    metrics.forwarded.inc(batch.strays);
-    for (const reason of batch.parked) metrics.parked.inc({ reason });
-  }
-
-  async #load(id: ShardId, state: ShardState): Promise<Shard> {
-    const { side, settings, surroundings, kernels, store, coalesce } = this.options;
-    const k = settings.factorCount;
-    const gram = state.gram ? Gram.fromBytes(state.gram, k) : Gram.zero(k);
-    const timed = (seconds: number) =>
-      metrics.updateDuration.observe({ side, step: 'half_step' }, seconds);
-    const shard = new Shard({ id, settings, surroundings, gram, kernels, coalesce, timed });
-    let owners: string[] = [];
-    const vectors = new Map<string, Parameters<Shard['restore']>[1]>();
-    const restore = async (): Promise<void> => {
-      const rows = await store.rows(id, owners);
-      owners.forEach((owner, at) => {
-        const stored = vectors.get(owner);
-        const entries = decodeRow(rows[at] ?? new Uint8Array()).values();
-        if (stored) shard.restore(owner, stored, entries);
-      });
-      owners = [];
-      vectors.clear();
-    };
-    for await (const [owner, stored] of store.vectors(id)) {
-      owners.push(owner);
-      vectors.set(owner, stored);
-      if (owners.length >= ROWS_PER_READ) await restore();
-    }
-    await restore();
-    return shard;
   }
 }

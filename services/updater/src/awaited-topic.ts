@@ -1,0 +1,44 @@
+/** A topic of somebody else's that may not be there yet: looked for again and again, and said. */
+import type { TopicAdmin } from '@freshet/stream';
+import { type Log, untilAnswered } from '@freshet/telemetry';
+
+export interface AwaitedOptions {
+  readonly topic: string;
+  readonly admin: Pick<TopicAdmin, 'exists'>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+const LOOK_MS = 1_000;
+
+export class AwaitedTopic {
+  readonly #options: AwaitedOptions;
+  #isThere = false;
+  #isClosed = false;
+
+  constructor(options: AwaitedOptions) {
+    this.#options = options;
+  }
+
+  get waitingFor(): string | null {
+    return this.#isThere ? null : `the topic ${this.#options.topic}, which does not exist`;
+  }
+
+  async whenThere(begin: () => Promise<void>): Promise<void> {
+    const { topic, admin, log } = this.#options;
+    const look = () => admin.exists(topic);
+    for (let looks = 0; !this.#isClosed; looks++) {
+      if (await untilAnswered(look, { log, what: 'source topic not looked for' })) {
+        this.#isThere = true;
+        return begin();
+      }
+      if (looks === 0) {
+        log.warn({ topic }, 'the topic does not exist: waiting for somebody to create it');
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The first stage: reads a topic of the user's, whatever its keys and partitions, and sends what is valid on
+ * to the shards of its users. Its only state is the offset that it commits to Kafka, with a mark of what it
+ * has sent. It may send twice; user shards drop what is not above the last offset they have of a source.
+ * Nothing between is missing: a batch is sent only after the one before it is acknowledged, whoever sends.
+ */
+import {
+  asPoison,
+  type PoisonReason,
+  type RatingEvent,
+  type RatingReader,
+  shardOf,
+  topicName,
+  UserRatingPack,
+  userRatingsCodec,
+} from '@freshet/events';
+import {
+  encodeIntakeMark,
+  type IntakeMark,
+  type IntakePlace,
+  intakeGroup,
+  intakePlace,
+  type ModelAgreement,
+  readTraces,
+  type SentPlace,
+  type SourceTrace,
+  sourceName,
+  unreadableAt,
+} from '@freshet/session';
+import { counted, type FactorStore } from '@freshet/store';
+import {
+  deadLetter,
+  internalRecord,
+  LogFault,
+  type LogRecord,
+  type OutRecord,
+  type PartitionOwner,
+  type Publisher,
+  type TopicAdmin,
+} from '@freshet/stream';
+import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
+import { publishOutbox } from './outgoing.ts';
+
+export interface IntakeOptions {
+  readonly topic: string;
+  readonly model: string;
+  readonly shards: number;
+  readonly reader: Pick<RatingReader, 'read'>;
+  readonly publisher: Pick<Publisher, 'publish'>;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek'>;
+  readonly store: Pick<FactorStore, 'acceptedLoss' | 'head'>;
+  readonly agreement: Pick<ModelAgreement, 'renew' | 'born' | 'rebuilt'>;
+  readonly log: Log;
+}
+
+interface Reached {
+  now: SentPlace;
+  /** The place before: an offset may be committed while the batch behind it is being noted. */
+  before: SentPlace;
+}
+
+export class Intake implements PartitionOwner {
+  readonly #options: IntakeOptions;
+  /** Also of partitions that are no longer ours: what was sent of them stays sent. */
+  readonly #reached = new Map<number, Reached>();
+  readonly #owned = new Set<number>();
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  async takeOver(partition: number): Promise<number> {
+    const { agreement, topic, log } = this.#options;
+    await agreement.renew();
+    const { fault, position, mark } = await this.#look(partition);
+    if (fault !== undefined) throw fault;
+    const place = { position, mark };
+    this.#reached.set(partition, { now: place, before: place });
+    this.#owned.add(partition);
+    log.info({ topic, partition, position }, 'source taken over');
+    return position;
+  }
+
+  async apply(
+    partition: number,
+    records: readonly LogRecord[],
+    next: number,
+    heartbeat: () => Promise<void>,
+  ): Promise<boolean> {
+    const reached = this.#reached.get(partition);
+    if (reached === undefined || !this.#owned.has(partition)) return false;
+    const { model, publisher, log } = this.#options;
+    const { mark, out, parked } = this.#pack(partition, records, reached.now.mark);
+    const publish = () => publishOutbox(publisher, out, model);
+    const timer = metrics.publishDuration.startTimer({ side: 'intake' });
+    const what = 'ratings not sent on';
+    await untilAnswered(publish, { log, what, between: heartbeat });
+    timer();
+    for (const reason of parked) metrics.parked.inc({ reason });
+    reached.before = reached.now;
+    reached.now = { position: next, mark };
+    return true;
+  }
+
+  release(partition: number): void {
+    this.#owned.delete(partition);
+  }
+
+  remark(partition: number, position: number): string | undefined {
+    const { now, before } = this.#reached.get(partition) ?? {};
+    const place = [now, before].find((each) => each?.position === position);
+    return place && encodeIntakeMark(place.mark);
+  }
+
+  /** False once a rebuild has begun: the source is to be read from its beginning again. */
+  async isStored(partition: number): Promise<boolean> {
+    const { now } = this.#reached.get(partition) ?? {};
+    if (now === undefined) return true;
+    const { life, topicId } = now.mark;
+    if (life < this.#options.agreement.rebuilt) return false;
+    const traces = this.#wasLost ? await this.#traces(partition) : [];
+    return traces.every((each) => each.topicId !== topicId || each.life <= life);
+  }
+
+  /** The store lost everything once, with it the epoch of a rebuild before, if there was one. */
+  get #wasLost(): boolean {
+    const { born, rebuilt } = this.#options.agreement;
+    return born !== rebuilt;
+  }
+
+  #traces(partition: number): Promise<SourceTrace[]> {
+    const { topic, shards, store } = this.#options;
+    return readTraces(store, shards, { topic, partition });
+  }
+
+  async isMended(partition: number, fault: Error): Promise<boolean> {
+    if (!(fault instanceof LogFault)) return true;
+    const { fault: left, position } = await this.#look(partition);
+    if (fault.kind !== 'unreadable') return left === undefined;
+    const { topic, admin } = this.#options;
+    return (await unreadableAt(admin, { topic, partition }, position)) === undefined;
+  }
+
+  /** Where to go on, and whether the log still has that. */
+  async #look(partition: number): Promise<IntakePlace> {
+    const { topic, model, admin, store, agreement } = this.#options;
+    const topicId = await admin.topicId(topic);
+    const range = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
+    const committed = (await admin.committed(intakeGroup(model, topic), topic)).get(partition);
+    const own = this.#reached.get(partition)?.now;
+    const isKnown = committed !== undefined || own?.mark.topicId === (topicId ?? topic);
+    return intakePlace(
+      { topic, partition, range, topicId },
+      {
+        committed,
+        own,
+        traces: isKnown && !this.#wasLost ? [] : await this.#traces(partition),
+        accepted: await store.acceptedLoss(topic, partition),
+        rebuilt: agreement.rebuilt,
+      },
+    );
+  }
+
+  #pack(partition: number, records: readonly LogRecord[], before: IntakeMark) {
+    const { topic, model, shards } = this.#options;
+    const packs = new Map<number, UserRatingPack>();
+    const out: OutRecord[] = [];
+    const parked: PoisonReason[] = [];
+    let { sent } = before;
+    for (const record of records) {
+      const event = this.#read(record, (poison) => {
+        parked.push(poison.reason);
+        out.push(deadLetter(model, { topic, partition }, record, poison));
+      });
+      if (event === undefined) continue;
+      const home = shardOf(event.user, shards);
+      const pack = packs.get(home) ?? new UserRatingPack();
+      packs.set(home, pack);
+      const start = pack.length;
+      pack.add(event, record.offset);
+      sent = counted(sent, pack.room, start, pack.length);
+    }
+    const { topicId, life } = before;
+    const source = { topic, topicId, partition, life };
+    const produced = records[0]?.timestamp ?? 0;
+    for (const [shard, { bytes: entries }] of packs) {
+      out.push(
+        internalRecord({
+          topic: topicName('userRatings', model),
+          partition: shard,
+          key: sourceName(topic, topicId, partition),
+          value: userRatingsCodec.encode({ ...source, produced, entries }),
+        }),
+      );
+    }
+    return { mark: { ...before, sent }, out, parked };
+  }
+
+  #read(
+    record: LogRecord,
+    refuse: (poison: ReturnType<typeof asPoison>) => void,
+  ): RatingEvent | undefined {
+    try {
+      return this.#options.reader.read(record);
+    } catch (error) {
+      refuse(asPoison(error));
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * The item side: what user shards decided, in the order of each. An entry repeated by a retry or a take-over
+ * is known by its source and dropped, however it was packed. An item keeps evidence, never who rated it.
+ */
+import { type CheckedItemRatings, type PackedRating, readItemRatings } from '@freshet/events';
+import type { Kernels } from '@freshet/kernels';
+import {
+  addToTrend,
+  Evidence,
+  EvidenceStep,
+  evidenceSeed,
+  type Gram,
+  type Grams,
+  type ModelSettings,
+  NO_TREND,
+  startVector,
+} from '@freshet/model';
+import {
+  type BodyChange,
+  counted,
+  isAbove,
+  NO_TALLY,
+  type ShardId,
+  type StoredEntity,
+} from '@freshet/store';
+import { InternalEvents, type LogRecord } from '@freshet/stream';
+import type { Log } from '@freshet/telemetry';
+import type { Batch } from './batch.ts';
+import type { EntityCache } from './entity-cache.ts';
+import {
+  ChangedEntities,
+  type Entity,
+  ReadOnce,
+  type Shard,
+  Stopwatch,
+  type Timed,
+} from './shard.ts';
+
+export interface ItemShardOptions {
+  readonly id: ShardId;
+  readonly topic: string;
+  readonly shards: number;
+  readonly settings: ModelSettings;
+  readonly kernels: Kernels;
+  readonly grams: () => Grams;
+  /** One half-step for all ratings of an item in a batch, instead of one for each. */
+  readonly coalesce: boolean;
+  readonly log: Pick<Log, 'warn'>;
+  readonly timed: Timed;
+}
+
+const ENTITY_BYTES = 300;
+
+class Item implements Entity {
+  vector: Float32Array | undefined;
+  trend = NO_TREND;
+  isChanged = false;
+
+  constructor(
+    readonly id: string,
+    readonly evidence: Evidence,
+  ) {}
+
+  get bytes(): number {
+    return ENTITY_BYTES + (this.vector?.byteLength ?? 0) + this.evidence.byteLength;
+  }
+
+  takeBody(): BodyChange | undefined {
+    this.isChanged = false;
+    return { bytes: this.evidence.toBytes(), isWhole: true };
+  }
+}
+
+export class ItemShard implements Shard {
+  readonly id: ShardId;
+  readonly changes: ChangedEntities<Item>;
+  readonly #options: ItemShardOptions;
+  readonly #read: ReadOnce<CheckedItemRatings>;
+  readonly #step: EvidenceStep;
+  readonly #stopwatch: Stopwatch;
+
+  constructor(options: ItemShardOptions, gram: Gram, cache?: EntityCache<Item>) {
+    const { topic, shards, settings, kernels, log } = options;
+    this.id = options.id;
+    this.#options = options;
+    this.changes = new ChangedEntities(gram, cache);
+    const shape = { shards, factorCount: settings.factorCount };
+    const decode = (value: Buffer, shard: number) => readItemRatings(value, shard, shape);
+    this.#read = new ReadOnce(new InternalEvents({ topic, log, decode }), options.id.shard);
+    this.#step = new EvidenceStep(kernels, settings);
+    this.#stopwatch = new Stopwatch(options.timed);
+  }
+
+  *idsIn(record: LogRecord): Iterable<string> {
+    for (const { item } of this.#read.of(record)?.ratings ?? []) yield item;
+  }
+
+  restore(id: string, { stored, body }: StoredEntity): void {
+    const { settings } = this.#options;
+    const evidence = body ? Evidence.fromBytes(body, settings) : Evidence.empty(settings);
+    const item = new Item(id, evidence);
+    if (stored && stored.vector.length > 0) item.vector = stored.vector;
+    if (stored) item.trend = stored.trend;
+    this.changes.cache.set(item);
+  }
+
+  apply(record: LogRecord, batch: Batch): void {
+    const event = this.#read.of(record);
+    if (event === undefined) return;
+    const { sourceShard, life, produced, entries, ratings } = event;
+    // From before this shard began: the user shards have sent it again since, or will.
+    if (life < batch.facts.leastLife) return;
+    const source = String(sourceShard);
+    let mark = batch.markOf(source);
+    for (const rating of ratings) {
+      const { sourceOffset: offset, ordinal } = rating;
+      if (!isAbove({ life, offset, ordinal }, mark)) continue;
+      const before = mark.life === life ? mark.applied : NO_TALLY;
+      const applied = counted(before, entries, rating.start, rating.decidedEnd);
+      mark = { life, offset, ordinal, applied };
+      this.#rate(rating);
+      batch.moved(produced);
+    }
+    batch.mark(source, mark);
+  }
+
+  settle(): void {
+    if (!this.#options.coalesce) return;
+    for (const item of [...this.changes.entities()]) this.#move(item);
+  }
+
+  #rate({ item: id, value, old, time, vector, sourceOffset }: PackedRating): void {
+    const item = this.changes.cache.get(id);
+    if (item === undefined) throw new Error(`item ${id} was not loaded`);
+    this.changes.touch(item);
+    item.isChanged = true;
+    item.evidence.apply({ value, old, vector }, evidenceSeed(id, sourceOffset));
+    if (value !== null) item.trend = addToTrend(item.trend, time);
+    if (!this.#options.coalesce) this.#move(item);
+  }
+
+  #move(item: Item): void {
+    const { settings, grams } = this.#options;
+    if (item.evidence.count === 0) {
+      this.changes.remove(item);
+      // Whoever rates it again in this batch finds it as new as it is.
+      this.restore(item.id, { stored: null, body: null });
+      return;
+    }
+    this.#stopwatch.run(() => {
+      const now = grams();
+      if (item.vector === undefined) {
+        item.vector = startVector(item.id, 'item', now, settings);
+        this.changes.born();
+      }
+      // In place: if the commit is refused, the whole shard is dropped.
+      this.#step.run(item.vector, item.evidence, now);
+    });
+  }
+}

@@ -1,0 +1,87 @@
+import { UserRatingPack, userRatingsCodec } from '@freshet/events';
+import { wasmKernels } from '@freshet/kernels';
+import { defaultModel, Gram } from '@freshet/model';
+import { Replica } from '@freshet/session';
+import { decodeRow, type FactorStore, MemoryStore } from '@freshet/store';
+import type { LogRecord } from '@freshet/stream';
+import { openLog } from '@freshet/telemetry';
+import { MemoryLog } from '@freshet/testkit';
+import { expect, it } from 'vitest';
+import { GramPartPublisher } from './gram-part-publisher.ts';
+import { Stage } from './stage.ts';
+import { UserShard } from './user-shard.ts';
+
+const settings = { ...defaultModel, factorCount: 4 };
+const topic = 'm.user-ratings';
+const SHARD = 0;
+
+function stageOn(store: FactorStore): Stage {
+  const [log, kernels, events] = [openLog('stage', 'silent'), wasmKernels(), new MemoryLog(1)];
+  const fail = (error: unknown): never => {
+    throw error;
+  };
+  const zero = { user: Gram.zero(4), item: Gram.zero(4), ratings: 0 };
+  const items = new Replica(kernels, 4, 1);
+  const work = { shards: 1, settings, kernels, grams: () => zero, log, timed: () => {} };
+  return new Stage({
+    side: 'user',
+    source: topic,
+    model: 'm',
+    shards: 1,
+    factorCount: 4,
+    cacheBytes: 1 << 20,
+    store,
+    publisher: events,
+    admin: events,
+    agreement: { renew: async () => {}, born: 0, rebuilt: 0 },
+    gramParts: new GramPartPublisher(events, log, fail),
+    log,
+    fail,
+    shard: (id, gram, former) => {
+      const cache = former instanceof UserShard ? former.changes.cache : undefined;
+      return new UserShard({ ...work, id, topic, items, forgetSlice: 1 }, gram, cache);
+    },
+  });
+}
+
+function ratingAt(offset: number, item: string): LogRecord {
+  const pack = new UserRatingPack();
+  pack.add({ kind: 'rate', user: 'ann', item, value: 5, time: offset }, offset);
+  const source = { topic: 'ratings', topicId: 'a', partition: 0, life: 0, produced: 0 };
+  const value = userRatingsCodec.encode({ ...source, entries: pack.bytes });
+  return { offset, timestamp: 0, key: null, value, headers: {} };
+}
+
+it('drops what was fetched ahead for a shard that went and came back meanwhile', async () => {
+  const memory = new MemoryStore();
+  let release = () => {};
+  let isHeldUp = true;
+  const store = new Proxy<FactorStore>(memory, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name).bind(target);
+      if (name !== 'load') return method;
+      return async (...args: unknown[]) => {
+        const found = await method(...args);
+        if (!isHeldUp) return found;
+        isHeldUp = false;
+        return new Promise((resolve) => {
+          release = () => resolve(found);
+        });
+      };
+    },
+  });
+  const stage = stageOn(store);
+  const beat = async () => {};
+  await stage.takeOver(SHARD);
+  stage.prepare(SHARD, [ratingAt(0, 'tea')]);
+  await new Promise((resolve) => setImmediate(resolve));
+  stage.release(SHARD);
+  await stage.takeOver(SHARD);
+  expect(await stage.apply(SHARD, [ratingAt(0, 'tea')], 1, beat)).toBe(true);
+  release();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await stage.apply(SHARD, [ratingAt(1, 'tea')], 2, beat)).toBe(true);
+  const { body, facts } = await memory.entity({ side: 'user', shard: SHARD }, 'ann');
+  expect([...decodeRow(body ?? new Uint8Array()).keys()]).toEqual(['tea']);
+  expect(facts.ratings).toBe(1);
+});
