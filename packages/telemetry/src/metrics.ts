@@ -12,6 +12,7 @@ const BATCH_RATINGS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 const BODY_BYTES = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576];
 
 const side = ['user', 'item'] as const;
+const stage = ['intake', ...side] as const;
 const users = ['all', 'cold', 'new'] as const;
 const method = ['model', 'popularity'] as const;
 
@@ -28,9 +29,9 @@ export const metrics = {
   updateDuration: table.histogram(
     ['updater'],
     'freshet_update_duration_seconds',
-    'How long do reading a rating and its half-step take, of a sample?',
+    'How long does a half-step take, of a sample?',
     STEP_SECONDS,
-    { side, step: ['read', 'half_step'] },
+    { side },
   ),
   committed: table.histogram(
     ['updater'],
@@ -51,7 +52,7 @@ export const metrics = {
     'freshet_publish_duration_seconds',
     'How long until Kafka has acknowledged what one batch publishes?',
     LATENCY_SECONDS,
-    { side },
+    { side: stage },
   ),
   batchRatings: table.histogram(
     ['updater'],
@@ -77,22 +78,11 @@ export const metrics = {
     'How many users and items got their first vector?',
     { side },
   ),
-  rowCapHits: table.counter(
-    ['updater'],
-    'freshet_row_cap_hits_total',
-    'How many half-steps used a sample because the row was too long?',
-    { side },
-  ),
   parked: table.counter(
     ['updater'],
     'freshet_ratings_parked_total',
     'How many records could never be applied, and why?',
     { reason: [] },
-  ),
-  forwarded: table.counter(
-    ['updater'],
-    'freshet_ratings_forwarded_total',
-    'How many records came on the wrong partition and were sent to the right one?',
   ),
   takeOvers: table.counter(
     ['updater'],
@@ -168,15 +158,15 @@ export const metrics = {
   ),
 
   lag: table.gauge(
-    ['aggregator', 'scorer'],
+    ['aggregator'],
     'freshet_lag_ratings',
-    'How many ratings are not yet at this point, by partition?',
+    'How many ratings are not yet at this point, by TOPIC:PARTITION that they come from, or by item shard?',
     { point: [], partition: [] },
   ),
   lagAll: table.gauge(
     ['aggregator', 'scorer'],
     'freshet_lag_ratings_all',
-    'How many ratings are produced and not yet at this point, over all partitions?',
+    'How many ratings are produced and not yet at this point, over everything?',
     { point: [] },
   ),
   lagAge: table.gauge(

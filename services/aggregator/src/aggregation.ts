@@ -114,16 +114,15 @@ export class Aggregation implements PartitionOwner {
 
   /** What the shards committed last, also where the topic has lost it. */
   async #readStore(): Promise<void> {
-    const { store, partitions, factorCount } = this.#options;
+    const { store, shards, factorCount } = this.#options;
     for (const side of sides) {
-      for (let shard = 0; shard < partitions; shard++) {
-        const { gram, facts } = await store.inspect({ side, shard });
-        const { fence, sequence = 0, ratings = 0 } = facts;
-        if (fence === undefined) continue;
+      for (let shard = 0; shard < shards; shard++) {
+        const { fence, gram, facts } = await store.inspect({ side, shard });
+        if (fence === null) continue;
         // Whoever took the shard over has said the same under this epoch, also if nothing was committed
         // since: an older one would go back behind what readers have seen, and they would refuse it.
-        const version = { epoch: Number(fence), sequence: Number(sequence) };
-        const counts = { factorCount, ratings: Number(ratings) };
+        const version = { epoch: fence, sequence: facts.sequence };
+        const counts = { factorCount, ratings: facts.ratings };
         const held = gram ?? Gram.zero(factorCount).toBytes();
         this.#sum.receive({ side, shard, ...version, ...counts, gram: held });
       }

@@ -1,5 +1,5 @@
 import { Gram } from '@freshet/model';
-import { MemoryStore } from '@freshet/store';
+import { MemoryStore, NO_FACTS } from '@freshet/store';
 import { expect, it } from 'vitest';
 import { gramDrift } from './drift-watch.ts';
 
@@ -19,10 +19,10 @@ async function storeWith(vectors: number[][], counted: number[][]): Promise<Memo
       vectors.map((vector, at) => [`u${at}`, { vector: Float32Array.from(vector), trend: 0 }]),
     ),
     removed: [],
-    rowAppends: new Map(),
+    bodies: new Map(),
     gram: gram.toBytes(),
     outbox: new Uint8Array(),
-    facts: {},
+    facts: NO_FACTS,
   });
   return store;
 }

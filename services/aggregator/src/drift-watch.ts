@@ -10,7 +10,7 @@ import { type Log, metrics } from '@freshet/telemetry';
 export interface DriftOptions {
   readonly store: FactorStore;
   readonly factorCount: number;
-  readonly partitions: number;
+  readonly shards: number;
   readonly log: Log;
 }
 
@@ -45,11 +45,11 @@ export class DriftWatch {
   }
 
   async #measure(): Promise<void> {
-    const { partitions, store, factorCount } = this.#options;
-    const turn = this.#next++ % (sides.length * partitions);
+    const { shards, store, factorCount } = this.#options;
+    const turn = this.#next++ % (sides.length * shards);
     const id: ShardId = {
-      side: sides[Math.floor(turn / partitions)] ?? 'user',
-      shard: turn % partitions,
+      side: sides[Math.floor(turn / shards)] ?? 'user',
+      shard: turn % shards,
     };
     const drift = await gramDrift(store, id, factorCount);
     if (drift !== undefined) metrics.gramDrift.set({ side: id.side }, drift);
@@ -62,13 +62,13 @@ export async function gramDrift(
   id: ShardId,
   factorCount: number,
 ): Promise<number | undefined> {
-  const { gram, facts } = await store.inspect(id);
+  const { gram, commit } = await store.inspect(id);
   if (gram === null) return undefined;
   const fresh = Gram.zero(factorCount);
   for await (const [, { vector }] of store.vectors(id)) {
     if (vector.length > 0) fresh.move(undefined, vector);
   }
-  if ((await store.inspect(id)).facts.commit !== facts.commit) return undefined;
+  if ((await store.head(id)).commit !== commit) return undefined;
   const stored = Gram.fromBytes(gram, factorCount);
   let [largest, difference] = [Number.MIN_VALUE, 0];
   stored.matrix.forEach((cell, at) => {

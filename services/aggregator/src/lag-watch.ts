@@ -1,12 +1,12 @@
 /**
- * How far is the model behind, and what does that cost? Measured from outside and for all partitions: an
+ * How far is the model behind, and what does that cost? Measured from outside and for everything: an
  * updater that stands still cannot tell its own lag. Looks at every scrape, so that the figure is of that
  * moment, and once a second in between, so that it can tell since when something waits.
  */
 import { expectedLoss, type LagCurve } from '@freshet/quality';
 import { Freshness, type Lags } from '@freshet/session';
 import { type Log, metrics } from '@freshet/telemetry';
-import { type Progress, readProgress, type Watched } from './progress.ts';
+import { type Point, type Progress, points, readProgress, type Watched } from './progress.ts';
 
 export interface LagWatchOptions extends Watched {
   readonly curve: LagCurve;
@@ -18,27 +18,34 @@ const LOOK_MS = 1_000;
 /** A scrape must be answered while Kafka or Redis is away; Prometheus waits 10 s. */
 const LIMIT_MS = 2_000;
 
+const NO_PASSAGE = { due: new Map<string, number>(), passed: new Map<string, number>() };
 const NOTHING: Progress = {
-  produced: new Map(),
-  applied: new Map(),
-  sent: new Map(),
-  received: new Map(),
+  intake: NO_PASSAGE,
+  user_applied: NO_PASSAGE,
+  item_applied: NO_PASSAGE,
 };
 const UNKNOWN = { ratings: Number.NaN, ms: Number.NaN };
 
 export class LagWatch {
   readonly #options: LagWatchOptions;
   #seen = NOTHING;
-  readonly #produced: Freshness;
-  readonly #sent: Freshness;
+  readonly #due: Readonly<Record<Point, Freshness<string>>>;
+  /** What has a series of its own, by point. */
+  readonly #told = new Map<Point, readonly string[]>();
   #reading: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: LagWatchOptions) {
     this.#options = options;
-    this.#produced = new Freshness(async () => this.#seen.produced, options.now);
-    this.#sent = new Freshness(async () => this.#seen.sent, options.now);
+    const dueAt = (point: Point) => new Freshness(async () => this.#seen[point].due, options.now);
+    this.#due = {
+      intake: dueAt('intake'),
+      user_applied: dueAt('user_applied'),
+      item_applied: dueAt('item_applied'),
+    };
+    const shards = Array.from({ length: options.shards }, (_, shard) => String(shard));
+    this.#told.set('item_applied', shards);
     this.#tellNothing();
     this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
   }
@@ -99,28 +106,45 @@ export class LagWatch {
 
   async #readAll(): Promise<void> {
     this.#seen = await readProgress(this.#options);
-    await this.#produced.look();
-    await this.#sent.look();
+    for (const due of Object.values(this.#due)) await due.look();
   }
 
   #tell(): void {
-    const user = this.#produced.lagOver(this.#seen.applied);
-    const pending = this.#sent.lagOver(this.#seen.received);
-    if (user === null || pending === null) return this.#tellNothing();
-    tell('user_applied', user);
+    const intake = this.#lagAt('intake');
+    const user = this.#lagAt('user_applied');
+    const pending = this.#lagAt('item_applied');
+    if (intake === null || user === null || pending === null) return this.#tellNothing();
+    this.#tellPoint('intake', intake);
+    this.#tellPoint('user_applied', user);
     // What no user shard has decided yet is not at the item shards either.
     const ratings = user.all.ratings + pending.all.ratings;
     const ms = Math.max(user.all.ms, pending.all.ms);
-    tell('item_applied', { shards: pending.shards, all: { ratings, ms } });
+    this.#tellPoint('item_applied', { ...pending, all: { ratings, ms } });
     this.#tellLoss(user.all.ratings);
   }
 
+  #lagAt(point: Point): Lags<string> | null {
+    return this.#due[point].lagOver(this.#seen[point].passed);
+  }
+
   #tellNothing(): void {
-    const { partitions } = this.#options;
-    const shards = new Map(Array.from({ length: partitions }, (_, shard) => [shard, UNKNOWN]));
-    tell('user_applied', { shards, all: UNKNOWN });
-    tell('item_applied', { shards, all: UNKNOWN });
+    for (const point of points) {
+      const known = this.#told.get(point) ?? [];
+      const shards = new Map(known.map((partition) => [partition, UNKNOWN]));
+      this.#tellPoint(point, { shards, all: UNKNOWN });
+    }
     this.#tellLoss(Number.NaN);
+  }
+
+  #tellPoint(point: Point, { shards, all }: Lags<string>): void {
+    for (const partition of this.#told.get(point) ?? []) {
+      // A topic that is no more has no lag.
+      if (!shards.has(partition)) metrics.lag.remove({ point, partition });
+    }
+    this.#told.set(point, [...shards.keys()]);
+    for (const [partition, { ratings }] of shards) metrics.lag.set({ point, partition }, ratings);
+    metrics.lagAll.set({ point }, all.ratings);
+    metrics.lagAge.set({ point }, all.ms / 1000);
   }
 
   #tellLoss(lag: number): void {
@@ -128,12 +152,4 @@ export class LagWatch {
     metrics.expectedLoss.set({ users: 'all' }, all);
     metrics.expectedLoss.set({ users: 'cold' }, cold);
   }
-}
-
-function tell(point: string, { shards, all }: Lags): void {
-  for (const [partition, { ratings }] of shards) {
-    metrics.lag.set({ point, partition: String(partition) }, ratings);
-  }
-  metrics.lagAll.set({ point }, all.ratings);
-  metrics.lagAge.set({ point }, all.ms / 1000);
 }

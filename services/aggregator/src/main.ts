@@ -31,8 +31,8 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
   const { kafka, admin, store, model, servers } = session;
   const publisher = stack.own(await Publisher.open(kafka));
   const topic = topicName('gramParts', model);
-  const { FACTOR_COUNT: factorCount, PARTITIONS: partitions, RHO: rho } = settings;
-  const shape = { partitions, factorCount };
+  const { FACTOR_COUNT: factorCount, SHARDS: shards, RHO: rho } = settings;
+  const shape = { shards, factorCount };
   const adding = stack.own(
     new Aggregation({ model, topic, ...shape, rho, publisher, admin, store, log, fail }),
   );
@@ -43,8 +43,9 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
   const reader = stack.own(new PartitionReader(kafka, reading, adding));
   const own = () => (reader.settled ? adding.waitingFor() : 'a place in its group');
   waitingFor = () => servers.waitingFor() ?? own();
-  stack.own(new DriftWatch({ store, factorCount, partitions, log }));
-  lag = stack.own(new LagWatch({ admin, store, model, partitions, curve, log }));
+  stack.own(new DriftWatch({ store, ...shape, log }));
+  const topics = settings.RATINGS_TOPICS;
+  lag = stack.own(new LagWatch({ admin, store, model, topics, shards, curve, log }));
   metrics.aggregatorActive.set(0);
   await reader.start();
   log.info({ model }, 'aggregator started');

@@ -1,60 +1,113 @@
 /**
- * How far did each shard come? What was produced by Kafka's ends, what was applied by the store: positions
- * for user shards, and for item shards the tallies that both sides keep in their commits, for a record of
- * item-ratings may carry several ratings.
+ * How far have ratings come? Kafka tells what was produced and what intake has sent on, the store what user
+ * shards and item shards have applied. Each count begins with a life of whoever sends: what was applied of
+ * an earlier life is none of it.
  */
-import { type Side, topicName } from '@freshet/events';
-import type { FactorStore } from '@freshet/store';
-import type { TopicAdmin } from '@freshet/stream';
+import type { Side } from '@freshet/events';
+import { readSources, type SourcePartition, sourceName } from '@freshet/session';
+import type { FactorStore, ShardFacts } from '@freshet/store';
 
 export interface Watched {
-  readonly admin: Pick<TopicAdmin, 'ends'>;
-  readonly store: Pick<FactorStore, 'facts'>;
+  readonly admin: Parameters<typeof readSources>[0];
+  readonly store: Pick<FactorStore, 'head'>;
   readonly model: string;
-  readonly partitions: number;
+  /** That ratings come from. */
+  readonly topics: readonly string[];
+  readonly shards: number;
 }
 
-type ByPartition = ReadonlyMap<number, number>;
+type Counts = ReadonlyMap<string, number>;
 
-export interface Progress {
-  /** Where each partition of the ratings topic ends. */
-  readonly produced: ByPartition;
-  /** Up to where each user shard has applied its partition. */
-  readonly applied: ByPartition;
-  /** Ratings that all user shards together have sent to each item shard. */
-  readonly sent: ByPartition;
-  /** Ratings that each item shard has applied. */
-  readonly received: ByPartition;
+/** Ratings that are to pass a point, and those that have; under the same names, counted from the same start. */
+export interface Passage {
+  readonly due: Counts;
+  readonly passed: Counts;
 }
+
+export const points = ['intake', 'user_applied', 'item_applied'] as const;
+export type Point = (typeof points)[number];
+
+/**
+ * Up to `user_applied` by partition of the sources, from being produced; at `item_applied` by item shard,
+ * from being sent by user shards.
+ */
+export type Progress = Readonly<Record<Point, Passage>>;
 
 /** Everything is asked for at once: what moves between two questions would count as lag, or hide it. */
 export async function readProgress(watched: Watched): Promise<Progress> {
-  const { admin, store, model, partitions } = watched;
-  const shards = Array.from({ length: partitions }, (_, shard) => shard);
-  const facts = (side: Side) => Promise.all(shards.map((shard) => store.facts({ side, shard })));
-  const [items, users, produced] = await Promise.all([
-    facts('item'),
-    facts('user'),
-    admin.ends(topicName('ratings', model)),
+  const { admin, store, model, topics, shards } = watched;
+  const factsOf = (side: Side) =>
+    Promise.all(
+      Array.from({ length: shards }, async (_, shard) => (await store.head({ side, shard })).facts),
+    );
+  const [items, users, sources] = await Promise.all([
+    factsOf('item'),
+    factsOf('user'),
+    readSources(admin, model, topics),
   ]);
-  const sentTo = (shard: number) => sum(users.map((each) => countOf(each[`sent:${shard}`])));
   return {
-    produced,
-    applied: byPartition(users.map(({ position }) => Number(position ?? 0))),
-    sent: byPartition(shards.map(sentTo)),
-    received: byPartition(items.map(({ applied }) => countOf(applied))),
+    intake: intakePassage(sources),
+    user_applied: userPassage(sources, users),
+    item_applied: itemPassage(users, items),
   };
 }
 
-/** A tally is `count:checksum`. */
-function countOf(tally: string | undefined): number {
-  return Number(tally?.split(':')[0] ?? 0);
+function intakePassage(sources: readonly SourcePartition[]): Passage {
+  return {
+    due: byPartition(sources, ({ end }) => end),
+    passed: byPartition(sources, ({ position, start }) => position ?? start),
+  };
 }
 
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
+/**
+ * What intake has sent and what it has not read yet are the ratings to be applied. Both are as of its last
+ * commit, up to 200 ms ago: what was applied since is in the second figure still, and taken off the sum.
+ */
+function userPassage(sources: readonly SourcePartition[], users: readonly ShardFacts[]): Passage {
+  return {
+    due: byPartition(sources, ({ mark, end, position, start }) => {
+      return mark.sent.count + Math.max(0, end - (position ?? start));
+    }),
+    passed: byPartition(sources, ({ topic, mark, partition }) => {
+      const name = sourceName(topic, mark.topicId, partition);
+      return sum(users, (facts) => appliedOf(facts, name, mark.life));
+    }),
+  };
 }
 
-function byPartition(counts: readonly number[]): ByPartition {
-  return new Map(counts.entries());
+/** Pairs of shards are told together by item shard; none makes up for what another one lacks. */
+function itemPassage(users: readonly ShardFacts[], items: readonly ShardFacts[]): Passage {
+  const due = new Map<string, number>();
+  const passed = new Map<string, number>();
+  items.forEach((item, shard) => {
+    const sentBy = users.map((user) => user.sent[shard]?.count ?? 0);
+    const appliedFrom = users.map(({ life }, nth) => appliedOf(item, String(nth), life));
+    due.set(
+      String(shard),
+      sum(sentBy, (count) => count),
+    );
+    const some = sentBy.map((count, nth) => Math.min(count, appliedFrom[nth] ?? 0));
+    passed.set(
+      String(shard),
+      sum(some, (count) => count),
+    );
+  });
+  return { due, passed };
+}
+
+/** What a shard has applied of what a source sent in this life. */
+function appliedOf({ sources }: ShardFacts, source: string, life: number | null): number {
+  const mark = sources[source];
+  return mark !== undefined && mark.life === life ? mark.applied.count : 0;
+}
+
+function byPartition(
+  sources: readonly SourcePartition[],
+  countOf: (source: SourcePartition) => number,
+): Counts {
+  return new Map(sources.map((source) => [`${source.topic}:${source.partition}`, countOf(source)]));
+}
+
+function sum<T>(all: readonly T[], countOf: (each: T) => number): number {
+  return all.reduce((total, each) => total + countOf(each), 0);
 }

@@ -28,9 +28,10 @@ export class Exposition {
     return exposition;
   }
 
-  static of(name: string, value: number): Exposition {
+  static of(values: Readonly<Record<string, number>>): Exposition {
     const exposition = new Exposition();
-    exposition.#add(name, { labels: {}, value });
+    for (const [name, value] of Object.entries(values))
+      exposition.#add(name, { labels: {}, value });
     return exposition;
   }
 

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { adminAddress, httpAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
-import { openTopics } from '@freshet/session';
+import { openTopics, readSources } from '@freshet/session';
 import { Tail } from '@freshet/stream';
 import { AdminServer, listening, metrics, runService } from '@freshet/telemetry';
 import { Broadcast } from './broadcast.ts';
@@ -29,7 +29,7 @@ await runService('console', settings.LOG_LEVEL, async (context) => {
 
   // Kafka alone: a console that needed the store would be gone just when the store is.
   const { kafka, admin } = await openTopics('console', settings, context);
-  const model = settings.MODEL;
+  const { MODEL: model, RATINGS_TOPICS: topics } = settings;
   const box = new LetterBox(model);
   const letters = topicName('ratingsDeadLetter', model);
   const ends = await admin.ends(letters);
@@ -47,10 +47,13 @@ await runService('console', settings.LOG_LEVEL, async (context) => {
     }),
   );
 
-  const ratings = topicName('ratings', model);
-  const produced = async () => {
-    const known = await admin.ends(ratings);
-    return [...known.values()].reduce((sum, end) => sum + end, 0);
+  const lookAtLog = async () => {
+    let [produced, taken] = [0, 0];
+    for (const { start, end, position } of await readSources(admin, model, topics)) {
+      produced += end;
+      taken += position ?? start;
+    }
+    return { produced, taken };
   };
   const broadcast: Broadcast = stack.own(
     new Broadcast((viewers) => {
@@ -61,7 +64,7 @@ await runService('console', settings.LOG_LEVEL, async (context) => {
   const sampler = stack.own(
     new Sampler({
       targets: targetsOf(settings).map((address) => new Target(address)),
-      produced,
+      lookAtLog,
       letters: box,
       viewers: () => broadcast.viewers,
       deliver: (frame) => broadcast.deliver(frame),

@@ -2,14 +2,14 @@ import { exposeMetrics, metricTable, registry } from '@freshet/telemetry';
 import { describe, expect, it } from 'vitest';
 import { Exposition } from './exposition.ts';
 import { type SeriesName, seriesNames } from './live/frame.ts';
-import { LOG, LOG_END, measures } from './measures.ts';
+import { LOG, LOG_END, LOG_TAKEN, measures } from './measures.ts';
 import { ScrapeWindow } from './scrape-window.ts';
 
 const services = ['updater', 'aggregator', 'scorer'] as const;
 
 /** Labels whose values come with a deployment, as the services set them. */
 const open: Readonly<Record<string, readonly string[]>> = {
-  point: ['user_applied', 'item_applied', 'served'],
+  point: ['intake', 'user_applied', 'item_applied', 'served'],
   reason: ['not-json'],
   partition: ['0'],
 };
@@ -45,7 +45,7 @@ function moveEverything(observations: number): void {
 async function watchedPages() {
   const windows = new Map<string, ScrapeWindow>([[LOG, new ScrapeWindow()]]);
   for (const at of [0, 3_000]) {
-    windows.get(LOG)?.add(at, Exposition.of(LOG_END, at));
+    windows.get(LOG)?.add(at, Exposition.of({ [LOG_END]: at, [LOG_TAKEN]: at }));
     for (const service of services) {
       const window = windows.get(service) ?? new ScrapeWindow();
       // Sets every metric back to "not measured": it is moved anew for each page.

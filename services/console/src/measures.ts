@@ -14,12 +14,14 @@ type Measure = (watched: Watched) => number;
 const RATE_MS = 3_000;
 /** Enough observations for a p99 at twenty ratings a second. */
 const QUANTILE_MS = 10_000;
-/** The end of the ratings topic, which the console itself looks at, as if a service had told it. */
+/** Ratings produced and taken by intake, which the console itself looks at, as if a service had told it. */
 export const LOG = 'log';
 export const LOG_END = 'ratings_end';
+export const LOG_TAKEN = 'ratings_taken';
 
 export const measures: Readonly<Record<SeriesName, Measure>> = {
   producedRate: rate(LOG, LOG_END),
+  takenRate: rate(LOG, LOG_TAKEN),
   userRate: rate('updater', 'freshet_ratings_applied_total', { side: 'user' }),
   itemRate: rate('updater', 'freshet_ratings_applied_total', { side: 'item' }),
   movedRate: rate('scorer', 'freshet_rating_servable_seconds_count'),
@@ -30,6 +32,7 @@ export const measures: Readonly<Record<SeriesName, Measure>> = {
   storedP99: latency(0.99, 'updater', 'freshet_rating_committed_seconds'),
   servableP50: latency(0.5, 'scorer', 'freshet_rating_servable_seconds'),
   servableP99: latency(0.99, 'scorer', 'freshet_rating_servable_seconds'),
+  lagIntake: worst('aggregator', 'freshet_lag_ratings_all', { point: 'intake' }),
   lagUser: worst('aggregator', 'freshet_lag_ratings_all', { point: 'user_applied' }),
   lagItem: worst('aggregator', 'freshet_lag_ratings_all', { point: 'item_applied' }),
   lagServed: worst('scorer', 'freshet_lag_ratings_all', { point: 'served' }),

@@ -33,12 +33,14 @@ async function service(answers: { now: Answer }, page: () => string): Promise<st
 
 const nothing = { all: () => [], fresh: () => [] };
 
-async function watching(service: string, address: string, produced = async () => 0) {
+const nobodyRates = async () => ({ produced: 0, taken: 0 });
+
+async function watching(service: string, address: string, lookAtLog = nobodyRates) {
   const frames: Frame[] = [];
   const clock = { now: 1_000_000 };
   const sampler = new Sampler({
     targets: [new Target({ service, address })],
-    produced,
+    lookAtLog,
     letters: nothing,
     viewers: () => 0,
     deliver: (frame) => frames.push(frame),
@@ -106,14 +108,15 @@ describe('the sampler', () => {
 
   it('goes on while Kafka cannot say how much was produced', async () => {
     let produced = 0;
-    const kafka = async (): Promise<number> => {
+    const kafka = async () => {
       if (produced === 10) throw new Error('no leader');
-      return produced;
+      return { produced, taken: produced - 1 };
     };
     const { look } = await watching('scorer', '127.0.0.1:1', kafka);
     await look();
     produced = 5;
-    expect(value(await look(), 'producedRate')).toBe(5);
+    const frame = await look();
+    expect([value(frame, 'producedRate'), value(frame, 'takenRate')]).toEqual([5, 5]);
     produced = 10;
     expect(value(await look(), 'producedRate')).toBeNull();
   });
@@ -124,7 +127,7 @@ describe('the sampler', () => {
       let [frames, viewers] = [0, 0];
       const sampler = new Sampler({
         targets: [],
-        produced: async () => 0,
+        lookAtLog: nobodyRates,
         letters: nothing,
         viewers: () => viewers,
         deliver: () => frames++,

@@ -8,14 +8,19 @@ import {
   seriesNames,
 } from './live/frame.ts';
 import { SeriesRing } from './live/series-ring.ts';
-import { LOG, LOG_END, measures } from './measures.ts';
+import { LOG, LOG_END, LOG_TAKEN, measures } from './measures.ts';
 import { ScrapeWindow } from './scrape-window.ts';
 import type { Target } from './target.ts';
 
+/** Ratings ever produced, and how many of them intake has taken. */
+export interface LogProgress {
+  readonly produced: number;
+  readonly taken: number;
+}
+
 export interface SamplerOptions {
   readonly targets: readonly Target[];
-  /** Ratings ever produced. */
-  readonly produced: () => Promise<number>;
+  readonly lookAtLog: () => Promise<LogProgress>;
   readonly letters: { all(): readonly DeadLetter[]; fresh(): readonly DeadLetter[] };
   /** Pages that are open. */
   readonly viewers: () => number;
@@ -28,7 +33,7 @@ export interface SamplerOptions {
 const WATCHED_MS = 1_000;
 /** With nobody looking, as often as a history needs that is there when somebody does. */
 const UNWATCHED_MS = 5_000;
-const PRODUCED_LIMIT_MS = 800;
+const LOG_LIMIT_MS = 800;
 /** Enough digits for any chart, and a history of them fits into a few hundred KB. */
 const DIGITS = 5;
 
@@ -40,7 +45,7 @@ export class Sampler {
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
   #lastLook = 0;
-  #asking: Promise<number | undefined> | undefined;
+  #asking: Promise<LogProgress | undefined> | undefined;
   #closed = false;
 
   constructor(options: SamplerOptions) {
@@ -107,17 +112,18 @@ export class Sampler {
   /** Kafka away is no reason to stop telling of the rest: it is waited for shortly, and asked once at a time. */
   async #lookAtLog(): Promise<void> {
     this.#asking ??= this.#options
-      .produced()
+      .lookAtLog()
       .catch(() => undefined)
       .finally(() => {
         this.#asking = undefined;
       });
     const limit = new Promise<undefined>((resolve) => {
-      setTimeout(() => resolve(undefined), PRODUCED_LIMIT_MS).unref();
+      setTimeout(() => resolve(undefined), LOG_LIMIT_MS).unref();
     });
-    const produced = await Promise.race([this.#asking, limit]);
-    if (produced === undefined) this.#log.silence();
-    else this.#log.add(this.#now(), Exposition.of(LOG_END, produced));
+    const seen = await Promise.race([this.#asking, limit]);
+    if (seen === undefined) return this.#log.silence();
+    const { produced, taken } = seen;
+    this.#log.add(this.#now(), Exposition.of({ [LOG_END]: produced, [LOG_TAKEN]: taken }));
   }
 }
 

@@ -1,6 +1,7 @@
 /** The shapes that several routes take or give, once: checked, serialized and documented from here. */
 import { idBytesLimit } from '@freshet/events';
 import type { Wishes } from './recommender.ts';
+import type { ProducedAt } from './source-names.ts';
 
 /** Every bound that a request may run into. */
 export interface HttpLimits {
@@ -21,10 +22,17 @@ export const modelSchema = {
   type: 'object',
   properties: {
     name: { type: 'string' },
-    position: { type: ['integer', 'null'] },
-    sequence: { type: ['integer', 'null'] },
+    position: {
+      type: ['integer', 'null'],
+      description: 'offset after the last record of user-ratings that the user’s shard has applied',
+    },
+    sequence: {
+      type: ['integer', 'null'],
+      description: 'commits of that shard that the answer knows of, at least',
+    },
     lag: {
       type: ['object', 'null'],
+      description: 'ratings produced, of all users, that answers do not know of yet',
       properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
     },
   },
@@ -85,7 +93,15 @@ export function wishesOf({ offset, exclude, include_rated, category, after }: Wi
   };
 }
 
-function placeOf(after: string): { partition: number; offset: number } {
-  const [partition = 0, offset = 0] = after.split(':').map(Number);
-  return { partition, offset };
+/** PARTITION:OFFSET of the topic that ratings over HTTP are written to, TOPIC/PARTITION:OFFSET of any. */
+export const afterSchema = {
+  type: 'string',
+  pattern: '^(?:[A-Za-z0-9._-]{1,249}/)?\\d{1,10}:\\d{1,15}$',
+} as const;
+
+function placeOf(after: string): ProducedAt {
+  const [where = '', offset] = after.split(':');
+  const [partition, topic] = where.split('/').reverse();
+  const place = { partition: Number(partition), offset: Number(offset) };
+  return topic === undefined ? place : { topic, ...place };
 }

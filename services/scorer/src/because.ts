@@ -3,7 +3,7 @@
  * half Hessian: the score of an item is a sum with one term for each rating and one for the mean. What the
  * vector has not yet descended is told as the rest, so that the parts add up to the score.
  */
-import { emptyRow, type Grams, type ModelSettings, priorWeight, RowSampler } from '@freshet/model';
+import { emptyRow, type Grams, type ModelSettings, priorWeight, RowWindow } from '@freshet/model';
 
 export interface Explained {
   readonly item: string;
@@ -19,9 +19,12 @@ export interface Reasons {
   readonly rest: number;
 }
 
-/** Ratings oldest first; `target` is the vector of the item asked for, `score` what it is given now. */
+/**
+ * All ratings, oldest first; `target` is the vector of the item asked for, `score` what it is given now. Only
+ * the newest carry it, those that a half-step looks at.
+ */
 export function because(
-  ratings: readonly Explained[],
+  all: readonly Explained[],
   target: Float32Array,
   score: number,
   grams: Grams,
@@ -29,7 +32,8 @@ export function because(
 ): Reasons {
   const k = target.length;
   const alpha = priorWeight(settings.rho, grams);
-  const weights = weightsOf(ratings, settings);
+  const weights = weightsOf(all, settings);
+  const ratings = all.slice(all.length - weights.length);
   const matrix = Float64Array.from(grams.item.matrix, (cell) => alpha * cell);
   for (let f = 0; f < k; f++) matrix[f * k + f] = (matrix[f * k + f] ?? 0) + settings.userShrinkage;
   ratings.forEach(({ vector }, nth) => {
@@ -48,12 +52,11 @@ export function because(
   return { score, contributions, mean, rest: score - told };
 }
 
-/** As a half-step weighs them; every rating, however many, for each must be told. */
-function weightsOf(ratings: readonly Explained[], settings: ModelSettings): Float32Array {
-  const rowCap = Math.max(settings.rowCap, ratings.length + 1);
-  const values = Float32Array.from(ratings, ({ value }) => value);
-  const full = { ...emptyRow(ratings.length), values, start: 0, length: ratings.length };
-  return new RowSampler({ ...settings, rowCap }).sample('user', full, '', 0).weights.slice();
+/** How a half-step weighs the ratings it looks at. */
+function weightsOf(all: readonly Explained[], settings: ModelSettings): Float32Array {
+  const full = { ...emptyRow(all.length), start: 0, length: all.length };
+  const { weights, length } = new RowWindow(settings).of(full);
+  return weights.slice(0, length);
 }
 
 function addOuter(scale: number, v: Float32Array, matrix: Float64Array): void {

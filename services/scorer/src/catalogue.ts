@@ -25,11 +25,11 @@ class ToldReplica extends Replica {
   constructor(
     kernels: Kernels,
     factorCount: number,
-    partitions: number,
+    shards: number,
     options: ReplicaOptions,
     moved: (batch: FactorBatch) => void,
   ) {
-    super(kernels, factorCount, partitions, options);
+    super(kernels, factorCount, shards, options);
     this.#moved = moved;
   }
 
@@ -52,13 +52,13 @@ export class Catalogue {
   constructor(
     kernels: Kernels,
     factorCount: number,
-    partitions: number,
+    shards: number,
     moved: (batch: FactorBatch) => void = () => {},
   ) {
     this.#kernels = kernels;
     this.#table = kernels.rankedTable(factorCount);
     const options = { table: this.#table, present: (slot: number) => this.#show(slot) };
-    this.items = new ToldReplica(kernels, factorCount, partitions, options, moved);
+    this.items = new ToldReplica(kernels, factorCount, shards, options, moved);
   }
 
   /** The exact best of each query, as the catalogue is at this moment. */

@@ -46,6 +46,16 @@ describe(`reasons (seed ${SEED})`, () => {
     expect(contributions).toHaveLength(3);
   });
 
+  it('are the newest ratings, as many as a half-step looks at', () => {
+    const { catalogue, grams } = world();
+    const target = catalogue.vectorOf('i5') ?? new Float32Array(K);
+    const all = Array.from({ length: 5 }, (_, n) => {
+      return { item: `i${n}`, value: 5, vector: catalogue.vectorOf(`i${n}`) ?? target };
+    });
+    const { contributions } = because(all, target, 1, grams, { ...settings, window: 3 });
+    expect(contributions.map(({ item }) => item).sort()).toEqual(['i2', 'i3', 'i4']);
+  });
+
   it('of no ratings are the mean alone', () => {
     const { catalogue, grams } = world();
     const target = catalogue.vectorOf('i5') ?? new Float32Array(K);

@@ -25,14 +25,8 @@ export async function followUsers(
   const positions = new Map(await admin.ends(topic));
   for (const shard of positions.keys()) {
     const attempts = { log, what: 'user shard not looked at' };
-    const facts = await untilAnswered(() => store.facts({ side: 'user', shard }), attempts);
-    const { epoch, sequence, position } = facts;
-    if (position === undefined) continue;
-    users.begin(shard, {
-      epoch: Number(epoch ?? 0),
-      sequence: Number(sequence ?? 0),
-      next: Number(position),
-    });
+    const head = await untilAnswered(() => store.head({ side: 'user', shard }), attempts);
+    users.begin(shard, head);
   }
   return Tail.open(kafka, admin, {
     topic,

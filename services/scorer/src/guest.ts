@@ -3,7 +3,7 @@
  * half-steps descend on, from the mean of all users until it falls no further. Nothing is kept.
  */
 import type { Kernels, VectorTable } from '@freshet/kernels';
-import { type Grams, HalfStep, type ModelSettings, meanVector, RowSampler } from '@freshet/model';
+import { type Grams, HalfStep, type ModelSettings, meanVector, RowWindow } from '@freshet/model';
 import type { Catalogue } from './catalogue.ts';
 
 export interface GuestRating {
@@ -18,7 +18,7 @@ export class GuestFolder {
   readonly #catalogue: Pick<Catalogue, 'vectorOf'>;
   readonly #grams: () => Grams;
   readonly #halfStep: HalfStep;
-  readonly #sampler: RowSampler;
+  readonly #window: RowWindow;
   /** Copies of the rated items' vectors, overwritten by the next guest. */
   readonly #neighbours: VectorTable;
 
@@ -31,7 +31,7 @@ export class GuestFolder {
     this.#catalogue = catalogue;
     this.#grams = grams;
     this.#halfStep = new HalfStep(kernels, settings);
-    this.#sampler = new RowSampler(settings);
+    this.#window = new RowWindow(settings);
     this.#neighbours = kernels.table(settings.factorCount);
   }
 
@@ -55,8 +55,8 @@ export class GuestFolder {
     const grams = this.#grams();
     const own = new Float32Array(this.#neighbours.factorCount);
     meanVector('user', grams, own);
+    const row = this.#window.of(full);
     for (let round = 0; round < ROUNDS; round++) {
-      const row = this.#sampler.sample('user', full, 'guest', 0);
       const { before, after } = this.#halfStep.run('user', own, row, this.#neighbours, grams);
       if (before - after <= ENOUGH * Math.abs(before)) break;
     }

@@ -1,13 +1,13 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
 import { adminAddress, httpAddress, type Settings, serviceSettings } from '@freshet/config';
-import { type FactorBatch, poisonReasons, topicName } from '@freshet/events';
+import { type FactorBatch, poisonReasons, ratingRules, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import type { Grams } from '@freshet/model';
 import {
   FollowedGrams,
   FollowedReplica,
-  Freshness,
   openSession,
+  readSources,
   type Session,
 } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
@@ -17,6 +17,7 @@ import {
   metrics,
   runService,
   type ServiceContext,
+  untilAnswered,
 } from '@freshet/telemetry';
 import { Catalogue } from './catalogue.ts';
 import { followMetadata } from './followed-metadata.ts';
@@ -33,6 +34,7 @@ import { batchRoutes, guestRoutes } from './recommendation-routes.ts';
 import { Recommender } from './recommender.ts';
 import { RequestAnswerer } from './request-answerer.ts';
 import { ServedLag } from './served-lag.ts';
+import { SourceNames } from './source-names.ts';
 import { UserReader } from './user-reader.ts';
 
 const settings = serviceSettings('scorer');
@@ -52,11 +54,11 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   stack.own(await AdminServer.open(adminAddress(settings, 'SCORER_ADMIN_PORT'), health));
 
   const session = await openSession('scorer', settings, { log, stack, fail });
-  const { kafka, store, model, agreement, servers } = session;
-  const { PARTITIONS: partitions, FACTOR_COUNT: factorCount } = settings;
-  const shape = { partitions, factorCount };
+  const { kafka, admin, store, model, agreement, servers } = session;
+  const { SHARDS: shards, FACTOR_COUNT: factorCount, RATINGS_TOPICS: topics } = settings;
+  const shape = { shards, factorCount };
   const kernels = wasmKernels();
-  const catalogue = new Catalogue(kernels, factorCount, partitions, tellServable);
+  const catalogue = new Catalogue(kernels, factorCount, shards, tellServable);
   const publisher = stack.own(await Publisher.open(kafka));
   let isFirst = () => false;
   const describing = { ...session, publisher, isFirst: () => isFirst(), log, fail };
@@ -66,7 +68,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const replica = stack.own(await FollowedReplica.open(catalogue.items, followed));
   const users = new UserReader({
     store,
-    partitions,
+    shards,
     slotsOf: (ids) => catalogue.slotsOf(ids),
     limit: settings.USER_CACHE,
     waitMs: settings.AFTER_MS,
@@ -76,7 +78,19 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   );
   const grams = stack.own(await FollowedGrams.open({ ...session, ...shape, gatherMs, log, fail }));
   let serving = false;
-  const rebuild = stack.own(new RebuildWatch({ store, partitions, log }));
+  const lag = stack.own(
+    new ServedLag({ read: () => readSources(admin, model, topics), applied: () => users.applied }),
+  );
+  const rebuild = stack.own(
+    new RebuildWatch({
+      store,
+      shards,
+      sources: () => lag.sources,
+      told: (shard, { facts }) => lag.told(shard, facts),
+      log,
+    }),
+  );
+  await untilAnswered(() => rebuild.look(), { log, what: 'user shards not looked at' });
   rebuild.start();
   agreement.onLost(() => users.clear());
   const catchingUp = () => {
@@ -91,11 +105,11 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
   const first = grams.latest;
   const latest = () => grams.latest ?? first;
-  const freshness = stack.own(new Freshness(() => session.admin.ends(topicName('ratings', model))));
   // The first answer can already tell how far it is behind.
-  await freshness.look();
-  freshness.start((error) => log.debug({ err: error }, 'ends of the ratings not known'));
-  const lag = new ServedLag(freshness, () => users.positions);
+  await lag.look();
+  lag.start((error) => log.debug({ err: error }, 'ends of the ratings not known'));
+  const sources = new SourceNames(admin, topics);
+  await sources.look();
   measure = () => {
     metrics.catalogueItems.set(catalogue.items.size);
     users.tell(metrics.userReads);
@@ -103,12 +117,12 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   };
   const recommender = new Recommender({
     model,
-    partitions,
-    factorCount,
+    ...shape,
     catalogue,
     users,
+    sources,
     grams: latest,
-    lag: (shard, position) => freshness.lagOf(shard, position),
+    lag: () => lag.lag,
   });
 
   const api = stack.own(
@@ -157,16 +171,17 @@ interface Collaborators {
 /** Everything that is served beside the recommendations of a user. */
 function routesFor(collaborators: Collaborators): Routes[] {
   const { session, kernels, catalogue, recommender, grams, publisher } = collaborators;
-  const { model, modelSettings } = session;
-  const { PARTITIONS: partitions, RATING_MAX: ratingMax } = settings;
+  const { admin, modelSettings } = session;
+  const { RATING_MAX: ratingMax, RATINGS_TOPICS: topics } = settings;
   const guests = new GuestFolder(kernels, modelSettings, catalogue, grams);
   const insights = new Insights({ ...collaborators, settings: modelSettings });
-  const limits = { valueMax: ratingMax, schemaIds: [] };
+  const [topic = ''] = topics;
+  const ratings = new RatingLog({ publisher, admin, topic, rules: ratingRules(settings) });
   return [
     batchRoutes(recommender),
     guestRoutes({ recommender, guests, catalogue, ratingMax }),
     insightRoutes(insights),
-    ratingRoutes(new RatingLog(publisher, model, partitions, limits)),
+    ratingRoutes(ratings),
   ];
 }
 
@@ -196,12 +211,9 @@ async function answerRequests(
   const { kafka, admin, model } = session;
   const groupId = `${model}.scorer`;
   const topic = topicName('recommendationRequests', model);
-  const {
-    PARTITIONS: partitions,
-    REPLY_TOPICS: replyTopics,
-    KAFKA_SESSION_MS: sessionMs,
-  } = settings;
-  const own = { partitions, groupId, replyTopics, recommender, publisher, waits, log };
+  const { REPLY_TOPICS: replyTopics, KAFKA_SESSION_MS: sessionMs } = settings;
+  const topics = { replyTopics, sources: settings.RATINGS_TOPICS };
+  const own = { shards: settings.SHARDS, groupId, ...topics, recommender, publisher, waits, log };
   const shared = { ...session, ...own };
   const answerer = new RequestAnswerer(shared);
   const reading = { groupId, topic, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
@@ -215,7 +227,7 @@ async function push(
   { log, fail, stack }: ServiceContext,
 ): Promise<void> {
   const { PUSH_ITEMS: items, PUSH_PER_SECOND: perSecond } = settings;
-  const shape = { partitions: settings.PARTITIONS, factorCount: settings.FACTOR_COUNT };
+  const shape = { shards: settings.SHARDS, factorCount: settings.FACTOR_COUNT };
   const shared = { model, ...shape, items, perSecond, recommender, publisher, admin, log };
   const failed = (error: unknown) => log.warn({ err: error }, 'pushes dropped');
   const pusher = stack.own(new Pusher({ ...shared, waits, failed }));

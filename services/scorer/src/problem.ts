@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { PoisonRecord } from '@freshet/events';
 import type { FastifyReply } from 'fastify';
-import { WrongPartition } from './recommender.ts';
+import { NoSource } from './source-names.ts';
 import { NotThereYet } from './user-reader.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -33,9 +33,9 @@ export function refusal(
   error: Error & { statusCode?: number },
 ): { status: number; detail: string; more?: Record<string, unknown> } | undefined {
   if (error instanceof NotThereYet) {
-    return { status: 409, detail: error.message, more: { position: error.position ?? 0 } };
+    return { status: 409, detail: error.message, more: { position: error.position } };
   }
-  if (error instanceof WrongPartition) return { status: 400, detail: error.message };
+  if (error instanceof NoSource) return { status: 400, detail: error.message };
   if (error instanceof PoisonRecord) {
     return { status: 400, detail: error.message, more: { reason: error.reason } };
   }

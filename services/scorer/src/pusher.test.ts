@@ -17,7 +17,7 @@ function pusher(perSecond: number) {
     for (const { key } of records) sent.push(String(key));
   };
   const admin = { ends: async () => new Map([[0, 7]]) };
-  const shape = { partitions: 4, factorCount: 2 };
+  const shape = { shards: 4, factorCount: 2 };
   const log = { warn: () => {} };
   const waits = () => null;
   const shared = { model: 'm', ...shape, items: 3, perSecond, admin, waits, log };
@@ -60,10 +60,11 @@ describe('requests on the topic', () => {
     warned.length = 0;
     const answerer = new RequestAnswerer({
       model: 'm',
-      partitions: 4,
+      shards: 4,
       groupId: 'g',
       waits: () => null,
       replyTopics: ['recommendations', 'recommendations-*'],
+      sources: ['recommendations-rated'],
       recommender: { recommend },
       publisher: {
         publish: async (records) => {
@@ -93,7 +94,7 @@ describe('requests on the topic', () => {
   });
 
   it('that make no sense are parked, and found in the log by their correlation id', async () => {
-    const parked = await answersTo({ 'correlation-id': 'ask-1' }, '{"user":7}');
+    const parked = await answersTo({ 'correlation-id': 'ask-1' }, '{"user":7.5}');
     expect(parked).toEqual(['ratings-dead-letter: null']);
     expect(warned).toEqual([{ correlationId: 'ask-1', reason: 'bad-id', offset: 0 }]);
     await answersTo({ 'correlation-id': 'two\nlines' }, '{');
@@ -113,6 +114,7 @@ describe('requests on the topic', () => {
     ['other.item-ratings', 'Freshet’s own'],
     ['ratings', 'Freshet’s own'],
     ['__consumer_offsets', 'Freshet’s own'],
+    ['recommendations-rated', 'ratings come from it'],
     ['payments', 'REPLY_TOPICS'],
     ['recommendations-nowhere', 'no such topic'],
     ['two\nlines', 'not a topic name'],

@@ -22,7 +22,7 @@ import { type Log, metrics } from '@freshet/telemetry';
 
 export interface PusherOptions {
   readonly model: string;
-  readonly partitions: number;
+  readonly shards: number;
   readonly factorCount: number;
   readonly log: Pick<Log, 'warn'>;
   readonly items: number;
@@ -92,13 +92,13 @@ export class Pusher implements PartitionOwner {
   /** One turn: as many users as its share of a second allows. */
   async push(): Promise<void> {
     if (this.#options.waits() !== null) return;
-    const { model, partitions, items, perSecond, recommender, publisher } = this.#options;
+    const { model, shards, items, perSecond, recommender, publisher } = this.#options;
     const users = [...this.#waiting].slice(0, Math.max(1, (perSecond * TURN_MS) / 1_000));
     for (const user of users) this.#waiting.delete(user);
     const topic = topicName('recommendations', model);
     const records = users.map(async (user) => ({
       topic,
-      partition: shardOf(user, partitions),
+      partition: shardOf(user, shards),
       key: user,
       value: encodeRecommendation(await recommender.recommend(user, items), 'json'),
       headers,

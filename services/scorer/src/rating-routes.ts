@@ -2,7 +2,7 @@
 import { idOf } from '@freshet/events';
 import { bodyIdSchema, type HttpLimits, idSchema } from './answer-schemas.ts';
 import type { Routes } from './http-api.ts';
-import type { RatingFields, RatingLog } from './rating-log.ts';
+import type { GivenRating, RatingLog } from './rating-log.ts';
 
 const placeSchema = {
   type: 'object',
@@ -22,7 +22,7 @@ const ratingSchema = {
 
 export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
   return (api, limits) => {
-    api.post<{ Body: RatingFields | RatingFields[] }>(
+    api.post<{ Body: GivenRating | GivenRating[] }>(
       '/v1/ratings',
       { schema: writingSchema(limits) },
       async ({ body }, reply) => {
@@ -45,7 +45,7 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
       },
     );
     const all = {
-      summary: 'forget a user: every rating, every trace',
+      summary: 'forget a user: every rating, and whatever is kept under that name',
       params: { type: 'object', properties: { user: idSchema } },
       response: { 202: placeSchema },
     };

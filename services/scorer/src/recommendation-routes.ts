@@ -1,6 +1,7 @@
 /** Lists over HTTP: for a user, for many users, for a guest who brings a few ratings. */
 import { idOf } from '@freshet/events';
 import {
+  afterSchema,
   bodyIdSchema,
   idSchema,
   recommendationSchema,
@@ -12,8 +13,6 @@ import type { Catalogue } from './catalogue.ts';
 import type { GuestFolder, GuestRating } from './guest.ts';
 import type { Routes } from './http-api.ts';
 import type { Recommender } from './recommender.ts';
-
-const afterSchema = { type: 'string', pattern: '^\\d{1,10}:\\d{1,15}$' } as const;
 
 export function recommendationRoutes(recommender: Pick<Recommender, 'recommend'>): Routes {
   return (api, limits) => {

@@ -2,14 +2,15 @@ import { shardOf } from '@freshet/events';
 import { referenceKernels } from '@freshet/kernels';
 import { Gram } from '@freshet/model';
 import type { Replica } from '@freshet/session';
-import { encodeRowEntry, MemoryStore } from '@freshet/store';
+import { encodeRowEntry, MemoryStore, NO_FACTS, NO_MARK } from '@freshet/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Catalogue } from './catalogue.ts';
-import { Recommender, type Wishes, WrongPartition } from './recommender.ts';
+import { Recommender, type Wishes } from './recommender.ts';
+import { NoSource, SourceNames } from './source-names.ts';
 import { NotThereYet, UserReader } from './user-reader.ts';
 
 const K = 2;
-const PARTITIONS = 4;
+const SHARDS = 4;
 const kernels = referenceKernels();
 let store: MemoryStore;
 let catalog: Catalogue;
@@ -19,13 +20,15 @@ let users: Gram;
 
 beforeEach(() => {
   store = new MemoryStore();
-  catalog = new Catalogue(kernels, K, PARTITIONS);
+  catalog = new Catalogue(kernels, K, SHARDS);
   items = catalog.items;
   users = Gram.zero(K);
   const grams = () => ({ user: users, item: Gram.zero(K), ratings: 0 });
-  const options = { model: 'm', partitions: PARTITIONS, factorCount: K, catalogue: catalog };
+  const admin = { exists: async () => true, topicId: async (topic: string) => `id of ${topic}` };
+  const sources = new SourceNames(admin, ['ratings', 'clicks']);
+  const options = { model: 'm', shards: SHARDS, factorCount: K, catalogue: catalog, sources };
   const slotsOf = (ids: Iterable<string>) => catalog.slotsOf(ids);
-  const reading = { store, partitions: PARTITIONS, slotsOf, limit: 10, waitMs: 30 };
+  const reading = { store, shards: SHARDS, slotsOf, limit: 10, waitMs: 30 };
   recommender = new Recommender({ ...options, users: new UserReader(reading), grams });
 });
 
@@ -41,7 +44,7 @@ async function someone(
   taste: readonly number[],
   rated: Record<string, number | null>,
 ) {
-  const shard = { side: 'user', shard: shardOf(user, PARTITIONS) } as const;
+  const shard = { side: 'user', shard: shardOf(user, SHARDS) } as const;
   const entries = Object.entries(rated).map(([neighbour, value], time) =>
     encodeRowEntry({ neighbour, value, time }),
   );
@@ -53,10 +56,10 @@ async function someone(
     next: 12,
     vectors: new Map([[user, { vector: Float32Array.from(taste), trend: 0 }]]),
     removed: [],
-    rowAppends: new Map([[user, Buffer.concat(entries)]]),
+    bodies: new Map([[user, { bytes: Buffer.concat(entries), isWhole: false }]]),
     gram: new Uint8Array(),
     outbox: new Uint8Array(),
-    facts: {},
+    facts: { ...NO_FACTS, sources: { 'clicks@id of clicks:6': { ...NO_MARK, offset: 11 } } },
   });
 }
 
@@ -148,13 +151,16 @@ describe('wishes', () => {
   it('after: refused, telling how far the shard is, when the rating does not come', async () => {
     catalogue();
     await someone('ada', [1, 0], {});
-    const partition = shardOf('ada', PARTITIONS);
-    expect(await namesOf('ada', 1, { after: { partition, offset: 11 } })).toEqual(['comedy']);
-    const refusal = recommender.recommend('ada', 1, { after: { partition, offset: 12 } });
+    const after = { topic: 'clicks', partition: 6, offset: 11 };
+    expect(await namesOf('ada', 1, { after })).toEqual(['comedy']);
+    const refusal = recommender.recommend('ada', 1, { after: { ...after, offset: 12 } });
     await expect(refusal).rejects.toThrow(NotThereYet);
     await expect(refusal).rejects.toMatchObject({ position: 12 });
-    const elsewhere = { after: { partition: (partition + 1) % PARTITIONS, offset: 0 } };
-    await expect(recommender.recommend('ada', 1, elsewhere)).rejects.toThrow(WrongPartition);
+    await expect(refusal).rejects.toThrow('at offset 12 of clicks/6 is not applied yet');
+    const elsewhere = recommender.recommend('ada', 1, { after: { partition: 6, offset: 0 } });
+    await expect(elsewhere).rejects.toMatchObject({ position: 0 });
+    const unknown = recommender.recommend('ada', 1, { after: { ...after, topic: 'payments' } });
+    await expect(unknown).rejects.toThrow(NoSource);
   });
 
   it('category: the best of that category alone, in the same order and with the same scores', async () => {

@@ -14,16 +14,19 @@ import { type Grams, meanVector } from '@freshet/model';
 import type { Lag } from '@freshet/session';
 import type { Catalogue } from './catalogue.ts';
 import { SearchQueue } from './search-queue.ts';
+import type { ProducedAt, SourceNames } from './source-names.ts';
 import type { KnownUser, UserReader } from './user-reader.ts';
 
 export interface RecommenderOptions {
   readonly model: string;
-  readonly partitions: number;
+  readonly shards: number;
   readonly factorCount: number;
   readonly catalogue: Catalogue;
   readonly users: Pick<UserReader, 'read' | 'kept' | 'received'>;
+  readonly sources: Pick<SourceNames, 'find'>;
   readonly grams: () => Grams;
-  readonly lag?: (shard: number, position: number | null) => Lag | null;
+  /** What is produced and no answer knows of yet. */
+  readonly lag?: () => Lag | null;
 }
 
 type Listed = Pick<Recommendation, 'items' | 'fallback'>;
@@ -35,13 +38,8 @@ export interface Wishes {
   readonly exclude?: readonly string[];
   readonly includeRated?: boolean;
   readonly category?: string;
-  /** Where a rating of the user lies that the answer must know of. */
-  readonly after?: { readonly partition: number; readonly offset: number };
-}
-
-/** That rating lies where ratings of this user do not: nobody can tell when it is applied. */
-export class WrongPartition extends Error {
-  override readonly name = 'WrongPartition';
+  /** Where a rating of the user was produced that the answer must know of. */
+  readonly after?: ProducedAt;
 }
 
 export class Recommender {
@@ -54,20 +52,18 @@ export class Recommender {
   }
 
   recommend(user: string, n: number, wishes: Wishes = {}): Promise<Recommendation> {
-    const { partitions, users } = this.#options;
-    const shard = shardOf(user, partitions);
-    if (wishes.after !== undefined && wishes.after.partition !== shard) {
-      const { partition } = wishes.after;
-      const message = `ratings of this user are on partition ${shard}, not ${partition}`;
-      return Promise.reject(new WrongPartition(message));
-    }
-    const after = wishes.after?.offset;
+    const { shards, users, sources } = this.#options;
+    const shard = shardOf(user, shards);
     const answer = (known: KnownUser) =>
       this.#list(known, n, wishes, ({ items, fallback }) => {
         return { user, items, model: this.modelOf(shard, known.position), fallback };
       });
-    const kept = users.kept(user, after);
-    return kept === undefined ? users.read(user, after).then(answer) : answer(kept);
+    if (wishes.after !== undefined) {
+      const place = sources.find(wishes.after);
+      return place.then((after) => users.read(user, after)).then(answer);
+    }
+    const kept = users.kept(user);
+    return kept === undefined ? users.read(user).then(answer) : answer(kept);
   }
 
   /** For somebody who is not stored: a vector, and the items it comes from. */
@@ -86,15 +82,15 @@ export class Recommender {
   }
 
   modelState(user: string, position: number | null): ModelState {
-    return this.modelOf(shardOf(user, this.#options.partitions), position);
+    return this.modelOf(shardOf(user, this.#options.shards), position);
   }
 
-  /** Without a shard the lag is that of nobody's ratings in particular: not told. */
+  /** Without a shard the answer is about nobody in particular: what it knows of is not told. */
   modelOf(shard: number | null, position: number | null): ModelState {
     const { model: name, lag, users } = this.#options;
     if (shard === null) return { name, position, sequence: null, lag: null };
     const sequence = users.received(shard)?.sequence ?? null;
-    return { name, position, sequence, lag: lag?.(shard, position) ?? null };
+    return { name, position, sequence, lag: lag?.() ?? null };
   }
 
   #list<T>(

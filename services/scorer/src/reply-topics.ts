@@ -1,17 +1,19 @@
 /**
  * On which topic may an answer go? Whoever asks may name one, but must not be able to write, by asking,
- * where only Freshet may: names are matched against an allow-list, and Freshet's own are always refused.
+ * where only Freshet may: names are matched against an allow-list, and Freshet's own are always refused, as
+ * are those that ratings come from.
  */
 import { type Topic, topicName, topics } from '@freshet/events';
 
 export class ReplyTopics {
   readonly #allowed: readonly RegExp[];
   readonly #own: ReadonlySet<string>;
+  readonly #sources: ReadonlySet<string>;
   readonly #prefix: string;
   readonly ours: string;
 
   /** `patterns`: topic names in which * stands for anything. */
-  constructor(patterns: readonly string[], model: string) {
+  constructor(patterns: readonly string[], model: string, sources: readonly string[]) {
     this.#allowed = patterns.map((pattern) => {
       const parts = pattern.split('*').map((part) => part.replaceAll(/[.\\+]/g, '\\$&'));
       return new RegExp(`^${parts.join('.*')}$`);
@@ -19,6 +21,7 @@ export class ReplyTopics {
     this.ours = topicName('recommendations', model);
     const all = (Object.keys(topics) as Topic[]).map((topic) => topicName(topic, model));
     this.#own = new Set(all.filter((name) => name !== this.ours));
+    this.#sources = new Set(sources);
     this.#prefix = `${model}.`;
   }
 
@@ -27,6 +30,7 @@ export class ReplyTopics {
     // Those of other models are not known here by name: all of them have a dot after the model.
     const isInternal = topic.startsWith(this.#prefix) || INTERNAL.test(topic);
     if (this.#own.has(topic) || isInternal) return 'it is one of Freshet’s own topics';
+    if (this.#sources.has(topic)) return 'ratings come from it';
     if (this.#allowed.some((pattern) => pattern.test(topic))) return undefined;
     return 'it is not among REPLY_TOPICS';
   }

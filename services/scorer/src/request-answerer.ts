@@ -28,9 +28,11 @@ import { RequestMetrics } from './request-metrics.ts';
 
 export interface AnswererOptions {
   readonly model: string;
-  readonly partitions: number;
+  readonly shards: number;
   readonly groupId: string;
   readonly replyTopics: readonly string[];
+  /** Topics that ratings come from: nothing is answered there. */
+  readonly sources: readonly string[];
   /** Why requests must wait just now; null: they need not. */
   readonly waits: () => string | null;
   readonly recommender: Pick<Recommender, 'recommend'>;
@@ -59,13 +61,13 @@ export class RequestAnswerer implements PartitionOwner {
   constructor(options: AnswererOptions) {
     this.#options = options;
     this.#topic = topicName('recommendationRequests', options.model);
-    this.#replies = new ReplyTopics(options.replyTopics, options.model);
+    this.#replies = new ReplyTopics(options.replyTopics, options.model, options.sources);
   }
 
   /** Continues where the group was: a request that came while no scorer ran is still answered. */
   async takeOver(partition: number): Promise<number> {
     const { admin, groupId } = this.#options;
-    const committed = (await admin.committed(groupId, this.#topic)).get(partition) ?? 0;
+    const committed = (await admin.committed(groupId, this.#topic)).get(partition)?.offset ?? 0;
     const { start, end } = (await admin.ranges(this.#topic)).get(partition) ?? { start: 0, end: 0 };
     const known = Math.max(committed, this.#answered.get(partition) ?? 0);
     // Beyond its end the topic was created anew: nothing of it has been answered.
@@ -196,9 +198,9 @@ export class RequestAnswerer implements PartitionOwner {
     headers: LogRecord['headers'],
     replyTopic = headers['reply-topic'],
   ): OutRecord {
-    const { partitions } = this.#options;
+    const { shards } = this.#options;
     const isOurs = replyTopic === undefined || replyTopic === this.#replies.ours;
-    const ours = { topic: this.#replies.ours, partition: shardOf(key, partitions) };
+    const ours = { topic: this.#replies.ours, partition: shardOf(key, shards) };
     const correlation = headers[CORRELATION];
     const isRepeated =
       correlation !== undefined && Buffer.byteLength(correlation) <= CORRELATION_BYTES;

@@ -1,23 +1,40 @@
-import { Freshness } from '@freshet/session';
+import type { SourcePartition } from '@freshet/session';
+import { NO_FACTS, NO_MARK } from '@freshet/store';
 import { exposeMetrics, registry } from '@freshet/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ServedLag } from './served-lag.ts';
 
-let ends: Map<number, number>;
-let served: Map<number, number>;
-let kafka: () => Promise<Map<number, number>>;
+const LIFE = 2;
+let sources: SourcePartition[];
+let applied: number;
+let isAway: boolean;
+let now: number;
 let lag: ServedLag;
 
 beforeEach(() => {
   exposeMetrics('scorer');
-  ends = new Map([
-    [0, 10],
-    [1, 4],
-  ]);
-  served = new Map([[0, 7]]);
-  kafka = async () => new Map(ends);
-  lag = new ServedLag(new Freshness(() => kafka()), () => served);
+  sources = [source(0, { end: 10, position: 8, sent: 7 }), source(1, { end: 4, start: 1 })];
+  applied = 6;
+  isAway = false;
+  now = 0;
+  const read = async () => {
+    if (isAway) throw new Error('no broker');
+    return sources;
+  };
+  lag = new ServedLag({ read, applied: () => applied, now: () => now });
 });
+
+interface Read {
+  start?: number;
+  end: number;
+  position?: number;
+  sent?: number;
+}
+
+function source(partition: number, { start = 0, end, position, sent = 0 }: Read): SourcePartition {
+  const mark = { topicId: 'id', life: LIFE, sent: { count: sent, sum: 0 } };
+  return { topic: 'ratings', partition, start, end, position: position ?? null, mark };
+}
 
 async function told(): Promise<string> {
   await lag.measure();
@@ -25,27 +42,36 @@ async function told(): Promise<string> {
 }
 
 describe('the lag of a scorer', () => {
-  it('is what was produced and is not known here, by partition and over all, at each scrape', async () => {
-    const text = await told();
-    expect(text).toContain('freshet_lag_ratings{point="served",partition="0"} 3');
-    expect(text).toContain('freshet_lag_ratings{point="served",partition="1"} 4');
-    expect(text).toContain('freshet_lag_ratings_all{point="served"} 7');
-    ends.set(0, 12);
-    served = new Map([
-      [0, 12],
-      [1, 4],
-    ]);
+  it('is what was produced and is not known here, at each scrape', async () => {
+    // 2 not read and 1 not applied of the first partition, 3 not read of the second.
+    expect(await told()).toContain('freshet_lag_ratings_all{point="served"} 6');
+    expect(lag.lag).toEqual({ ratings: 6, ms: 0 });
+    now = 500;
+    applied = 12;
     const after = await told();
     expect(after).toContain('freshet_lag_ratings_all{point="served"} 0');
     expect(after).toContain('freshet_lag_seconds{point="served"} 0');
   });
 
+  it('tells answers at once what a batch has brought, and since when the rest waits', async () => {
+    await lag.look();
+    now = 700;
+    applied = 10;
+    expect(lag.lag).toEqual({ ratings: 2, ms: 700 });
+  });
+
+  it('is not hidden by what shards applied of topics that are gone, or before a rebuild', async () => {
+    const mark = (count: number, life = LIFE) => ({ ...NO_MARK, life, applied: { count, sum: 0 } });
+    lag.told(0, { ...NO_FACTS, sources: { 'ratings@id:0': mark(6), 'ratings@gone:0': mark(100) } });
+    lag.told(1, { ...NO_FACTS, sources: { 'ratings@id:1': mark(20, LIFE - 1) } });
+    applied = 126;
+    expect(await told()).toContain('freshet_lag_ratings_all{point="served"} 6');
+  });
+
   it('is told from the last look while Kafka is away', async () => {
     await told();
-    kafka = async () => {
-      throw new Error('no broker');
-    };
-    served = new Map([[0, 9]]);
-    expect(await told()).toContain('freshet_lag_ratings_all{point="served"} 5');
+    isAway = true;
+    applied = 8;
+    expect(await told()).toContain('freshet_lag_ratings_all{point="served"} 4');
   });
 });

@@ -1,22 +1,60 @@
-/** How many ratings are produced that this scorer does not know of yet? Looked at before each scrape. */
-import type { Freshness } from '@freshet/session';
+/**
+ * How many ratings are produced that answers of this scorer do not know of yet? Kafka tells what was produced
+ * and sent on, batches of `user-factors` what was applied. Looked at before each scrape, and twice a second
+ * for the answers.
+ */
+import { Freshness, type Lag, type SourcePartition, sourceName } from '@freshet/session';
+import type { ShardFacts } from '@freshet/store';
 import { metrics } from '@freshet/telemetry';
 
+export interface ServedLagOptions {
+  readonly read: () => Promise<readonly SourcePartition[]>;
+  /** Ratings that user shards have applied, as far as answers know. */
+  readonly applied: () => number;
+  readonly now?: () => number;
+}
+
 const point = 'served';
+/** The only thing that is measured: shards tell how much they have applied, but not of what. */
+const ALL = 'all';
 /** A scrape does not wait longer for Kafka: what was known before is told. */
 const LOOK_LIMIT_MS = 1_000;
 
 export class ServedLag {
-  readonly #freshness: Pick<Freshness, 'look' | 'lagOver'>;
-  readonly #served: () => ReadonlyMap<number, number>;
+  readonly #options: ServedLagOptions;
+  readonly #freshness: Freshness<string>;
+  readonly #facts = new Map<number, ShardFacts>();
+  #sources: readonly SourcePartition[] = [];
 
-  /** `served`: the position that answers know of, of every shard. */
-  constructor(
-    freshness: Pick<Freshness, 'look' | 'lagOver'>,
-    served: () => ReadonlyMap<number, number>,
-  ) {
-    this.#freshness = freshness;
-    this.#served = served;
+  constructor(options: ServedLagOptions) {
+    this.#options = options;
+    this.#freshness = new Freshness(async () => {
+      this.#sources = await options.read();
+      return new Map([[ALL, this.#due()]]);
+    }, options.now);
+  }
+
+  /** As they were at the last look. */
+  get sources(): readonly SourcePartition[] {
+    return this.#sources;
+  }
+
+  /** null before the first look. */
+  get lag(): Lag | null {
+    return this.#freshness.lagOf(ALL, this.#options.applied());
+  }
+
+  /** What the store says of a user shard. */
+  told(shard: number, facts: ShardFacts): void {
+    this.#facts.set(shard, facts);
+  }
+
+  look(): Promise<void> {
+    return this.#freshness.look();
+  }
+
+  start(failed: (error: unknown) => void): void {
+    this.#freshness.start(failed);
   }
 
   async measure(): Promise<void> {
@@ -25,14 +63,32 @@ export class ServedLag {
       timer = setTimeout(resolve, LOOK_LIMIT_MS);
     });
     // While Kafka is away the lag is unknown, and grows: the age of the last look tells.
-    await Promise.race([this.#freshness.look().catch(() => {}), limit]);
+    await Promise.race([this.look().catch(() => {}), limit]);
     clearTimeout(timer);
-    const lag = this.#freshness.lagOver(this.#served());
+    const { lag } = this;
     if (lag === null) return;
-    for (const [partition, { ratings }] of lag.shards) {
-      metrics.lag.set({ point, partition: String(partition) }, ratings);
+    metrics.lagAll.set({ point }, lag.ratings);
+    metrics.lagAge.set({ point }, lag.ms / 1_000);
+  }
+
+  close(): Promise<void> {
+    return this.#freshness.close();
+  }
+
+  /** What shards will have applied when nothing is left to do: all that is sent, unread, or bygone. */
+  #due(): number {
+    let due = 0;
+    const lives = new Map<string, number>();
+    for (const { topic, mark, partition, start, end, position } of this.#sources) {
+      lives.set(sourceName(topic, mark.topicId, partition), mark.life);
+      due += mark.sent.count + Math.max(0, end - (position ?? start));
     }
-    metrics.lagAll.set({ point }, lag.all.ratings);
-    metrics.lagAge.set({ point }, lag.all.ms / 1_000);
+    // Shards still count what they applied of topics that are gone, or before sources were read anew.
+    for (const { sources } of this.#facts.values()) {
+      for (const [source, { life, applied }] of Object.entries(sources)) {
+        if (lives.get(source) !== life) due += applied.count;
+      }
+    }
+    return due;
   }
 }

@@ -1,10 +1,12 @@
 import { type FactorBatch, shardOf } from '@freshet/events';
-import { encodeRowEntry, type StoredEntity } from '@freshet/store';
+import { encodeRowEntry, NO_FACTS, NO_MARK, type PlacedEntity } from '@freshet/store';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RatingPlace } from './source-names.ts';
 import { NotThereYet, UserReader } from './user-reader.ts';
 
-const PARTITIONS = 1;
-let stored: StoredEntity;
+const SHARDS = 1;
+const SOURCE = 'ratings-id:3';
+let stored: PlacedEntity;
 let reads: number;
 /** Runs while the store is asked: what happens between the reading and the answer. */
 let meanwhile: () => void;
@@ -21,19 +23,33 @@ beforeEach(() => {
     return found;
   };
   const slotsOf = (ids: Iterable<string>) => [...ids].map((id) => Number(id));
-  const options = { store: { entity }, partitions: PARTITIONS, slotsOf, limit: 2, waitMs: 40 };
+  const options = { store: { entity }, shards: SHARDS, slotsOf, limit: 2, waitMs: 40 };
   users = new UserReader(options);
 });
 
+/** A position of `user-ratings` has two ratings here: of the source, the last applied is at twice that. */
 function store(position: number, taste: number, rated: readonly string[] = ['7']): void {
   const row = rated.map((neighbour) => encodeRowEntry({ neighbour, value: 1, time: 0 }));
-  stored = { position, vector: Float32Array.of(taste), row: Buffer.concat(row) };
+  const applied = { count: 2 * position, sum: 0 };
+  const sources = { [SOURCE]: { ...NO_MARK, offset: 2 * position, applied } };
+  stored = {
+    position,
+    fence: 1,
+    commit: `at ${position}`,
+    facts: { ...NO_FACTS, epoch: 1, sequence: 3, sources },
+    stored: { vector: Float32Array.of(taste), trend: 0 },
+    body: Buffer.concat(row),
+  };
+}
+
+function place(offset: number, source = SOURCE): RatingPlace {
+  return { topic: 'ratings', partition: 3, offset, source };
 }
 
 function batch(from: number, next: number, ids: string[], epoch = 1): FactorBatch {
   return {
     side: 'user',
-    shard: shardOf(ids[0] ?? '', PARTITIONS),
+    shard: shardOf(ids[0] ?? '', SHARDS),
     epoch,
     sequence: next,
     from,
@@ -41,11 +57,12 @@ function batch(from: number, next: number, ids: string[], epoch = 1): FactorBatc
     factorCount: 1,
     ids,
     vectors: new Float32Array(ids.length),
-    counts: new Uint32Array(ids.length),
     trends: new Float64Array(ids.length),
-    times: new Float64Array(ids.length),
     deletes: [],
     produced: new Float64Array(),
+    applied: 2 * next,
+    sources: [SOURCE],
+    offsets: Float64Array.of(2 * next),
   };
 }
 
@@ -106,7 +123,7 @@ describe('a rating that must be in the answer', () => {
   it('is waited for, past what is kept', async () => {
     await users.read('ada');
     setTimeout(() => store(6, 2), 5);
-    const { vector, position } = await users.read('ada', 5);
+    const { vector, position } = await users.read('ada', place(11));
     expect(vector?.[0]).toBe(2);
     expect(position).toBe(6);
   });
@@ -114,7 +131,7 @@ describe('a rating that must be in the answer', () => {
   it('is there as soon as a batch says so, without asking the store in between', async () => {
     vi.useFakeTimers();
     try {
-      const reading = users.read('ada', 5);
+      const reading = users.read('ada', place(12));
       await vi.advanceTimersByTimeAsync(0);
       expect(reads).toBe(1);
       users.moved(batch(4, 5, ['bob']));
@@ -127,21 +144,46 @@ describe('a rating that must be in the answer', () => {
     }
   });
 
-  it('and does not come: the wait ends with how far the shard is', async () => {
-    await expect(users.read('ada', 99)).rejects.toThrow(NotThereYet);
-    await expect(users.read('ada', 99)).rejects.toMatchObject({ position: 5 });
+  it('needs no look into the store where batches have told of it and of nobody who is kept', async () => {
+    users.begin(0, stored);
+    await users.read('ada');
+    expect(await users.read('ada', place(10))).toMatchObject({ position: 5 });
+    users.moved(batch(5, 7, ['bob']));
+    expect(await users.read('ada', place(14))).toMatchObject({ position: 7 });
+    expect(reads).toBe(1);
+  });
+
+  it('is looked for in the store again where batches are missing', async () => {
+    users.begin(0, stored);
+    users.moved(batch(7, 8, ['bob']));
+    users.moved({ ...batch(8, 9, ['bob']), sources: ['another'], offsets: Float64Array.of(1) });
+    store(9, 2);
+    await users.read('ada', place(16));
+    await users.read('ada', place(16));
+    expect(reads).toBe(1);
+    users.moved(batch(3, 4, ['bob'], 2));
+    store(4, 1);
+    await expect(users.read('ada', place(16))).rejects.toThrow(NotThereYet);
+  });
+
+  it('and does not come: the wait ends with how far the shard is in that partition', async () => {
+    await expect(users.read('ada', place(99))).rejects.toThrow(NotThereYet);
+    await expect(users.read('ada', place(99))).rejects.toMatchObject({ position: 11 });
+    await expect(users.read('ada', place(0, 'new:0'))).rejects.toMatchObject({ position: 0 });
   });
 });
 
 describe('what has been received', () => {
   it('is the last batch of each shard, from what the store held at the start', () => {
     expect(users.received(0)).toBeUndefined();
-    users.begin(0, { epoch: 1, sequence: 3, next: 5 });
+    expect(users.applied).toBe(0);
+    users.begin(0, stored);
     users.moved(batch(4, 5, ['ada']));
-    expect(users.received(0)).toEqual({ epoch: 1, sequence: 3, next: 5 });
+    expect(users.received(0)).toMatchObject({ epoch: 1, sequence: 3, next: 5 });
+    expect(users.applied).toBe(10);
     users.moved(batch(5, 8, ['ada']));
-    expect(users.received(0)).toEqual({ epoch: 1, sequence: 8, next: 8 });
-    expect(users.positions).toEqual(new Map([[0, 8]]));
+    expect(users.received(0)).toMatchObject({ epoch: 1, sequence: 8, next: 8 });
+    expect(users.applied).toBe(16);
   });
 
   it('is counted by whether the store had to be asked', async () => {

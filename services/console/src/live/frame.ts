@@ -3,6 +3,7 @@
 /** Figures that are kept over time. Rates are per second, durations in seconds, shares from 0 to 1. */
 export const seriesNames = [
   'producedRate',
+  'takenRate',
   'userRate',
   'itemRate',
   'movedRate',
@@ -13,6 +14,7 @@ export const seriesNames = [
   'storedP99',
   'servableP50',
   'servableP99',
+  'lagIntake',
   'lagUser',
   'lagItem',
   'lagServed',

@@ -24,6 +24,7 @@ export class Charts {
     place: found('lag-chart', HTMLElement),
     label: 'Ratings produced and not yet applied, over the last minutes',
     lines: [
+      { label: 'intake', series: 'lagIntake', colour: '--first', dashed: true },
       { label: 'users', series: 'lagUser', colour: '--first' },
       { label: 'items', series: 'lagItem', colour: '--second' },
       { label: 'served', series: 'lagServed', colour: '--third', dashed: true },
@@ -75,6 +76,7 @@ export class Charts {
     ];
     say(found('latency-now', HTMLElement), latency.join(' · '));
     const lags = [
+      `intake ${count(now('lagIntake'))}`,
       `users ${count(now('lagUser'))}`,
       `items ${count(now('lagItem'))}`,
       `served ${count(now('lagServed'))} ratings`,

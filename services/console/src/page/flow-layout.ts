@@ -1,7 +1,8 @@
 /** Where does everything lie in the picture of the flow? Two layouts of the same boxes and arrows. */
-export type BoxName = 'producers' | 'user' | 'item' | 'redis' | 'aggregator' | 'scorer';
+export type BoxName = 'producers' | 'intake' | 'user' | 'item' | 'redis' | 'aggregator' | 'scorer';
 export type ArrowName =
   | 'ratings'
+  | 'userRatings'
   | 'itemRatings'
   | 'factors'
   | 'userStore'
@@ -28,49 +29,53 @@ export interface Layout {
 export const wide: Layout = {
   width: 1120,
   height: 252,
-  box: { width: 158, height: 62 },
+  box: { width: 142, height: 62 },
   anchor: 'middle',
   boxes: {
     producers: { x: 1, y: 30 },
-    user: { x: 279, y: 30 },
-    item: { x: 557, y: 30 },
-    scorer: { x: 835, y: 30 },
-    redis: { x: 279, y: 182 },
-    aggregator: { x: 604, y: 182 },
+    intake: { x: 219, y: 30 },
+    user: { x: 437, y: 30 },
+    item: { x: 655, y: 30 },
+    scorer: { x: 873, y: 30 },
+    redis: { x: 397, y: 182 },
+    aggregator: { x: 712, y: 182 },
   },
   arrows: {
-    ratings: { path: 'M159 61H273', label: { x: 216, y: 40 } },
-    itemRatings: { path: 'M437 61H551', label: { x: 494, y: 40 } },
-    factors: { path: 'M715 61H829', label: { x: 772, y: 40 } },
-    requests: { path: 'M1119 61H999', label: { x: 1060, y: 40 } },
-    userStore: { path: 'M358 92V176', label: { x: 300, y: 138 } },
-    itemStore: { path: 'M590 92V213H443', label: { x: 512, y: 198 } },
-    gramParts: { path: 'M683 92V176', label: { x: 736, y: 138 } },
-    grams: { path: 'M762 213H914V98', label: { x: 842, y: 198 } },
+    ratings: { path: 'M143 61H213', label: { x: 181, y: 20 } },
+    userRatings: { path: 'M361 61H431', label: { x: 399, y: 20 } },
+    itemRatings: { path: 'M579 61H649', label: { x: 617, y: 20 } },
+    factors: { path: 'M797 61H867', label: { x: 835, y: 20 } },
+    requests: { path: 'M1119 61H1021', label: { x: 1066, y: 20 } },
+    userStore: { path: 'M488 92V176', label: { x: 430, y: 138 } },
+    itemStore: { path: 'M672 92V213H545', label: { x: 606, y: 198 } },
+    gramParts: { path: 'M770 92V176', label: { x: 822, y: 138 } },
+    grams: { path: 'M854 213H944V98', label: { x: 899, y: 198 } },
   },
 };
 
 export const tall: Layout = {
   width: 350,
-  height: 456,
+  height: 572,
   box: { width: 150, height: 54 },
   anchor: 'start',
   boxes: {
     producers: { x: 1, y: 1 },
-    user: { x: 1, y: 117 },
-    item: { x: 1, y: 233 },
-    scorer: { x: 1, y: 349 },
-    redis: { x: 199, y: 175 },
-    aggregator: { x: 199, y: 291 },
+    intake: { x: 1, y: 117 },
+    user: { x: 1, y: 233 },
+    item: { x: 1, y: 349 },
+    scorer: { x: 1, y: 465 },
+    redis: { x: 199, y: 291 },
+    aggregator: { x: 199, y: 407 },
   },
   arrows: {
     ratings: { path: 'M60 55V111', label: { x: 70, y: 80 } },
-    itemRatings: { path: 'M60 171V227', label: { x: 70, y: 196 } },
-    factors: { path: 'M60 287V343', label: { x: 70, y: 312 } },
-    requests: { path: 'M60 455V409', label: { x: 70, y: 438 } },
-    userStore: { path: 'M151 144H274V169', label: { x: 180, y: 137 } },
-    itemStore: { path: 'M151 252H250V235', label: { x: 258, y: 252 } },
-    gramParts: { path: 'M151 270H300V285', label: { x: 170, y: 283 } },
-    grams: { path: 'M274 345V376H157', label: { x: 180, y: 394 } },
+    userRatings: { path: 'M60 171V227', label: { x: 70, y: 196 } },
+    itemRatings: { path: 'M60 287V343', label: { x: 70, y: 312 } },
+    factors: { path: 'M60 403V459', label: { x: 70, y: 428 } },
+    requests: { path: 'M60 571V525', label: { x: 70, y: 554 } },
+    userStore: { path: 'M151 260H274V285', label: { x: 180, y: 253 } },
+    itemStore: { path: 'M151 368H250V351', label: { x: 258, y: 368 } },
+    gramParts: { path: 'M151 386H300V401', label: { x: 170, y: 399 } },
+    grams: { path: 'M274 461V492H157', label: { x: 180, y: 510 } },
   },
 };

@@ -22,7 +22,8 @@ interface Arrow {
 }
 
 const boxes: Readonly<Record<BoxName, Box>> = {
-  producers: { title: 'producers', about: () => 'by user' },
+  producers: { title: 'producers', about: () => 'any topics, any keys' },
+  intake: { title: 'intake', service: 'updater', about: () => 'updater' },
   user: { title: 'user half-step', service: 'updater', about: () => 'updater' },
   item: { title: 'item half-step', service: 'updater', about: () => 'updater' },
   redis: {
@@ -38,7 +39,8 @@ const boxes: Readonly<Record<BoxName, Box>> = {
 };
 
 const arrows: Readonly<Record<ArrowName, Arrow>> = {
-  ratings: { title: 'ratings', rate: 'producedRate', lag: 'lagUser' },
+  ratings: { title: 'ratings', rate: 'producedRate', lag: 'lagIntake' },
+  userRatings: { title: 'user-ratings', rate: 'takenRate', lag: 'lagUser', from: 'updater' },
   itemRatings: { title: 'item-ratings', rate: 'userRate', lag: 'lagItem', from: 'updater' },
   factors: { title: 'factors', rate: 'movedRate', lag: 'lagServed', from: 'updater' },
   userStore: { title: 'vectors', rate: 'userRate', from: 'updater' },
@@ -133,8 +135,8 @@ export class FlowPicture {
     const { title, lag } = arrows[name];
     const [x, y] = [String(label.x), String(label.y)];
     const speed = drawn('tspan', { class: 'rate' });
-    // Above and below a level arrow; beside an upright one.
-    const below = String(label.y + (anchor === 'middle' && lag !== undefined ? 40 : 15));
+    // Above the boxes and below a level arrow; beside an upright one.
+    const below = String(label.y + (anchor === 'middle' && lag !== undefined ? 60 : 15));
     const waiting = drawn('text', { x, y: below, class: 'lag', 'text-anchor': anchor });
     const words = drawn('text', { x, y, 'text-anchor': anchor }, `${title} `, speed);
     const line = drawn('path', { d: path, 'marker-end': 'url(#tip)' });
