@@ -2,12 +2,18 @@
 import { once } from 'node:events';
 import type { Settings } from '@freshet/config';
 import { Publisher } from '@freshet/stream';
-import { CannotWork, openBrokers, operate, requireTopics } from './operator-command.ts';
-import { Demo } from './up/demo.ts';
+import {
+  CannotWork,
+  openBrokers,
+  operate,
+  partitionsOf,
+  requireTopics,
+} from './operator-command.ts';
+import { DEMO_TOPIC, Demo } from './up/demo.ts';
 
 const HELP = `freshet demo [--rate N]
 
-Streams ratings of a generated crowd to a system that is running, and tells how the list of one of them,
+Streams ratings of a generated crowd to the topic ratings of a running system, and tells how the list of one of them,
 Ada, follows what she likes. Ctrl-C ends it; started again, it goes on where the topic ends.
 
   --rate N     ratings per second (default 20)
@@ -30,12 +36,17 @@ export function demo(args: readonly string[]): Promise<number> {
         const ratingsPerSecond = rateOf(values.rate);
         const { settings, model, stack } = place;
         const brokers = await openBrokers(place);
-        await requireTopics(brokers, model, ['ratings', 'items']);
+        await requireTopics(brokers, model, ['items']);
+        if (!settings.RATINGS_TOPICS.includes(DEMO_TOPIC)) {
+          throw new CannotWork(
+            `generated ratings go to the topic ${DEMO_TOPIC} alone, and RATINGS_TOPICS does not name it`,
+          );
+        }
         const stream = new Demo({
           publisher: stack.own(await Publisher.open(brokers.kafka)),
           admin: brokers.admin,
           model,
-          partitions: settings.PARTITIONS,
+          partitions: await partitionsOf(brokers.admin, DEMO_TOPIC),
           scorerUrl: scorerUrl(settings),
           token: settings.HTTP_TOKEN,
           ratingsPerSecond,

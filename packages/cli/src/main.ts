@@ -24,17 +24,25 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'create the topics that are missing and tell what is in each',
     run: async (args) => (await import('./topics.ts')).topics(args),
   },
+  intake: {
+    about: 'show what the settings make of the records of a file or a topic, and learn nothing',
+    run: async (args) => (await import('./intake/command.ts')).intakeCommand(args),
+  },
   import: {
-    about: 'send the ratings of a file to the ratings topic; goes on where it was interrupted',
+    about: 'send the ratings of a file to a ratings topic; goes on where it was interrupted',
     run: async (args) => (await import('./import/command.ts')).importCommand(args),
   },
   factorize: {
-    about: 'learn the whole log at once into an empty store; the stream goes on from there',
+    about: 'learn all known ratings once more, at once; the stream goes on from there',
     run: async (args) => (await import('./factorize/command.ts')).factorizeCommand(args),
   },
   audit: {
     about: 'check that everything the model holds fits together, reading only',
     run: async (args) => (await import('./audit/command.ts')).auditCommand(args),
+  },
+  rebuild: {
+    about: 'empty the store and learn everything again from the sources',
+    run: async (args) => (await import('./rebuild/command.ts')).rebuildCommand(args),
   },
   sources: {
     about: 'tell whether every log still holds what comes next; accept what is lost',

@@ -6,10 +6,16 @@
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadSettings, childEnvironment, readSettings, type Settings } from '@freshet/config';
-import { type RatingLimits, ratingSchemas, type Topic, topicName } from '@freshet/events';
+import { RatingReader, ratingRules, type Topic, topicName } from '@freshet/events';
 import { type Brokers, openBrokers as open } from '@freshet/session';
 import { type FactorStore, ManifestMismatch, RedisStore, RedisUnreachable } from '@freshet/store';
-import { KafkaUnreachable, missingTopics, PartitionMismatch } from '@freshet/stream';
+import {
+  KafkaUnreachable,
+  missingTopics,
+  PartitionMismatch,
+  type TopicAdmin,
+  type TopicPlan,
+} from '@freshet/stream';
 import { ClosingStack, type Log, openLog } from '@freshet/telemetry';
 
 export type Options = NonNullable<ParseArgsConfig['options']>;
@@ -72,13 +78,29 @@ export async function operate<O extends Options>(
   }
 }
 
-/** What the updater accepts. */
-export function ratingLimits(settings: Settings): RatingLimits {
+/** Reads records as intake does. */
+export function ratingReader(settings: Settings): RatingReader {
+  return new RatingReader(ratingRules(settings));
+}
+
+/** The topics that the services of a model need. */
+export function topicPlan(settings: Settings): TopicPlan {
   return {
-    valueMax: settings.RATING_MAX,
-    schemaIds: settings.RATING_SCHEMA_IDS,
-    schemas: ratingSchemas(settings.RATING_SCHEMAS),
+    model: settings.MODEL,
+    shards: settings.SHARDS,
+    days: settings.USER_RATINGS_DAYS,
+    replication: settings.KAFKA_REPLICATION,
+    sources: settings.RATINGS_TOPICS,
   };
+}
+
+/** How many partitions a topic of the user's has; throws where there is none. */
+export async function partitionsOf(
+  admin: Pick<TopicAdmin, 'exists' | 'ends'>,
+  topic: string,
+): Promise<number> {
+  if (await admin.exists(topic)) return (await admin.ends(topic)).size;
+  throw new CannotWork(`there is no topic ${topic}: create it, or name another in RATINGS_TOPICS`);
 }
 
 /** Kafka with the settings of the services; creates nothing. */

@@ -21,7 +21,8 @@ ${table(['setting', 'default', 'about'], settingRows())}
 
 ## Topics
 
-Topics of scope *model* are prefixed by \`MODEL\` and a dot. *sharded* topics have \`PARTITIONS\` partitions.
+Topics of scope *model* are prefixed by \`MODEL\` and a dot. *sharded* topics have \`SHARDS\` partitions;
+*any*: as many as whoever created the topic chose.
 
 ${table(['topic', 'scope', 'carries', 'keyed by', 'partitions', 'retention', 'about'], topicRows())}
 
@@ -49,7 +50,9 @@ function topicRows(): string[][] {
 }
 
 function retention(topic: Topic): string {
-  const config = topicConfig(topic);
+  const days = Number(settings.USER_RATINGS_DAYS.fallback);
+  if (topics[topic].retain === 'days') return `\`USER_RATINGS_DAYS\`, ${days} days`;
+  const config = topicConfig(topic, days);
   if (config['cleanup.policy'] === 'compact') return 'latest of each key';
   const hours = Number(config['retention.ms']) / 3_600_000;
   if (hours < 0) return 'unlimited';

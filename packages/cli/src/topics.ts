@@ -1,17 +1,18 @@
 /** `freshet topics`: creates the topics that are missing, then tells what is in each. */
 import { type Topic, type TopicRow, topics as table, topicName } from '@freshet/events';
 import type { TopicAdmin } from '@freshet/stream';
-import { openBrokers, operate } from './operator-command.ts';
+import { openBrokers, operate, topicPlan } from './operator-command.ts';
 
 const HELP = `freshet topics [--json]
 
-Creates the topics that this model lacks, with PARTITIONS and KAFKA_REPLICATION, and lists all of them:
-the first offset each partition still holds and the offset after its last record.
+Creates the topics that this model lacks, with SHARDS and KAFKA_REPLICATION, and lists all of them, those of
+RATINGS_TOPICS first: the first offset each partition still holds and the offset after its last record. Of
+RATINGS_TOPICS only ratings is created: the others are yours.
 
   --json       one JSON object per topic
 
 KAFKA_BROKERS, MODEL and the other settings of docs/reference.md apply.
-Exit code: 0 done, 1 Kafka cannot be used or a topic has another number of partitions.
+Exit code: 0 done, 1 Kafka cannot be used or a topic has another number of partitions than SHARDS.
 `;
 
 export interface ListedTopic {
@@ -32,12 +33,14 @@ export function topics(args: readonly string[]): Promise<number> {
       run: async ({ values }, place) => {
         const { admin } = await openBrokers(place);
         const { settings, model } = place;
-        const created = await admin.ensure({
-          model,
-          partitions: settings.PARTITIONS,
-          replication: settings.KAFKA_REPLICATION,
-        });
-        const listed = await list(admin, model, created);
+        const created = await admin.ensure(topicPlan(settings));
+        const names = namesOf(model, settings.RATINGS_TOPICS);
+        const listed: ListedTopic[] = [];
+        for (const [name, carries] of names) {
+          const isCreated = created.includes(name);
+          const partitions = await partitionsIn(admin, name);
+          listed.push({ name, created: isCreated, carries, partitions });
+        }
         process.stdout.write(
           values.json ? listed.map((row) => `${JSON.stringify(row)}\n`).join('') : render(listed),
         );
@@ -48,27 +51,29 @@ export function topics(args: readonly string[]): Promise<number> {
   );
 }
 
-async function list(
-  admin: TopicAdmin,
-  model: string,
-  created: readonly string[],
-): Promise<ListedTopic[]> {
-  const listed: ListedTopic[] = [];
-  for (const topic of Object.keys(table) as Topic[]) {
-    const name = topicName(topic, model);
-    const starts = await admin.starts(name);
-    const ends = [...(await admin.ends(name))].sort(([a], [b]) => a - b);
-    const partitions = ends.map(([partition, end]) => ({ first: starts.get(partition) ?? 0, end }));
-    const row: TopicRow = table[topic];
-    listed.push({ name, created: created.includes(name), carries: row.carries, partitions });
-  }
-  return listed;
+/** The topics that ratings come from, then Freshet's own, with what each carries. */
+function namesOf(model: string, sources: readonly string[]): (readonly [string, string])[] {
+  const { ratings, ...own } = table;
+  const rows = Object.entries(own) as [Topic, TopicRow][];
+  return [
+    ...sources.map((name) => [name, ratings.carries] as const),
+    ...rows.map(([topic, { carries }]) => [topicName(topic, model), carries] as const),
+  ];
+}
+
+/** None of a topic that does not exist. */
+async function partitionsIn(admin: TopicAdmin, name: string): Promise<ListedTopic['partitions']> {
+  if (!(await admin.exists(name))) return [];
+  const ranges = [...(await admin.ranges(name))].sort(([a], [b]) => a - b);
+  return ranges.map(([, { start, end }]) => ({ first: start, end }));
 }
 
 function render(listed: readonly ListedTopic[]): string {
   const lines = listed.map(({ name, created, carries, partitions }) => {
     const records = partitions.reduce((sum, { first, end }) => sum + end - first, 0);
-    const ranges = partitions.map(({ first, end }) => `${first}–${end}`).join(' ');
+    const ranges =
+      partitions.map(({ first, end }) => `${first}–${end}`).join(' ') ||
+      'does not exist: the updaters wait for it';
     return [name, `${records} records`, `${partitions.length} × ${carries}`, ranges, created];
   });
   const widths = [0, 1, 2].map((at) => Math.max(...lines.map((line) => String(line[at]).length)));

@@ -1,11 +1,21 @@
-import { gramsCodec, type Side, shardOf, sides } from '@freshet/events';
-import { encodeRowEntry, type RowEntry, type ShardState } from '@freshet/store';
+import { gramsCodec, type Side, shardOf } from '@freshet/events';
+import { defaultModel, Evidence } from '@freshet/model';
+import type { SourcePartition } from '@freshet/session';
+import {
+  encodeRow,
+  NO_FACTS,
+  NO_TALLY,
+  plus,
+  type RowEntry,
+  type ShardFacts,
+  type ShardState,
+  type Tally,
+} from '@freshet/store';
 import { encodeOutbox } from '@freshet/stream';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from './check.ts';
+import { checkEvidence, checkTallies, type Flow } from './check-flow.ts';
 import { checkTotal } from './check-total.ts';
-import { compareSides } from './compare-sides.ts';
 import { addInto, packedGram } from './packed-gram.ts';
 import {
   checkGrams,
@@ -16,8 +26,9 @@ import {
 } from './shard-checks.ts';
 import type { ShardReading } from './shard-reading.ts';
 
-const PARTITIONS = 2;
+const SHARDS = 2;
 const K = 3;
+const settings = { ...defaultModel, factorCount: K };
 
 interface Rated {
   readonly user: string;
@@ -36,52 +47,101 @@ function bytesOf(numbers: Float64Array): Uint8Array {
   return new Uint8Array(numbers.buffer);
 }
 
-function readingOf(
-  side: Side,
-  shard: number,
-  held: readonly Rated[],
-  facts: Record<string, string> = {},
-): ShardReading {
-  const rows = new Map<string, Uint8Array>();
-  const vectors = new Map<string, { vector: Float32Array; trend: number }>();
-  let count = 0;
-  for (const rated of held) {
-    const [owner, neighbour] =
-      side === 'user' ? [rated.user, rated.item] : [rated.item, rated.user];
-    if (shardOf(owner, PARTITIONS) !== shard) continue;
-    const entry: RowEntry = { neighbour, value: rated.value, time: 7 };
-    rows.set(owner, Buffer.concat([rows.get(owner) ?? new Uint8Array(), encodeRowEntry(entry)]));
-    vectors.set(owner, { vector: Float32Array.of(count, 0.5, -owner.length), trend: 1 });
-    count++;
+function bodyOf(side: Side, owned: readonly Rated[]): Uint8Array {
+  if (side === 'user') {
+    return encodeRow(
+      owned.map(({ item, value }): RowEntry => ({ neighbour: item, value, time: 7 })),
+    );
   }
-  const gram = packedGram(
-    [...vectors.values()].map(({ vector }) => vector),
-    K,
+  const evidence = Evidence.empty(settings);
+  const vector = Float32Array.of(1, 2, 3);
+  for (const { value } of owned) evidence.apply({ value, old: null, vector }, 1);
+  return evidence.toBytes();
+}
+
+/** As many entries, and a sum that tells one set from another. */
+function tallyOf(some: readonly Rated[]): Tally {
+  return some
+    .map(({ user, item, value }) => ({ count: 1, sum: 31 * user.length + item.length + value }))
+    .reduce(plus, NO_TALLY);
+}
+
+/** What user shard `from` sent to item shard `to`. */
+function sentOf(from: number, to: number): Tally {
+  return tallyOf(
+    ratings.filter(({ user, item }) => {
+      return shardOf(user, SHARDS) === from && shardOf(item, SHARDS) === to;
+    }),
   );
-  const counted = side === 'user' ? count : 0;
+}
+
+function factsOf(side: Side, shard: number, count: number): ShardFacts {
+  const facts = { ...NO_FACTS, epoch: 4, sequence: 9, life: 3 };
+  const mark = { life: 3, offset: 9, ordinal: 0 };
+  if (side === 'item') {
+    const marks = [0, 1].map((from) => [from, { ...mark, applied: sentOf(from, shard) }]);
+    return { ...facts, sources: Object.fromEntries(marks) };
+  }
+  const own = ratings.filter(({ user }) => shardOf(user, SHARDS) === shard);
+  const sources = { 'clicks@Xy:0': { ...mark, applied: tallyOf(own) } };
+  const sent = { 0: sentOf(shard, 0), 1: sentOf(shard, 1) };
+  return { ...facts, ratings: count, sources, sent };
+}
+
+function readingOf(side: Side, shard: number): ShardReading {
+  const owners = new Map<string, Rated[]>();
+  for (const rated of ratings) {
+    const owner = side === 'user' ? rated.user : rated.item;
+    if (shardOf(owner, SHARDS) === shard) owners.set(owner, [...(owners.get(owner) ?? []), rated]);
+  }
+  const vectors = new Map(
+    [...owners.keys()].map((owner, at) => {
+      return [owner, { vector: Float32Array.of(at, 0.5, -owner.length), trend: 1 }];
+    }),
+  );
+  const bodies = new Map([...owners].map(([owner, owned]) => [owner, bodyOf(side, owned)]));
+  const held = [...vectors.values()].map(({ vector }) => vector);
   const state: ShardState = {
     position: 10,
-    gram: bytesOf(gram),
+    fence: 4,
+    commit: 'c',
+    gram: bytesOf(packedGram(held, K)),
     outbox: null,
-    facts: { epoch: '4', fence: '4', sequence: '9', ratings: String(counted), ...facts },
+    facts: factsOf(side, shard, [...owners.values()].flat().length),
   };
-  return { id: { side, shard }, state, vectors, rows, still: true };
+  return { id: { side, shard }, state, vectors, bodies, still: true };
 }
 
-function sideOf(side: Side, held: readonly Rated[] = ratings): ShardReading[] {
-  return Array.from({ length: PARTITIONS }, (_, shard) => readingOf(side, shard, held));
-}
+const whole = (['user', 'item'] as const).flatMap((side) => {
+  return [0, 1].map((shard) => readingOf(side, shard));
+});
 
-const whole = [...sideOf('user'), ...sideOf('item')];
+const intake: SourcePartition = {
+  topic: 'clicks',
+  partition: 0,
+  start: 0,
+  end: 10,
+  position: 10,
+  mark: { topicId: 'Xy', life: 3, sent: tallyOf(ratings) },
+};
 
 /** The same readings with one of them changed. */
 function withChange(at: number, change: (reading: ShardReading) => ShardReading): ShardReading[] {
   return whole.map((reading, index) => (index === at ? change(reading) : reading));
 }
 
+function withFacts(reading: ShardReading, changed: Partial<ShardFacts>): ShardReading {
+  const facts = { ...reading.state.facts, ...changed };
+  return { ...reading, state: { ...reading.state, facts } };
+}
+
 function withVector(reading: ShardReading, vector: Float32Array): ShardReading {
   const [owner = ''] = reading.vectors.keys();
   return { ...reading, vectors: new Map([...reading.vectors, [owner, { vector, trend: 1 }]]) };
+}
+
+function flowOf(readings: readonly ShardReading[], isAtRest = true): Flow {
+  return { users: readings.slice(0, 2), items: readings.slice(2), sources: [intake], isAtRest };
 }
 
 describe('an audit of a shard', () => {
@@ -90,7 +150,9 @@ describe('an audit of a shard', () => {
     const checks = [
       checkVectors(whole, K),
       checkGrams(whole, K),
-      checkRows(whole, PARTITIONS, 5),
+      checkRows(whole, SHARDS, 5),
+      checkEvidence(flowOf(whole), SHARDS, settings),
+      checkTallies(flowOf(whole)),
       checkOutboxes(whole, new Set()),
     ];
     expect(exitCodeOf(checks)).toBe(0);
@@ -126,36 +188,36 @@ describe('an audit of a shard', () => {
   });
 
   it('finds a count that differs from the rows, a strange owner and a value off the scale', () => {
-    const counts = withChange(0, (reading) => {
-      const facts = { ...reading.state.facts, ratings: '99' };
-      return { ...reading, state: { ...reading.state, facts } };
-    });
-    expect(checkRows(counts, PARTITIONS, 5).problems[0]).toContain('counts 99 ratings');
+    const counts = withChange(0, (reading) => withFacts(reading, { ratings: 99 }));
+    expect(checkRows(counts, SHARDS, 5).problems[0]).toContain('counts 99 ratings');
     const strange = withChange(0, (reading) => ({ ...reading, id: { side: 'user', shard: 1 } }));
-    expect(checkRows(strange, PARTITIONS, 5).problems[0]).toContain('not its shard');
-    expect(checkRows(whole, PARTITIONS, 4).problems[0]).toMatch(/its rating of .* is 5/);
+    expect(checkRows(strange, SHARDS, 5).problems[0]).toContain('not its shard');
+    expect(checkRows(whole, SHARDS, 4).problems[0]).toMatch(/the rating of .* is 5/);
   });
 
   it('finds a vector whose ratings are gone', () => {
-    const emptied = withChange(0, (reading) => ({ ...reading, rows: new Map() }));
-    expect(checkRows(emptied, PARTITIONS, 5).problems[0]).toContain('a vector without ratings');
+    const emptied = withChange(0, (reading) => ({ ...reading, bodies: new Map() }));
+    expect(checkRows(emptied, SHARDS, 5).problems[0]).toContain('a vector without ratings');
   });
 
   it('finds a position beyond its log, behind its start, or of a source that was recreated', () => {
-    const logs = (first: number, end: number) => {
-      const range = new Map([0, 1].map((at) => [at, { first, end }]));
+    const logs = (start: number, end: number) => {
+      const range = new Map([0, 1].map((at) => [at, { start, end }]));
       return { user: range, item: range };
     };
-    expect(checkOffsets(whole, logs(0, 10)).status).toBe('ok');
-    expect(checkOffsets(whole, logs(0, 9)).problems).toHaveLength(4);
-    expect(checkOffsets(whole, logs(11, 12)).problems).toHaveLength(4);
-    const user = readingOf('user', 1, ratings, { life: '3' });
-    const marked = (mark: string) => [user, readingOf('item', 0, ratings, { 'source:1': mark })];
-    expect(checkOffsets(marked('3:10:2'), logs(0, 11)).status).toBe('ok');
-    const { problems } = checkOffsets(marked('3:10:2'), logs(0, 10));
-    expect(problems.join()).toContain('applied 10 of partition 1');
-    // Of an earlier life of the log: those offsets are no longer its own.
-    expect(checkOffsets(marked('2:99:0'), logs(0, 11)).status).toBe('ok');
+    expect(checkOffsets(whole, [intake], logs(0, 10)).status).toBe('ok');
+    expect(checkOffsets(whole, [], logs(0, 9)).problems).toHaveLength(4 + 4);
+    expect(checkOffsets(whole, [], logs(11, 12)).problems).toHaveLength(4);
+    const beyond = checkOffsets(whole, [{ ...intake, end: 9 }], logs(0, 10)).problems.join();
+    expect(beyond).toContain('clicks/0: intake is at 10, the log holds 0 to 9');
+    expect(beyond).toContain('user shard 0: applied 9 of clicks@Xy:0, which ends at 9');
+  });
+
+  it('does not take offsets of an earlier life of a log for offsets of this one', () => {
+    const range = new Map([0, 1].map((at) => [at, { start: 0, end: 10 }]));
+    const applied = { life: 2, offset: 99, ordinal: 0, applied: NO_TALLY };
+    const old = withChange(2, (reading) => withFacts(reading, { sources: { 1: applied } }));
+    expect(checkOffsets(old, [intake], { user: range, item: range }).status).toBe('ok');
   });
 
   it('finds an outbox that cannot be read, or is for a topic nobody has', () => {
@@ -199,8 +261,7 @@ describe('an audit of the published sum', () => {
 
   it('accepts a part that a take-over published again under its own epoch', () => {
     const fenced = whole.map((reading) => {
-      const facts = { ...reading.state.facts, fence: '6' };
-      return { ...reading, state: { ...reading.state, facts } };
+      return { ...reading, state: { ...reading.state, fence: 6 } };
     });
     const parts = whole.map(({ id }) => ({ ...id, epoch: 6, sequence: 9 }));
     expect(checkTotal(fenced, event({ parts }), K).status).toBe('ok');
@@ -213,40 +274,66 @@ describe('an audit of the published sum', () => {
   });
 });
 
-describe('the rows of both sides', () => {
-  const compare = (users: readonly Rated[], items: readonly Rated[], aside: string[] = []) =>
-    compareSides({
-      users: sideOf('user', users),
-      items: sideOf('item', items),
-      partitions: PARTITIONS,
-      setAside: new Set(aside),
-    });
-
-  it('are the same when they hold the same ratings in any order', () => {
-    const check = compare(ratings, ratings.toReversed());
-    expect(check).toMatchObject({ status: 'ok' });
-    expect(check.checked).toContain(`${ratings.length} ratings are the same`);
-  });
-
-  it('differ by each rating that one side lacks or has otherwise, and by no other', () => {
-    const rated = fc.constantFrom(...ratings.keys());
-    fc.assert(
-      fc.property(rated, fc.constantFrom(...sides), fc.boolean(), (at, side, lost) => {
-        const wrong = lost
-          ? ratings.toSpliced(at, 1)
-          : ratings.with(at, { ...(ratings[at] ?? { user: '', item: '' }), value: 0.5 });
-        const check = side === 'user' ? compare(wrong, ratings) : compare(ratings, wrong);
-        expect(check.problems).toHaveLength(1);
-        expect(check.problems[0]).toContain(JSON.stringify(ratings[at]?.user));
-        expect(exitCodeOf([check])).toBe(1);
-      }),
-      { seed: 20_160_515 },
+describe('an audit of the flow', () => {
+  it('finds an entry that intake sent and no user shard applied', () => {
+    const mark = { life: 3, offset: 9, ordinal: 0, applied: tallyOf(ratings.slice(0, 1)) };
+    const lost = withChange(0, (reading) =>
+      withFacts(reading, { sources: { 'clicks@Xy:0': mark } }),
     );
+    const { status, problems } = checkTallies(flowOf(lost));
+    expect(status).toBe('violated');
+    expect(problems[0]).toMatch(/^clicks\/0 to the user shards: 16 sent, \d+ applied$/);
   });
 
-  it('are not compared for a user who rated meanwhile', () => {
-    const [first] = ratings;
-    expect(compare(ratings.slice(1), ratings).status).toBe('violated');
-    expect(compare(ratings.slice(1), ratings, [first?.user ?? '']).status).toBe('ok');
+  it('finds another entry in place of one that was sent, though there are as many', () => {
+    const { facts } = whole[2]?.state ?? { facts: NO_FACTS };
+    const [first] = Object.values(facts.sources);
+    if (first === undefined) throw new Error('nothing was applied');
+    const applied = { ...first.applied, sum: first.applied.sum + 1 };
+    const sources = { ...facts.sources, 0: { ...first, applied } };
+    const other = withChange(2, (reading) => withFacts(reading, { sources }));
+    expect(checkTallies(flowOf(other)).problems).toEqual([
+      `user shard 0 to item shard 0: ${applied.count} sent, ${applied.count} applied, not the same`,
+    ]);
+  });
+
+  it('compares only what is of the present life of a source', () => {
+    const earlier = { life: 2, offset: 4, ordinal: 0, applied: tallyOf(ratings) };
+    const begun = withChange(0, (reading) => {
+      const sources = { ...reading.state.facts.sources, 'older:0': earlier };
+      return withFacts(reading, { sources });
+    });
+    expect(checkTallies(flowOf(begun)).status).toBe('ok');
+    const anew = whole.map((reading) =>
+      reading.id.side === 'user' ? withFacts(reading, { life: 8, sent: {} }) : reading,
+    );
+    expect(checkTallies(flowOf(anew)).status).toBe('ok');
+  });
+
+  it('does not judge what moves, and sets aside what a person has accepted to lose', () => {
+    const wrong = withChange(0, (reading) => withFacts(reading, { sent: {} }));
+    expect(checkTallies(flowOf(wrong, false)).status).toBe('not settled');
+    const accepted = [{ at: '2025-01-02', kind: 'cut', from: 3, next: 9 }];
+    const lossy = wrong.map((reading) => withFacts(reading, { accepted }));
+    expect(checkTallies(flowOf(lossy))).toMatchObject({ status: 'ok' });
+    expect(checkTallies(flowOf(lossy)).checked).toContain('5 set aside');
+  });
+
+  it('finds items whose evidence is gone, broken, or of too few ratings', () => {
+    const check = (change: (bodies: Map<string, Uint8Array>, item: string) => void) => {
+      const changed = withChange(2, (reading) => {
+        const bodies = new Map(reading.bodies);
+        const [item = ''] = bodies.keys();
+        change(bodies, item);
+        return { ...reading, bodies };
+      });
+      return checkEvidence(flowOf(changed), SHARDS, settings).problems.join();
+    };
+    expect(check((bodies, item) => bodies.delete(item))).toContain('a vector without evidence');
+    expect(check((bodies, item) => bodies.set(item, Uint8Array.of(1)))).toContain('not readable');
+    const one = bodyOf('item', ratings.slice(0, 1));
+    expect(check((bodies, item) => bodies.set(item, one))).toMatch(
+      /items have evidence of 13 ratings, users have 16/,
+    );
   });
 });

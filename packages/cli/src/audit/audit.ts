@@ -1,46 +1,50 @@
 /**
  * Reads the whole of a model, from Redis and Kafka, and checks that it fits together. Writes nothing. On
- * a system that goes on working the checks hold for what both sides cover; the verdict is then `not
- * settled`, for the rest was not seen.
+ * a system that goes on working, what one shard holds is checked all the same; what stages have of each other
+ * is `not settled` unless it happens to be equal.
  */
-
 import {
-  decodeRating,
   type GramsEvent,
-  PoisonRecord,
-  type RatingLimits,
   readGrams,
+  readItemRatings,
+  type Side,
   sides,
   type Topic,
   topicName,
   topics,
 } from '@freshet/events';
-import type { Brokers } from '@freshet/session';
+import type { ModelSettings } from '@freshet/model';
+import { type Brokers, readSources } from '@freshet/session';
 import type { FactorStore } from '@freshet/store';
-import { InternalEvents, readTopic } from '@freshet/stream';
+import { InternalEvents, type LogRange, readTopic } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
 import { type Check, Findings } from './check.ts';
+import { checkEvidence, checkTallies, type Flow } from './check-flow.ts';
 import { apart, checkTotal } from './check-total.ts';
-import { compareSides } from './compare-sides.ts';
 import { covers, wantedOf } from './covered-sources.ts';
-import { lagOf, sourceTopic, untilNoLag } from './lag.ts';
+import { isBehind, type Lag, lagOf, sourceTopic, untilNoLag } from './lag.ts';
+import { RefoldedEvidence, whyNotRefolded } from './refolded-evidence.ts';
 import {
   checkGrams,
   checkOffsets,
   checkOutboxes,
   checkRows,
   checkVectors,
-  type LogRange,
+  nameOf,
 } from './shard-checks.ts';
 import { isSameCommit, readShard, type ShardReading } from './shard-reading.ts';
 
 export interface Audited extends Brokers {
   readonly store: FactorStore;
   readonly model: string;
-  readonly partitions: number;
-  readonly factorCount: number;
-  readonly limits: RatingLimits;
+  readonly shards: number;
+  readonly settings: ModelSettings;
+  /** Topics that ratings come from. */
+  readonly sources: readonly string[];
+  readonly valueMax: number;
   readonly log: Log;
+  /** Refold the evidence of every item from its log. */
+  readonly isDeep: boolean;
   /** How long to wait for lag to go and for published grams to follow. */
   readonly waitMs: number;
   readonly onProgress: (what: string, share: number) => void;
@@ -51,36 +55,39 @@ const POLL_MS = 50;
 const GRAMS_LOOK_BACK = 100;
 
 export async function audit(audited: Audited): Promise<Check[]> {
-  const { admin, store, model, partitions, factorCount, limits, waitMs } = audited;
-  await untilNoLag({ admin, store, model, limitMs: waitMs, stuckMs: waitMs });
+  const { admin, store, model, shards, settings, sources, valueMax, waitMs } = audited;
+  const { factorCount } = settings;
+  await untilNoLag({ admin, store, model, sources, limitMs: waitMs, stuckMs: waitMs });
   const users = await readSide(audited, 'user');
-  const covered = await untilCovered(audited, users);
+  const isCovered = await untilCovered(audited, users);
   const items = await readSide(audited, 'item');
   const readings = [...users, ...items];
   const grams = await latestGrams(audited, readings);
+  const partitions = await readSources(admin, model, sources);
+  const lag = await lagOf(audited);
+  const isAtRest = isCovered && !isBehind(lag) && (await isUnmoved(store, readings));
+  const flow: Flow = { users, items, sources: partitions, isAtRest };
   const names = new Set((Object.keys(topics) as Topic[]).map((topic) => topicName(topic, model)));
+  const logs = { user: await rangesOf(audited, 'user'), item: await rangesOf(audited, 'item') };
   return [
     checkVectors(readings, factorCount),
     checkGrams(readings, factorCount),
     checkTotal(readings, grams, factorCount),
-    checkRows(readings, partitions, limits.valueMax),
-    covered
-      ? compareSides({ users, items, partitions, setAside: await movedUsers(audited, users) })
-      : uncovered(),
-    checkOffsets(readings, {
-      user: await ranges(audited, 'user'),
-      item: await ranges(audited, 'item'),
-    }),
+    checkRows(readings, shards, valueMax),
+    checkEvidence(flow, shards, settings),
+    checkTallies(flow),
+    checkOffsets(readings, partitions, logs),
     checkOutboxes(readings, names),
-    await checkLag(audited),
+    ...(audited.isDeep ? [await checkRefolded(audited, items, logs.item)] : []),
+    checkLag(lag),
   ];
 }
 
-async function readSide(audited: Audited, side: 'user' | 'item'): Promise<ShardReading[]> {
+async function readSide(audited: Audited, side: Side): Promise<ShardReading[]> {
   const readings: ShardReading[] = [];
-  for (let shard = 0; shard < audited.partitions; shard++) {
-    const done = shard + (side === 'user' ? 0 : audited.partitions);
-    audited.onProgress(`reading ${side} shard ${shard}`, done / (2 * audited.partitions));
+  for (let shard = 0; shard < audited.shards; shard++) {
+    const done = shard + (side === 'user' ? 0 : audited.shards);
+    audited.onProgress(`reading ${side} shard ${shard}`, done / (2 * audited.shards));
     readings.push(await readShard(audited.store, { side, shard }));
   }
   return readings;
@@ -95,7 +102,7 @@ async function untilCovered(audited: Audited, users: readonly ShardReading[]): P
   for (const deadline = Date.now() + waitMs; ; ) {
     const reached = await Promise.all(
       [...wanted].map(async ([shard, each]) =>
-        covers(await store.inspect({ side: 'item', shard }), each),
+        covers(await store.head({ side: 'item', shard }), each),
       ),
     );
     if (reached.every(Boolean)) return true;
@@ -104,49 +111,24 @@ async function untilCovered(audited: Audited, users: readonly ShardReading[]): P
   }
 }
 
-function uncovered(): Check {
-  const findings = new Findings();
-  findings.unsettled('the item shards have not applied what the user shards forwarded');
-  return findings.check('sides', 'ratings of both sides not compared');
-}
-
-/** Users with records at or after the position at which their shard was read. */
-async function movedUsers(
-  { kafka, admin, store, model, log, limits }: Audited,
-  users: readonly ShardReading[],
-): Promise<Set<string>> {
-  const moved = new Set<string>();
-  const states = await Promise.all(users.map(({ id }) => store.inspect(id)));
-  if (users.every(({ state }, at) => states[at] && isSameCommit(state, states[at]))) return moved;
-  const from = new Map(users.map(({ id, state }) => [id.shard, state.position ?? 0]));
-  await readTopic({
-    kafka,
-    admin,
-    log,
-    model,
-    topic: topicName('ratings', model),
-    from,
-    receive: (_, records) => {
-      for (const record of records) {
-        try {
-          moved.add(decodeRating(record, limits).user);
-        } catch (error) {
-          // What cannot be decoded is parked, and changes no row.
-          if (!(error instanceof PoisonRecord)) throw error;
-        }
-      }
-    },
-  });
-  return moved;
+async function isUnmoved(
+  store: Pick<FactorStore, 'head'>,
+  readings: readonly ShardReading[],
+): Promise<boolean> {
+  for (const { id, state, still } of readings) {
+    if (!still || !isSameCommit(state, await store.head(id))) return false;
+  }
+  return true;
 }
 
 /** The newest published sum; waited for while it is of older states than those read. */
 async function latestGrams(
-  { kafka, admin, model, partitions, factorCount, log, waitMs }: Audited,
+  { kafka, admin, model, shards, settings, log, waitMs }: Audited,
   readings: readonly ShardReading[],
 ): Promise<GramsEvent | undefined> {
   const topic = topicName('grams', model);
-  const decode = (value: Buffer) => readGrams(value, { partitions, factorCount });
+  const { factorCount } = settings;
+  const decode = (value: Buffer) => readGrams(value, { shards, factorCount });
   // What is not one of ours is passed over here as everywhere.
   const events = new InternalEvents({ topic, log, decode });
   for (const deadline = Date.now() + waitMs; ; ) {
@@ -171,18 +153,58 @@ async function latestGrams(
   }
 }
 
-async function ranges({ admin, model }: Audited, side: 'user' | 'item'): Promise<LogRange> {
-  const topic = topicName(sourceTopic[side], model);
-  const starts = await admin.starts(topic);
-  const ends = await admin.ends(topic);
-  return new Map([...ends].map(([at, end]) => [at, { first: starts.get(at) ?? 0, end }]));
+async function checkRefolded(
+  { kafka, admin, model, log, shards, settings, onProgress }: Audited,
+  items: readonly ShardReading[],
+  ranges: ReadonlyMap<number, LogRange>,
+): Promise<Check> {
+  const findings = new Findings();
+  const topic = topicName('itemRatings', model);
+  const topicId = await admin.topicId(topic);
+  const folds = new Map<number, RefoldedEvidence>();
+  const aside: string[] = [];
+  for (const reading of items) {
+    const { id, still } = reading;
+    const reason = whyNotRefolded(reading, ranges.get(id.shard), topicId);
+    if (reason !== undefined) aside.push(`; not of ${nameOf(id)}: ${reason}`);
+    else if (!still) findings.unsettled(`${nameOf(id)} kept moving while it was read`);
+    else folds.set(id.shard, new RefoldedEvidence(reading, settings));
+  }
+  const { factorCount } = settings;
+  const decode = (value: Buffer, at: number) => readItemRatings(value, at, { shards, factorCount });
+  const events = new InternalEvents({ topic, log, decode });
+  const total = [...ranges.values()].reduce((sum, { start, end }) => sum + end - start, 0);
+  let done = 0;
+  await readTopic({
+    kafka,
+    admin,
+    log,
+    model,
+    topic,
+    receive: (partition, records) => {
+      for (const record of records) {
+        const event = events.read(partition, record);
+        if (event !== undefined) folds.get(partition)?.receive(record.offset, event);
+      }
+      done += records.length;
+      onProgress(`refolding ${topic}`, done / Math.max(1, total));
+    },
+  });
+  for (const fold of folds.values()) fold.compare(findings);
+  const count = [...folds.values()].reduce((sum, { size }) => sum + size, 0);
+  const checked = `the evidence of ${count} items, added up from ${topic} again`;
+  return findings.check('refold', `${checked}${aside.join('')}`);
 }
 
-async function checkLag(audited: Audited): Promise<Check> {
+function rangesOf({ admin, model }: Audited, side: Side): Promise<Map<number, LogRange>> {
+  return admin.ranges(topicName(sourceTopic[side], model));
+}
+
+function checkLag(lag: Lag): Check {
   const findings = new Findings();
-  const lag = await lagOf(audited);
+  if (lag.intake > 0) findings.unsettled(`${lag.intake} records wait for intake`);
   for (const side of sides) {
-    if (lag[side] > 0) findings.unsettled(`${lag[side]} records wait for the ${side} shards`);
+    if (lag[side] > 0) findings.unsettled(`${lag[side]} batches wait for the ${side} shards`);
   }
   return findings.check('lag', 'every record that was produced is applied on both sides');
 }

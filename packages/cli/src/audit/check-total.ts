@@ -8,14 +8,13 @@ import type { ShardReading } from './shard-reading.ts';
 /** Why the published sum is of other states of the shards than those read; none: it is of those. */
 export function apart(readings: readonly ShardReading[], grams: GramsEvent): string[] {
   return readings.flatMap(({ id, state }) => {
-    const { epoch = '0', sequence = '0', fence = '0' } = state.facts;
+    const { epoch, sequence } = state.facts;
     const part = grams.parts.find(({ side, shard }) => side === id.side && shard === id.shard);
     if (part === undefined) {
       return state.gram === null ? [] : [`${nameOf(id)} is not in the published sum`];
     }
     // A take-over publishes the part again under its own epoch, with the sequence it found.
-    const isSame =
-      part.sequence === Number(sequence) && [epoch, fence].includes(String(part.epoch));
+    const isSame = part.sequence === sequence && [epoch, state.fence].includes(part.epoch);
     const version = `${part.epoch}.${part.sequence}`;
     return isSame
       ? []
@@ -53,7 +52,7 @@ export function checkTotal(
   }
   const ratings = readings
     .filter(({ id }) => id.side === 'user')
-    .reduce((sum, { state }) => sum + Number(state.facts.ratings ?? 0), 0);
+    .reduce((sum, { state }) => sum + state.facts.ratings, 0);
   if (grams.ratings !== ratings) {
     findings.violation(`published |R| is ${grams.ratings}, the user shards count ${ratings}`);
   }

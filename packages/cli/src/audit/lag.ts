@@ -1,30 +1,42 @@
-/** How many records are produced and not yet applied, on either side? Kafka's ends against the store. */
+/** How many records has no stage taken yet? Kafka's ends against Kafka's offsets and the store. */
 import { type Side, sides, type Topic, topicName } from '@freshet/events';
+import { readSources } from '@freshet/session';
 import type { FactorStore } from '@freshet/store';
 import type { TopicAdmin } from '@freshet/stream';
 
-export type Lag = Record<Side, number>;
+/** Of the sources for intake, of user-ratings and item-ratings for the shards. */
+export type Lag = Record<'intake' | Side, number>;
 
 /** The topic whose partitions the shards of a side apply. */
-export const sourceTopic: Record<Side, Topic> = { user: 'ratings', item: 'itemRatings' };
+export const sourceTopic: Record<Side, Topic> = { user: 'userRatings', item: 'itemRatings' };
 
 export interface Watched {
-  readonly admin: Pick<TopicAdmin, 'starts' | 'ends'>;
-  readonly store: Pick<FactorStore, 'inspect'>;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'committed' | 'topicId' | 'exists'>;
+  readonly store: Pick<FactorStore, 'head' | 'birth'>;
   readonly model: string;
+  /** Topics that ratings come from. */
+  readonly sources: readonly string[];
 }
 
-export async function lagOf({ admin, store, model }: Watched): Promise<Lag> {
-  const lag: Lag = { user: 0, item: 0 };
+export async function lagOf({ admin, store, model, sources }: Watched): Promise<Lag> {
+  const lag: Lag = { intake: 0, user: 0, item: 0 };
+  const rebuilt = (await store.birth())?.rebuilt ?? 0;
+  // In the order of the flow: what a stage passes on meanwhile is then seen as lag of the next.
+  for (const { start, end, position, mark } of await readSources(admin, model, sources)) {
+    const isRead = position !== null && mark.life >= rebuilt;
+    lag.intake += end - (isRead ? Math.max(start, position) : start);
+  }
   for (const side of sides) {
-    const topic = topicName(sourceTopic[side], model);
-    const starts = await admin.starts(topic);
-    for (const [shard, end] of await admin.ends(topic)) {
-      const { position } = await store.inspect({ side, shard });
-      lag[side] += Math.max(0, end - (position ?? starts.get(shard) ?? 0));
+    for (const [shard, { start, end }] of await admin.ranges(topicName(sourceTopic[side], model))) {
+      const { position } = await store.head({ side, shard });
+      lag[side] += Math.max(0, end - (position ?? start));
     }
   }
   return lag;
+}
+
+export function isBehind(lag: Lag): boolean {
+  return lag.intake + lag.user + lag.item > 0;
 }
 
 export interface LagWait extends Watched {
@@ -37,8 +49,8 @@ export interface LagWait extends Watched {
 const POLL_MS = 250;
 
 /**
- * Waits until both sides have no lag twice in a row: between the two looks, what the user side still
- * had to forward has reached the item side's topic. Returns the last lag seen.
+ * Waits until no stage has lag twice in a row: between the two looks, what a stage still had to send has
+ * reached the topic of the next. Returns the last lag seen.
  */
 export async function untilNoLag(wait: LagWait): Promise<Lag> {
   const deadline = Date.now() + wait.limitMs;
@@ -47,11 +59,11 @@ export async function untilNoLag(wait: LagWait): Promise<Lag> {
   let quiet = 0;
   for (;;) {
     wait.onLag?.(last);
-    quiet = last.user + last.item === 0 ? quiet + 1 : 0;
+    quiet = isBehind(last) ? 0 : quiet + 1;
     if (quiet === 2 || Date.now() > deadline || Date.now() - movedAt > wait.stuckMs) return last;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     const now = await lagOf(wait);
-    if (now.user !== last.user || now.item !== last.item) movedAt = Date.now();
+    if (JSON.stringify(now) !== JSON.stringify(last)) movedAt = Date.now();
     last = now;
   }
 }

@@ -1,13 +1,16 @@
 /** Does what a shard holds fit itself: vectors, gram, rows, counts, place in the log, outbox? */
-import { float64s, parseSourceMark, shardOf, sides } from '@freshet/events';
+import { float64s, shardOf } from '@freshet/events';
+import { type SourcePartition, sourceName } from '@freshet/session';
 import { decodeRow, type ShardId } from '@freshet/store';
-import { decodeOutbox } from '@freshet/stream';
+import { decodeOutbox, type LogRange } from '@freshet/stream';
 import { type Check, Findings } from './check.ts';
 import { packedGram, relativeError } from './packed-gram.ts';
 import type { ShardReading } from './shard-reading.ts';
 
 /** Rounding of a sum of many float64 products stays far below; a lost or doubled vector does not. */
 export const GRAM_TOLERANCE = 1e-9;
+
+const NOTHING = new Uint8Array();
 
 export function nameOf({ side, shard }: ShardId): string {
   return `${side} shard ${shard}`;
@@ -59,79 +62,79 @@ export function checkGrams(readings: readonly ShardReading[], k: number): Check 
 
 export function checkRows(
   readings: readonly ShardReading[],
-  partitions: number,
+  shards: number,
   valueMax: number,
 ): Check {
   const findings = new Findings();
-  const ratings = { user: 0, item: 0 };
-  for (const { id, vectors, rows, state, still } of readings) {
+  let all = 0;
+  for (const { id, vectors, bodies, state, still } of readings) {
+    if (id.side !== 'user') continue;
     if (!still) {
       findings.unsettled(`${nameOf(id)} kept moving while it was read`);
       continue;
     }
     let rated = 0;
-    for (const [owner, { vector }] of vectors) {
-      const where = `${nameOf(id)}, ${id.side} ${JSON.stringify(owner)}`;
-      if (shardOf(owner, partitions) !== id.shard) findings.violation(`${where}: not its shard`);
+    for (const [user, { vector }] of vectors) {
+      const where = `${nameOf(id)}, user ${JSON.stringify(user)}`;
+      if (shardOf(user, shards) !== id.shard) findings.violation(`${where}: not its shard`);
       let own = 0;
-      for (const { neighbour, value } of decodeRow(rows.get(owner) ?? new Uint8Array()).values()) {
+      for (const { neighbour, value } of decodeRow(bodies.get(user) ?? NOTHING).values()) {
         if (value === null) continue;
         own++;
         if (!(value >= 0 && value <= Math.fround(valueMax))) {
-          findings.violation(`${where}: its rating of ${JSON.stringify(neighbour)} is ${value}`);
+          findings.violation(`${where}: the rating of ${JSON.stringify(neighbour)} is ${value}`);
         }
       }
       if (own === 0 && vector.length > 0) findings.violation(`${where}: a vector without ratings`);
       if (own > 0 && vector.length === 0) findings.violation(`${where}: ratings without a vector`);
       rated += own;
     }
-    ratings[id.side] += rated;
-    const counted = Number(state.facts.ratings ?? 0);
-    // |R| is counted where ratings are judged.
-    if (id.side === 'user' && counted !== rated) {
+    all += rated;
+    const counted = state.facts.ratings;
+    if (counted !== rated) {
       findings.violation(`${nameOf(id)}: counts ${counted} ratings, its rows hold ${rated}`);
     }
   }
-  const held = sides.map((side) => `${ratings[side]} ratings in ${side} rows`).join(', ');
-  return findings.check('rows', `${held}; counts, owners and values fit`);
+  return findings.check('rows', `${all} ratings in the rows of users; counts and values fit`);
 }
-
-/** First and next offset of each partition. */
-export type LogRange = ReadonlyMap<number, { readonly first: number; readonly end: number }>;
 
 export function checkOffsets(
   readings: readonly ShardReading[],
-  logs: Readonly<Record<ShardId['side'], LogRange>>,
+  sources: readonly SourcePartition[],
+  logs: Readonly<Record<ShardId['side'], ReadonlyMap<number, LogRange>>>,
 ): Check {
   const findings = new Findings();
   const users = readings.filter(({ id }) => id.side === 'user');
-  const lives = new Map(users.map(({ id, state }) => [id.shard, Number(state.facts.life ?? 0)]));
+  const lives = new Map(users.map(({ id, state }) => [String(id.shard), state.facts.life]));
+  const ends = new Map(
+    sources.map((at) => [sourceName(at.topic, at.mark.topicId, at.partition), at.end]),
+  );
+  for (const { topic, partition, position, start, end } of sources) {
+    if (position !== null && (position < start || position > end)) {
+      findings.violation(
+        `${topic}/${partition}: intake is at ${position}, the log holds ${start} to ${end}`,
+      );
+    }
+  }
   let marks = 0;
   for (const { id, state } of readings) {
-    const { first, end } = logs[id.side].get(id.shard) ?? { first: 0, end: 0 };
+    const { start, end } = logs[id.side].get(id.shard) ?? { start: 0, end: 0 };
     const { position } = state;
-    if (position !== null && (position < first || position > end)) {
-      findings.violation(`${nameOf(id)}: at ${position}, but its log holds ${first} to ${end}`);
+    if (position !== null && (position < start || position > end)) {
+      findings.violation(`${nameOf(id)}: at ${position}, but its log holds ${start} to ${end}`);
     }
-    for (const [name, mark] of Object.entries(state.facts)) {
-      const [, kind, source] = /^(source|forwarded):(\d+)$/.exec(name) ?? [];
-      if (source === undefined) continue;
+    for (const [source, { life, offset }] of Object.entries(state.facts.sources)) {
       marks++;
-      const { life, offset } = parseSourceMark(mark);
-      // Offsets of an earlier life of the log are no longer offsets of this one.
-      if (kind === 'source' && life !== lives.get(Number(source))) continue;
-      const applied = kind === 'source' ? offset : Number(mark);
-      const held = logs.user.get(Number(source))?.end ?? 0;
-      if (!(applied < held)) {
-        findings.violation(
-          `${nameOf(id)}: applied ${applied} of partition ${source} of the ratings, which ends at ${held}`,
-        );
-      }
+      // Offsets of an earlier life of a log, or of one that is gone, are not offsets of this one.
+      const isOld = id.side === 'item' && life !== lives.get(source);
+      const held = id.side === 'user' ? ends.get(source) : logs.user.get(Number(source))?.end;
+      if (isOld || held === undefined || offset < held) continue;
+      findings.violation(`${nameOf(id)}: applied ${offset} of ${source}, which ends at ${held}`);
     }
   }
   return findings.check(
     'offsets',
-    `${readings.length} positions and ${marks} source positions lie within Kafka's logs`,
+    `${readings.length + sources.length} positions and ${marks} source positions lie within Kafka's logs`,
   );
 }
 

@@ -4,15 +4,14 @@
  * bare hop of the same ratings to a plain consumer in the same run.
  */
 import { topicName } from '@freshet/events';
-import { Publisher, Tail } from '@freshet/stream';
-import { untilNoLag } from '../audit/lag.ts';
+import { Tail } from '@freshet/stream';
 import type { Figure } from './command.ts';
-import { benchRatings, produceBacklog, recordOf } from './pipeline/backlog.ts';
+import { benchRatings, produceBacklog } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { quantile } from './pipeline/quantile.ts';
+import { steadyStream } from './pipeline/steady-stream.ts';
 
 const RATE_PER_SECOND = 200;
-const TICK_MS = 10;
 const WARM_UP_MS = 3_000;
 const MEASURE_MS = 15_000;
 /** Enough that users have lists of their own. */
@@ -40,11 +39,11 @@ export async function bench(figure: Figure, _args: readonly string[]): Promise<v
   await BenchSystem.use(async (system) => {
     await produceBacklog(system, HISTORY);
     await system.startServices();
-    const { session } = system;
-    await untilNoLag({ ...session, limitMs: HISTORY_LIMIT_MS, stuckMs: HISTORY_LIMIT_MS });
+    await system.untilNoLag(HISTORY_LIMIT_MS);
     const arrivals = await watchArrivals(system);
     const stopping = new AbortController();
-    const streaming = stream(system, stopping.signal);
+    const ratings = benchRatings(10 * HISTORY);
+    const streaming = steadyStream(system, ratings, RATE_PER_SECOND, stopping.signal);
     const url = `http://127.0.0.1:${system.settings.SCORER_PORT}/v1`;
     await probe(url, arrivals, performance.now() + WARM_UP_MS);
     const probes = await probe(url, arrivals, performance.now() + MEASURE_MS);
@@ -120,24 +119,6 @@ async function rate(url: string, rating: object): Promise<Place> {
   const [place] = ratings ?? [];
   if (place === undefined) throw new Error(`rating refused: ${response.status}`);
   return place;
-}
-
-/** What everything else happens beside: as many every tick as are due. */
-async function stream({ session, settings }: BenchSystem, stopped: AbortSignal): Promise<void> {
-  const topic = topicName('ratings', session.model);
-  const publisher = await Publisher.open(session.kafka);
-  const ratings = benchRatings(10 * HISTORY);
-  const began = performance.now();
-  for (let sent = 0; !stopped.aborted; await pause(TICK_MS)) {
-    const records = [];
-    const due = ((performance.now() - began) / 1_000) * RATE_PER_SECOND;
-    for (; sent < due; sent++) {
-      const next = ratings.next();
-      if (!next.done) records.push(recordOf(next.value, topic, settings.PARTITIONS));
-    }
-    await publisher.publish(records);
-  }
-  await publisher.close();
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -11,6 +11,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   pipeline: () => import('./pipeline.ts'),
   updaters: () => import('./updaters.ts'),
   million: () => import('./million.ts'),
+  scale: () => import('./scale.ts'),
   latency: () => import('./latency.ts'),
   score: () => import('./score.ts'),
   http: () => import('./http.ts'),

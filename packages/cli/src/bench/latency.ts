@@ -6,7 +6,6 @@
 import { topicName } from '@freshet/events';
 import type { RatingEvent } from '@freshet/experiments';
 import { Publisher, Tail } from '@freshet/stream';
-import { untilNoLag } from '../audit/lag.ts';
 import type { Figure } from './command.ts';
 import { benchRatings, produceBacklog, recordOf } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
@@ -25,8 +24,7 @@ export async function bench(figure: Figure, _args: readonly string[]): Promise<v
   await BenchSystem.use(async (system) => {
     await produceBacklog(system, HISTORY);
     await system.startServices();
-    const { session } = system;
-    await untilNoLag({ ...session, limitMs: HISTORY_LIMIT_MS, stuckMs: HISTORY_LIMIT_MS });
+    await system.untilNoLag(HISTORY_LIMIT_MS);
     await measure(figure, system);
   });
 }
@@ -54,7 +52,9 @@ async function measure(figure: Figure, system: BenchSystem): Promise<void> {
   const stream = new Stream(system, topic);
   system.own(stream);
   stream.start();
-  const probe = new Probe(system, topic, arrivals, system.own(await Publisher.open(session.kafka)));
+  const topicId = (await session.admin.topicId(topic)) ?? topic;
+  const publisher = system.own(await Publisher.open(session.kafka));
+  const probe = new Probe(system, { topic, topicId, arrivals, publisher });
   await probe.run(benchRatings(HISTORY), performance.now() + WARM_UP_MS);
   const { committed, visible, hops } = await probe.run(
     benchRatings(2 * HISTORY),
@@ -108,7 +108,7 @@ class Stream {
       for (let n = 0; n < due; n++) {
         const next = this.#ratings.next();
         if (next.done) break;
-        records.push(recordOf(next.value, this.#topic, this.#system.settings.PARTITIONS));
+        records.push(recordOf(next.value, this.#topic, this.#system.settings.SHARDS));
       }
       this.#sent += records.length;
       await publisher.publish(records);

@@ -11,7 +11,6 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '@freshet/config';
 import { sides } from '@freshet/events';
 import { Gram } from '@freshet/model';
-import { lagOf } from '../audit/lag.ts';
 import type { Figure } from './command.ts';
 import { benchRatings } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
@@ -40,8 +39,8 @@ export async function bench(figure: Figure, [given]: readonly string[]): Promise
       if (performance.now() - began > LIMIT_MS) throw new Error(`still ${lag} behind`);
       const { user, item } = await system.applied();
       cost.look(Math.min(user, item), await system.ofUpdater('process_cpu_seconds_total'));
-      const now = await lagOf(system.session);
-      lag = now.user + now.item;
+      const now = await system.lag();
+      lag = now.intake + now.user + now.item;
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
     await sending;
@@ -58,19 +57,22 @@ export async function bench(figure: Figure, [given]: readonly string[]): Promise
   });
 }
 
-/** Bytes in Redis of a rating, in both rows together, and of a vector against its factors alone. */
+/** Bytes in Redis of a rating, of an item's evidence, and of a vector against its factors alone. */
 async function tellStore(figure: Figure, system: BenchSystem, ratings: number): Promise<void> {
-  const { FACTOR_COUNT, REDIS_URL, PARTITIONS } = system.settings;
+  const { FACTOR_COUNT, REDIS_URL, SHARDS } = system.settings;
   const [url = ''] = REDIS_URL;
-  const rows = await redisBytes(url, 'default:{*}:row:*');
-  figure('redis_bytes_per_rating', rows / ratings, 'bytes, both rows together');
-  let vectors = 0;
+  const rows = await redisBytes(url, 'default:{u:*}:body:*');
+  figure('redis_bytes_per_rating', rows / ratings, 'bytes of the rows of users');
+  const counts = { user: 0, item: 0 };
   for (const side of sides) {
-    for (let shard = 0; shard < PARTITIONS; shard++) {
+    for (let shard = 0; shard < SHARDS; shard++) {
       const { gram } = await system.session.store.inspect({ side, shard });
-      if (gram !== null) vectors += Gram.fromBytes(gram, FACTOR_COUNT).count;
+      if (gram !== null) counts[side] += Gram.fromBytes(gram, FACTOR_COUNT).count;
     }
   }
+  const evidence = await redisBytes(url, 'default:{i:*}:body:*');
+  figure('redis_evidence_bytes', evidence / counts.item, 'bytes of an item beside its vector');
+  const vectors = counts.user + counts.item;
   const held = await redisBytes(url, 'default:{*}:vectors');
   figure('redis_vector_ratio', held / (vectors * FACTOR_COUNT * 4), 'of the raw bytes');
 }

@@ -7,17 +7,19 @@ import {
   openBrokers,
   operate,
   type Place,
-  ratingLimits,
+  partitionsOf,
+  ratingReader,
   requireTopics,
 } from '../operator-command.ts';
-import { type DeadLetter, deadLetterOf, replayOf } from './dead-letter.ts';
+import { type DeadLetter, deadLetterOf, replayOf, sortLetters } from './dead-letter.ts';
 
 const HELP = `freshet dead-letters list|replay [options]
 
-Records of ratings, items and recommendation-requests that can never be applied are parked on
-ratings-dead-letter with the reason. list shows those of this model; replay sends those of ratings there
-again, original key and bytes, for when the reason has gone: RATING_MAX was raised, a schema id was added, a
-time is no longer ahead. A record too long to be parked whole is listed as cut, and not replayed.
+Records of RATINGS_TOPICS, items and recommendation-requests that can never be applied are parked on
+ratings-dead-letter with the reason. list shows those of this model. replay sends those of RATINGS_TOPICS to
+the topic they came from, original key and bytes, for when the reason has gone: RATING_FIELDS were corrected,
+RATING_MAX was raised, a schema was added, a time is no longer ahead. A record too long to be parked whole is
+listed as cut, and not replayed.
 
   --reason R       only those parked for this reason: ${poisonReasons.join(', ')}
   --from OFFSET    only those at this offset of the dead-letter topic or later
@@ -54,7 +56,7 @@ export function deadLetters(args: readonly string[]): Promise<number> {
         }
         const selection = selectionOf(values.reason, values.from);
         const brokers = await openBrokers(place);
-        await requireTopics(brokers, place.model, ['ratings', 'ratingsDeadLetter']);
+        await requireTopics(brokers, place.model, ['ratingsDeadLetter']);
         const letters = await readLetters(place, brokers, selection);
         if (action === 'list') list(letters, values.json);
         else await replay(letters, place, brokers, values['dry-run']);
@@ -125,33 +127,33 @@ function list(letters: readonly DeadLetter[], json: boolean): void {
 
 async function replay(
   letters: readonly DeadLetter[],
-  { settings, model, stack }: Place,
-  { kafka }: Brokers,
+  { settings, stack }: Place,
+  { kafka, admin }: Brokers,
   dryRun: boolean,
 ): Promise<void> {
-  const target = {
-    topic: topicName('ratings', model),
-    partitions: settings.PARTITIONS,
-    limits: ratingLimits(settings),
-    now: Date.now(),
-  };
-  const isReplayed = ({ topic, cut }: DeadLetter) => topic === target.topic && cut === undefined;
-  const chosen = letters.filter(isReplayed);
-  const replays = chosen.map((letter) => replayOf(letter, target));
-  replays.forEach(({ record, stillBad }, at) => {
-    const where = `${record.topic}/${record.partition}`;
+  const { replayed, left } = sortLetters(letters, settings.RATINGS_TOPICS);
+  const widths = new Map<string, number>();
+  for (const topic of new Set(replayed.map((letter) => letter.topic))) {
+    widths.set(topic, await partitionsOf(admin, topic));
+  }
+  const target = { reader: ratingReader(settings), now: Date.now() };
+  const replays = replayed.map((letter) => {
+    const { record, stillBad } = replayOf(letter, {
+      ...target,
+      partitions: widths.get(letter.topic) ?? 0,
+    });
     const note = stillBad === undefined ? '' : `  will be parked again, ${stillBad}`;
-    say(`${chosen[at]?.offset} → ${where}${note}`);
+    say(`${letter.offset} → ${record.topic}/${record.partition}${note}`);
+    return { record, stillBad };
   });
   const bad = replays.filter(({ stillBad }) => stillBad !== undefined).length;
-  const verb = dryRun ? 'would be replayed' : 'replayed';
   if (!dryRun && replays.length > 0) {
     const publisher = stack.own(await Publisher.open(kafka));
     await publisher.publish(replays.map(({ record }) => record));
   }
+  const verb = dryRun ? 'would be replayed' : 'replayed';
   say(`${replays.length} ${verb}, ${bad} of them only to be parked again`);
-  const left = letters.length - chosen.length;
-  if (left > 0) say(`${left} not replayed: cut, or not of ${target.topic}`);
+  for (const [reason, count] of left) say(`${count} not replayed: ${reason}`);
   const last = letters.at(-1);
   if (last !== undefined) say(`later ones: --from ${last.offset + 1}`);
 }

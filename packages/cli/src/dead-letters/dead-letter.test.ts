@@ -1,7 +1,13 @@
-import { shardOf } from '@freshet/events';
+import { RatingReader } from '@freshet/events';
 import { type LogRecord, printable } from '@freshet/stream';
 import { describe, expect, it } from 'vitest';
-import { type DeadLetter, deadLetterOf, REPLAYED_HEADER, replayOf } from './dead-letter.ts';
+import {
+  type DeadLetter,
+  deadLetterOf,
+  REPLAYED_HEADER,
+  replayOf,
+  sortLetters,
+} from './dead-letter.ts';
 
 const parked = {
   'freshet-model': 'default',
@@ -26,9 +32,8 @@ function letter(value: string | Buffer | null, headers: Record<string, string> =
 }
 
 const target = {
-  topic: 'ratings',
   partitions: 4,
-  limits: { valueMax: 100, schemaIds: [] },
+  reader: new RatingReader({ valueMax: 100, schemaIds: [] }),
   now: 2_000_000_000_000,
 };
 
@@ -62,17 +67,16 @@ describe('a dead letter', () => {
 describe('a replayed dead letter', () => {
   const valid = '{"user":"ann","item":"tea","value":50}';
 
-  it('has its original key and bytes, on the partition of its user', () => {
+  it('has its original key and bytes, on the partition that it came from', () => {
     const { record, stillBad } = replayOf(letter(valid), target);
     expect(stillBad).toBeUndefined();
-    expect(record).toMatchObject({ topic: 'ratings', partition: shardOf('ann', 4) });
+    expect(record).toMatchObject({ topic: 'ratings', partition: 3 });
     expect(record.key?.toString()).toBe('ann');
     expect(record.value?.toString()).toBe(valid);
   });
 
-  it('that still cannot be decoded goes to the partition it came from, and says why', () => {
-    const { record, stillBad } = replayOf(letter('nonsense'), target);
-    expect(record.partition).toBe(3);
+  it('that still cannot be read says why', () => {
+    const { stillBad } = replayOf(letter('nonsense'), target);
     expect(stillBad).toBe('not-json: neither JSON nor Avro');
   });
 
@@ -88,5 +92,18 @@ describe('a replayed dead letter', () => {
       const { record } = replayOf(letter('nonsense', { 'freshet-partition': said }), target);
       expect(record.partition, said).toBe(0);
     }
+  });
+
+  it('goes to the topic that it came from, if ratings come from there, and nowhere else', () => {
+    const clicks = letter(valid, { 'freshet-topic': 'clicks' });
+    expect(replayOf(clicks, target).record.topic).toBe('clicks');
+    const forged = letter(valid, { 'freshet-topic': 'payments' });
+    const long = letter(valid, { 'freshet-cut': 'value' });
+    const { replayed, left } = sortLetters([clicks, forged, long], ['ratings', 'clicks']);
+    expect(replayed).toEqual([clicks]);
+    expect([...left]).toEqual([
+      ['of payments, which RATINGS_TOPICS does not name', 1],
+      ['too long to be parked whole', 1],
+    ]);
   });
 });

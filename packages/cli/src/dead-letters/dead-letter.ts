@@ -1,5 +1,5 @@
 /** What was parked, why, and from where; and what it becomes when it is sent again. */
-import { decodeRating, PoisonRecord, type RatingLimits, shardOf } from '@freshet/events';
+import { PoisonRecord, type RatingReader } from '@freshet/events';
 import { CUT_HEADER, type LogRecord, type OutRecord, printable } from '@freshet/stream';
 
 export interface DeadLetter {
@@ -51,33 +51,54 @@ export interface Replay {
 }
 
 export interface ReplayTarget {
-  readonly topic: string;
+  /** Of the topic that the letter came from. */
   readonly partitions: number;
-  readonly limits: RatingLimits;
+  readonly reader: Pick<RatingReader, 'read'>;
   readonly now: number;
 }
 
 /**
- * The original key and bytes, on the partition of the user they name if that can be told now, else on
- * the one they came from. Our own headers go: they told of the parking, or would make the updater take
- * the record for one it has seen.
+ * The original key and bytes, on the partition they came from. Our own headers go: they told of the parking.
  */
-export function replayOf(
-  letter: DeadLetter,
-  { topic, limits, partitions, now }: ReplayTarget,
-): Replay {
+export function replayOf(letter: DeadLetter, { partitions, reader, now }: ReplayTarget): Replay {
   const { key, value, headers } = letter.record;
   const theirs = Object.entries(headers).filter(([name]) => !name.startsWith(OWN_HEADERS));
   // Anybody may write to the topic, and say anything in a header.
   const isPartition = Number.isInteger(letter.partition) && letter.partition < partitions;
-  let partition = isPartition ? Math.max(0, letter.partition) : 0;
-  let stillBad: string | undefined;
+  const partition = isPartition ? Math.max(0, letter.partition) : 0;
+  const marked = { ...Object.fromEntries(theirs), [REPLAYED_HEADER]: String(letter.offset) };
+  const record = { topic: letter.topic, partition, key, value, headers: marked };
   try {
-    partition = shardOf(decodeRating({ key, value, timestamp: now }, limits).user, partitions);
+    reader.read({ key, value, timestamp: now });
+    return { record, stillBad: undefined };
   } catch (error) {
     if (!(error instanceof PoisonRecord)) throw error;
-    stillBad = `${error.reason}: ${error.message}`;
+    return { record, stillBad: `${error.reason}: ${error.message}` };
   }
-  const marked = { ...Object.fromEntries(theirs), [REPLAYED_HEADER]: String(letter.offset) };
-  return { record: { topic, partition, key, value, headers: marked }, stillBad };
+}
+
+export interface Sorted {
+  readonly replayed: readonly DeadLetter[];
+  /** Those that are not, by the reason. */
+  readonly left: ReadonlyMap<string, number>;
+}
+
+/**
+ * Which letters may go back to the topic that they name? Only to topics that ratings come from: anybody may
+ * write a letter, and it must not make this command write anywhere else.
+ */
+export function sortLetters(letters: readonly DeadLetter[], sources: readonly string[]): Sorted {
+  const replayed: DeadLetter[] = [];
+  const left = new Map<string, number>();
+  for (const letter of letters) {
+    const reason = whyNot(letter, sources);
+    if (reason === undefined) replayed.push(letter);
+    else left.set(reason, (left.get(reason) ?? 0) + 1);
+  }
+  return { replayed, left };
+}
+
+function whyNot({ topic, cut }: DeadLetter, sources: readonly string[]): string | undefined {
+  if (!sources.includes(topic)) return `of ${topic}, which RATINGS_TOPICS does not name`;
+  return cut === undefined ? undefined : 'too long to be parked whole';
 }

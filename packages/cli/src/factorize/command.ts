@@ -1,40 +1,36 @@
-/** `freshet factorize`: a whole history learnt at once; the stream goes on from there. */
+/** `freshet factorize`: all that is known learnt at once; the stream goes on from there. */
 import { openSession } from '@freshet/session';
 import { ProgressLine } from '../evaluate/progress-line.ts';
-import { importFile } from '../import/import-file.ts';
-import { importOptions } from '../import/options.ts';
-import { CannotWork, openBrokers, operate, ratingLimits } from '../operator-command.ts';
-import { factorizeLog, requireUnused } from './factorize-log.ts';
+import { CannotWork, operate } from '../operator-command.ts';
+import { factorizeStore } from './factorize-store.ts';
 
-const HELP = `freshet factorize [--from-log | --ratings FILE] [options]
+const HELP = `freshet factorize [options]
 
-Learns everything on the ratings topic at once (the paper's static factorization) into an empty store,
-together with the offsets it covers: services started afterwards go on from there, and no rating counts
-twice. Refuses a model that is in use. A million ratings take about 850 MB of memory.
+Learns all ratings that the store knows once more, at once (the paper's static factorization), and puts the
+vectors and the evidence of items in place of those there are. Ratings and offsets stay: updaters started
+afterwards go on where they were, and no rating counts twice. What un-rating and forgetting have left in the
+evidence is gone then, too.
 
-  --from-log       learn what is on the ratings topic (the default)
-  --ratings FILE   import FILE first (freshet import --help), then learn the topic
-  --by-time, --format NAME, --columns LIST, --again   how FILE is imported
+Stop the updaters first, with nothing waiting for the item shards (freshet sources); scorers may run, and load
+the new vectors by themselves. If it is interrupted while it writes, run it again. A million ratings take
+about 850 MB of memory.
+
+To begin with a file: freshet import FILE --wait while an updater runs, stop it, then factorize.
+
   --passes N       most passes over all users and items [15]
   --tolerance X    stop when a pass lowers the objective by less than this share [0.001]
   --seed N         of the start and the order [1]
   --quiet          no progress on standard error
 
-Exit code: 0 done, 1 could not be done (the store is in use, a server is away), 130 interrupted.
+Exit code: 0 done, 1 could not be done (updaters are running, the store is empty, a server is away).
 `;
 
-const { wait: _, ...fileOptions } = importOptions;
-
 const options = {
-  ...fileOptions,
-  'from-log': { type: 'boolean', default: false },
-  ratings: { type: 'string' },
   passes: { type: 'string', default: '15' },
   tolerance: { type: 'string', default: '0.001' },
   seed: { type: 'string', default: '1' },
+  quiet: { type: 'boolean', default: false },
 } as const;
-
-const INTERRUPTED = 130;
 
 export function factorizeCommand(args: readonly string[]): Promise<number> {
   return operate(
@@ -45,40 +41,27 @@ export function factorizeCommand(args: readonly string[]): Promise<number> {
       cannot: 1,
       run: async ({ values, positionals }, place) => {
         if (positionals.length > 0) throw new CannotWork(`what is ${positionals[0]}?\n\n${HELP}`);
-        if (values['from-log'] && values.ratings !== undefined) {
-          throw new CannotWork('--from-log or --ratings FILE, not both');
-        }
         const numbers = {
           passes: numberOf('passes', values.passes, 1, 10_000),
           tolerance: numberOf('tolerance', values.tolerance, 0, 1),
           seed: numberOf('seed', values.seed, 0, 2 ** 31),
         };
         const { settings, log, stack } = place;
-        const session = await openSession('factorize', settings, { log, stack });
-        const partitions = settings.PARTITIONS;
-        await requireUnused({ session, partitions });
-        if (values.ratings !== undefined) {
-          const request = { ...values, path: values.ratings };
-          const outcome = await importFile(request, place, await openBrokers(place));
-          if (outcome?.interrupted) return INTERRUPTED;
-        }
         const line = new ProgressLine(process.stderr, values.quiet);
         const began = performance.now();
-        const learnt = await factorizeLog({
-          session,
-          partitions,
-          log,
+        const learnt = await factorizeStore({
+          session: await openSession('factorize', settings, { log, stack }),
+          shards: settings.SHARDS,
           stack,
           ...numbers,
-          limits: ratingLimits(settings),
           onProgress: (what, share) => line.show(what, share),
         });
         line.clear();
-        const { ratings, users, items, pass, objective, covered, parked } = learnt;
+        const { ratings, users, items, pass, objective } = learnt;
         const seconds = ((performance.now() - began) / 1_000).toFixed(1);
         process.stdout.write(
           `${ratings} ratings of ${users} users and ${items} items learnt in ${pass} passes, objective ${objective.toPrecision(6)}, ${seconds} s\n` +
-            `${covered} records of the log are covered${parked > 0 ? `, ${parked} of them parked` : ''}; start the services to go on\n`,
+            'start the updaters to go on\n',
         );
         return 0;
       },

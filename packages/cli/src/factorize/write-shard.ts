@@ -1,85 +1,161 @@
 /**
- * Writes a shard that holds nothing yet, in slices small enough not to block the store. Each slice leaves
- * the shard consistent at position 0, and the last one moves it to the offsets it covers: a process that
- * takes over half-way reads the log from its start and arrives at the same ratings.
+ * Writes the vectors of a shard anew, in slices small enough not to block the store. Rows, sources and position
+ * stay as they are, and each slice leaves a gram that fits its vectors. With the last one goes a batch of
+ * factors that continues nothing: whoever follows the shard loads it again.
  */
 import { randomUUID } from 'node:crypto';
+import { type FactorBatch, factorBatchCodec, topicName } from '@freshet/events';
 import { Gram } from '@freshet/model';
-import { encodeRowEntry, type FactorStore, type ShardId, type StoredVector } from '@freshet/store';
+import type {
+  BodyChange,
+  Commit,
+  FactorStore,
+  ShardFacts,
+  ShardId,
+  ShardState,
+  StoredVector,
+} from '@freshet/store';
+import { encodeOutbox, internalRecord, type OutRecord } from '@freshet/stream';
 import { CannotWork } from '../operator-command.ts';
-import type { ShardEntity } from './shard-contents.ts';
+
+export interface LearntEntity {
+  readonly id: string;
+  /** What the store holds of it; absent: nothing. */
+  readonly before: StoredVector | undefined;
+  readonly after: StoredVector;
+  /** The evidence of an item; the row of a user stays. */
+  readonly body?: Uint8Array;
+}
 
 export interface ShardWrite {
+  readonly model: string;
   readonly id: ShardId;
   readonly epoch: number;
   readonly factorCount: number;
-  /** The position of the shard once it is whole, and the marks of its sources. */
-  readonly next: number;
-  readonly marks: Readonly<Record<string, string>>;
+  /** As it was taken over. */
+  readonly state: ShardState;
+  /** What the store holds and nobody has rated. */
+  readonly removed: ReadonlyMap<string, StoredVector>;
 }
 
 /** About 5 ms of the store's time for each script. */
-const limits = { entities: 1_000, rowBytes: 1 << 20 } as const;
+const limits = { entities: 1_000, bodyBytes: 1 << 20 } as const;
 
+/** Returns what is to be published, so that replicas follow. */
 export async function writeShard(
   store: Pick<FactorStore, 'commit'>,
   write: ShardWrite,
-  entities: Iterable<ShardEntity>,
-): Promise<number> {
-  const gram = Gram.zero(write.factorCount);
-  let [sequence, ratings] = [0, 0];
-  const commit = async (slice: Slice, isLast: boolean): Promise<void> => {
-    const verdict = await store.commit(write.id, {
-      epoch: write.epoch,
-      id: randomUUID(),
-      from: 0,
-      next: isLast ? write.next : 0,
-      vectors: slice.vectors,
-      removed: [],
-      rowAppends: slice.rows,
-      gram: gram.toBytes(),
-      outbox: new Uint8Array(),
-      facts: {
-        ...(isLast ? write.marks : {}),
-        epoch: String(write.epoch),
-        sequence: String(++sequence),
-        ratings: String(ratings),
-      },
-    });
-    if (verdict.kind !== 'written') {
-      throw new CannotWork(
-        `${write.id.side} shard ${write.id.shard} was taken over by another process (${verdict.kind}): an updater was started meanwhile. It reads the log from the start; nothing is lost`,
-      );
-    }
+  entities: Iterable<LearntEntity>,
+): Promise<OutRecord> {
+  const { id, factorCount, state } = write;
+  const moving = state.gram ? Gram.fromBytes(state.gram, factorCount) : Gram.zero(factorCount);
+  // Of the vectors alone: what rounding has left in the stored one goes.
+  const whole = Gram.zero(factorCount);
+  let { facts } = state;
+  let slice = new Slice([...write.removed.keys()]);
+  for (const { vector } of write.removed.values()) moving.move(present(vector), undefined);
+  const commit = async (gram: Gram, outbox: readonly OutRecord[]): Promise<void> => {
+    facts = { ...facts, epoch: write.epoch, sequence: facts.sequence + 1, factorized: at(state) };
+    await written(store, id, commitOf(write, slice, facts, gram, outbox));
+    slice = new Slice();
   };
-  let slice = new Slice();
   for (const entity of entities) {
-    if (slice.isFull) {
-      await commit(slice, false);
-      slice = new Slice();
-    }
+    if (slice.isFull) await commit(moving, []);
     slice.add(entity);
-    if (entity.stored.vector.length > 0) gram.move(undefined, entity.stored.vector);
-    // |R| is counted where ratings are judged.
-    if (write.id.side === 'user') ratings += entity.rated;
+    moving.move(present(entity.before?.vector), entity.after.vector);
+    whole.move(undefined, entity.after.vector);
   }
-  await commit(slice, true);
-  return ratings;
+  const reload = reloadOf(write, { ...facts, sequence: facts.sequence + 1, epoch: write.epoch });
+  await commit(whole, [reload]);
+  return reload;
+}
+
+function commitOf(
+  { epoch, state }: ShardWrite,
+  { vectors, removed, bodies }: Slice,
+  facts: ShardFacts,
+  gram: Gram,
+  outbox: readonly OutRecord[],
+): Commit {
+  const position = at(state);
+  return {
+    epoch,
+    id: randomUUID(),
+    from: position,
+    next: position,
+    vectors,
+    removed,
+    bodies,
+    gram: gram.toBytes(),
+    outbox: encodeOutbox([...outbox]),
+    facts,
+  };
+}
+
+async function written(
+  store: Pick<FactorStore, 'commit'>,
+  id: ShardId,
+  commit: Commit,
+): Promise<void> {
+  const verdict = await store.commit(id, commit);
+  if (verdict.kind === 'written') return;
+  throw new CannotWork(
+    `${id.side} shard ${id.shard} was taken over by another process (${verdict.kind}): an updater was started meanwhile. Some vectors are learnt anew and others are not: stop the updaters and run freshet factorize again`,
+  );
+}
+
+/** Begins behind where it ends, which is where nobody ever is. */
+function reloadOf({ model, id, factorCount, state }: ShardWrite, facts: ShardFacts): OutRecord {
+  const position = at(state);
+  const applied = Object.values(facts.sources).reduce((sum, mark) => sum + mark.applied.count, 0);
+  const event: FactorBatch = {
+    ...id,
+    epoch: facts.epoch,
+    sequence: facts.sequence,
+    from: position + 1,
+    next: position,
+    factorCount,
+    ids: [],
+    vectors: new Float32Array(),
+    trends: new Float64Array(),
+    deletes: [],
+    produced: new Float64Array(),
+    applied,
+    sources: [],
+    offsets: new Float64Array(),
+  };
+  return internalRecord({
+    topic: topicName(`${id.side}Factors`, model),
+    partition: id.shard,
+    key: `${id.side}:${id.shard}`,
+    value: factorBatchCodec.encode(event),
+  });
+}
+
+function at({ position }: ShardState): number {
+  return position ?? 0;
+}
+
+/** Without factors where every rating was taken back: then the gram has nothing of it. */
+function present(vector: Float32Array | undefined): Float32Array | undefined {
+  return vector !== undefined && vector.length > 0 ? vector : undefined;
 }
 
 class Slice {
   readonly vectors = new Map<string, StoredVector>();
-  readonly rows = new Map<string, Uint8Array>();
-  #rowBytes = 0;
+  readonly bodies = new Map<string, BodyChange>();
+  #bodyBytes = 0;
+
+  constructor(readonly removed: readonly string[] = []) {}
 
   get isFull(): boolean {
-    return this.vectors.size >= limits.entities || this.#rowBytes >= limits.rowBytes;
+    return this.vectors.size >= limits.entities || this.#bodyBytes >= limits.bodyBytes;
   }
 
-  add({ id, stored, row }: ShardEntity): void {
-    const bytes = Buffer.concat(row.map(encodeRowEntry));
-    this.vectors.set(id, stored);
-    this.rows.set(id, bytes);
-    this.#rowBytes += bytes.length;
+  add({ id, after, body }: LearntEntity): void {
+    this.vectors.set(id, after);
+    if (body === undefined) return;
+    this.bodies.set(id, { bytes: body, isWhole: true });
+    this.#bodyBytes += body.length;
   }
 }

@@ -1,6 +1,6 @@
-/** `freshet import FILE`: ratings from a file to the ratings topic, once. */
+/** `freshet import FILE`: ratings from a file to a topic that ratings come from, once. */
 import type { Brokers } from '@freshet/session';
-import { untilNoLag } from '../audit/lag.ts';
+import { isBehind, type Lag, untilNoLag } from '../audit/lag.ts';
 import { ProgressLine } from '../evaluate/progress-line.ts';
 import { CannotWork, openBrokers, openStore, operate, type Place } from '../operator-command.ts';
 import { importFile } from './import-file.ts';
@@ -40,17 +40,19 @@ async function waitUntilApplied(place: Place, { admin }: Brokers, quiet: boolean
     admin,
     store: await openStore(place),
     model: place.model,
+    sources: place.settings.RATINGS_TOPICS,
     limitMs: Number.POSITIVE_INFINITY,
     stuckMs: STUCK_MS,
-    onLag: ({ user, item }) =>
-      line.show(`${user} ratings to apply to users, ${item} to items`, undefined),
+    onLag: (lag) => line.show(waitingOf(lag), undefined),
   });
   line.clear();
-  if (left.user + left.item > 0) {
-    throw new CannotWork(
-      `${left.user} ratings wait for the user shards and ${left.item} for the item shards, and nobody applies them: is an updater running?`,
-    );
+  if (isBehind(left)) {
+    throw new CannotWork(`${waitingOf(left)}, and nobody applies them: is an updater running?`);
   }
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
   process.stdout.write(`applied on both sides after ${seconds} s\n`);
+}
+
+function waitingOf({ intake, user, item }: Lag): string {
+  return `${intake} records wait for intake, ${user} batches for the user shards, ${item} for the item shards`;
 }

@@ -1,10 +1,15 @@
 /** Imports one file and tells a person about it: where the state is, how far, how fast, what was left out. */
 import { cacheFolder } from '@freshet/config';
-import { topicName } from '@freshet/events';
 import { UnreadableRatings } from '@freshet/experiments';
 import type { Brokers } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
-import { CannotWork, type Place, ratingLimits } from '../operator-command.ts';
+import {
+  CannotWork,
+  type Place,
+  partitionsOf,
+  ratingReader,
+  topicPlan,
+} from '../operator-command.ts';
 import { fileRatings } from './file-ratings.ts';
 import { type ImportOutcome, importRatings } from './import-ratings.ts';
 import { type ImportState, ImportStateFile, isRecreated } from './import-state.ts';
@@ -18,11 +23,11 @@ export async function importFile(
   brokers: Brokers,
 ): Promise<ImportOutcome | undefined> {
   const { settings, model, log, stack } = place;
-  const topic = topicName('ratings', model);
-  const partitions = settings.PARTITIONS;
-  await brokers.admin.ensure({ model, partitions, replication: settings.KAFKA_REPLICATION });
+  const topic = topicOf(request, settings.RATINGS_TOPICS);
+  await brokers.admin.ensure(topicPlan(settings));
+  const partitions = await partitionsOf(brokers.admin, topic);
   const file = stateFileOf(request, topic, settings.KAFKA_BROKERS);
-  const state = stateOf(request, file, await brokers.admin.ends(topic));
+  const state = stateOf(request, file, await brokers.admin.ends(topic), partitions);
   if (state === undefined) return undefined;
   const telling = new Telling(request);
   const stop = new AbortController();
@@ -34,10 +39,10 @@ export async function importFile(
       ...brokers,
       publisher: stack.own(await Publisher.open(brokers.kafka)),
       topic,
-      partitions,
+      partitions: state.partitions,
       model,
       log,
-      limits: ratingLimits(settings),
+      reader: ratingReader(settings),
       batches: fileRatings({ path, format, columns, byTime }, telling),
       state,
       save: (next) => file?.write(next),
@@ -53,6 +58,12 @@ export async function importFile(
   } finally {
     process.removeListener('SIGINT', interrupt).removeListener('SIGTERM', interrupt);
   }
+}
+
+function topicOf({ topic }: ImportRequest, sources: readonly string[]): string {
+  const chosen = topic ?? sources[0];
+  if (chosen !== undefined && sources.includes(chosen)) return chosen;
+  throw new CannotWork(`--topic must be one of RATINGS_TOPICS: ${sources.join(', ')}`);
 }
 
 function stateFileOf(
@@ -71,19 +82,21 @@ function stateOf(
   request: ImportRequest,
   file: ImportStateFile | undefined,
   ends: ReadonlyMap<number, number>,
+  partitions: number,
 ): ImportState | undefined {
   if (file === undefined) {
     tell('reading standard input; if this is interrupted it cannot be continued');
-    return { file: '-', id: `${process.pid}`, chunks: 0, ratings: 0, ends: [], done: false };
+    const nothing = { partitions, chunks: 0, ratings: 0, ends: [], done: false };
+    return { file: '-', id: `${process.pid}`, ...nothing };
   }
   const known = file.read();
   if (known === undefined || request.again) {
     tell(`importing ${request.path}; progress is kept in ${file.path}`);
-    return file.fresh();
+    return file.fresh(partitions);
   }
   if (isRecreated(known, ends)) {
     tell(`the topic was recreated since ${request.path} was imported: starting from its beginning`);
-    return file.fresh();
+    return file.fresh(partitions);
   }
   if (known.done) {
     tell(`${request.path} was imported already, ${known.ratings} ratings; --again sends it again`);

@@ -17,7 +17,7 @@ it('an import is known again by its file, topic, brokers and way of reading', ()
   writeFileSync(file, 'ann,tea,5\n');
   const first = ImportStateFile.of(file, target, folder);
   expect(first.read()).toBeUndefined();
-  const state = { ...first.fresh(), chunks: 3, ratings: 12_000 };
+  const state = { ...first.fresh(4), chunks: 3, ratings: 12_000 };
   first.write(state);
   expect(ImportStateFile.of(file, target, folder).read()).toEqual(state);
   expect(ImportStateFile.of(file, { ...target, topic: 'x' }, folder).read()).toBeUndefined();
@@ -29,7 +29,7 @@ it('a file that grew is another import', () => {
   const file = join(folder, 'growing.csv');
   writeFileSync(file, 'ann,tea,5\n');
   const before = ImportStateFile.of(file, target, folder);
-  before.write(before.fresh());
+  before.write(before.fresh(4));
   appendFileSync(file, 'bob,tea,5\n');
   expect(ImportStateFile.of(file, target, folder).read()).toBeUndefined();
 });
@@ -38,6 +38,7 @@ it('a topic that holds less than it did was recreated', () => {
   const state = {
     file: '',
     id: 'a',
+    partitions: 2,
     chunks: 1,
     ratings: 9,
     done: true,

@@ -17,6 +17,8 @@ export interface ImportState {
   readonly file: string;
   /** Names this import in the headers of what it sends. */
   readonly id: string;
+  /** Of the topic when the import began: what is sent again must go where it went before. */
+  readonly partitions: number;
   /** Chunks acknowledged in full. */
   readonly chunks: number;
   /** Ratings in them. */
@@ -63,9 +65,9 @@ export class ImportStateFile {
     return JSON.parse(text);
   }
 
-  fresh(): ImportState {
+  fresh(partitions: number): ImportState {
     const id = randomUUID().slice(0, 8);
-    return { file: this.file, id, chunks: 0, ratings: 0, ends: [], done: false };
+    return { file: this.file, id, partitions, chunks: 0, ratings: 0, ends: [], done: false };
   }
 
   /** Whole or not at all: a kill leaves the last state, never half of one. */

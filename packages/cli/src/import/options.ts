@@ -1,9 +1,10 @@
 /** What can be asked of `freshet import`, and of any command that imports first. */
 export const importHelp = `freshet import FILE [options]
 
-Sends the ratings of a file to the ratings topic, each on its user's partition, with its own time. FILE is
+Sends the ratings of a file to a topic that ratings come from, each with its own time. FILE is
 user::item::rating::time, CSV, TSV, JSON lines or review blocks, plain or gzip; - is standard input.
 
+  --topic NAME     one of RATINGS_TOPICS; the first of them if absent
   --by-time        sort by time first, as a live stream would have come; reads the file into memory
   --format NAME    double-colon, csv, tsv, semicolon, json or reviews; told by the first line if absent
   --columns LIST   where each field is, e.g. user=reviewer,item=asin,value=stars,time=4
@@ -20,6 +21,7 @@ Exit code: 0 done, 1 could not be imported (or, with --wait, not applied), 130 i
 `;
 
 export const importOptions = {
+  topic: { type: 'string' },
   'by-time': { type: 'boolean', default: false },
   format: { type: 'string' },
   columns: { type: 'string' },
@@ -30,6 +32,7 @@ export const importOptions = {
 
 export interface ImportRequest {
   readonly path: string;
+  readonly topic?: string | undefined;
   readonly 'by-time': boolean;
   readonly format?: string | undefined;
   readonly columns?: string | undefined;

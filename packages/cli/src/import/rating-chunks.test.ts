@@ -1,15 +1,15 @@
-import { decodeRating, shardOf } from '@freshet/events';
+import { RatingReader, shardOf } from '@freshet/events';
 import type { FileRating } from '@freshet/experiments';
 import { describe, expect, it } from 'vitest';
 import { type Chunk, IMPORT_HEADER, ratingChunks } from './rating-chunks.ts';
 
-const limits = { valueMax: 5, schemaIds: [] };
+const reader = new RatingReader({ valueMax: 5, schemaIds: [] });
 
 async function chunksOf(ratings: readonly FileRating[], refused: string[] = []): Promise<Chunk[]> {
   const options = {
     topic: 'ratings',
     partitions: 4,
-    limits,
+    reader,
     importId: 'abc',
     onRefused: (_: FileRating, reason: string) => void refused.push(reason),
   };
@@ -30,7 +30,7 @@ describe('chunks of ratings', () => {
     for (const { byPartition } of chunks) {
       for (const [partition, records] of byPartition) {
         for (const { key, value, partition: target } of records) {
-          const event = decodeRating({ key: null, value, timestamp: 1e13 }, limits);
+          const event = reader.read({ key: null, value, timestamp: 1e13 });
           expect([target, key]).toEqual([shardOf(event.user, 4), event.user]);
           expect(target).toBe(partition);
           found.set(event.user, [...(found.get(event.user) ?? []), event]);
@@ -56,7 +56,7 @@ describe('chunks of ratings', () => {
     }
   });
 
-  it('leave out what the updater would have to park, and say why', async () => {
+  it('leave out what intake would have to park, and say why', async () => {
     const refused: string[] = [];
     const ratings = [
       { user: 'ann', item: 'tea', value: 6, time: 1 },
@@ -66,8 +66,8 @@ describe('chunks of ratings', () => {
     const [chunk] = await chunksOf(ratings, refused);
     expect(chunk?.ratings).toBe(1);
     expect(refused).toEqual([
-      'value must be a number from 0 to 5',
-      'time is more than 5 minutes ahead of the record',
+      'value must be a number from 0 to 5, not 6',
+      expect.stringContaining('more than 5 minutes ahead of the record'),
     ]);
   });
 });

@@ -1,25 +1,20 @@
 /**
- * How does a stream of ratings become records of the ratings topic? In chunks of some thousand, each
+ * How does a stream of ratings become records of a ratings topic? In chunks of some thousand, each
  * record on its user's partition with its event time in the payload. A chunk's records of one partition
  * are one Kafka batch, there whole or not at all; the first of them names the chunk, so that an import
  * cut short can be continued without sending anything twice.
  */
-import {
-  decodeRating,
-  encodeRating,
-  PoisonRecord,
-  type RatingLimits,
-  shardOf,
-} from '@freshet/events';
+import { encodeRating, PoisonRecord, type RatingReader, shardOf } from '@freshet/events';
 import type { FileRating } from '@freshet/experiments';
 import type { OutRecord } from '@freshet/stream';
 
 export interface ChunkOptions {
   readonly topic: string;
   readonly partitions: number;
-  readonly limits: RatingLimits;
+  /** Judges as intake will. */
+  readonly reader: Pick<RatingReader, 'read'>;
   readonly importId: string;
-  /** A rating that the updater would have to park. */
+  /** A rating that intake would have to park. */
   readonly onRefused: (rating: FileRating, reason: string) => void;
 }
 
@@ -65,13 +60,13 @@ export async function* ratingChunks(
   if (ratings > 0) yield { number, ratings, byPartition };
 }
 
-/** Bytes that the updater accepts; judged by the same function. */
-function encoded(rating: FileRating, { limits, onRefused }: ChunkOptions): Buffer | undefined {
+/** Bytes that intake accepts: in Freshet's own schema, which no setting reads otherwise. */
+function encoded(rating: FileRating, { reader, onRefused }: ChunkOptions): Buffer | undefined {
   const { user, item, value, time } = rating;
   const whole = time === undefined ? null : Math.round(time);
   const bytes = encodeRating({ user, item, value, time: whole });
   try {
-    decodeRating({ key: null, value: bytes, timestamp: Date.now() }, limits);
+    reader.read({ key: null, value: bytes, timestamp: Date.now() });
     return bytes;
   } catch (error) {
     if (!(error instanceof PoisonRecord)) throw error;

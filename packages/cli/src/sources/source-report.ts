@@ -1,77 +1,137 @@
 /**
- * Where does every shard stand in the log that it reads, and does that log still hold what comes next?
- * Looks at Kafka and the store with the same eyes as an updater that takes a shard over.
+ * Where does intake stand in every topic that ratings come from, and every shard in its own log, and do those
+ * logs still hold what comes next? Looks at Kafka and the store with the same eyes as an updater that takes a
+ * partition over.
  */
-import { sides, topicName } from '@freshet/events';
-import { claimsAreBehind, lookAtSource, unreadableAt } from '@freshet/session';
-import type { FactorStore, ShardId, ShardState } from '@freshet/store';
+import { type Side, sides, topicName } from '@freshet/events';
+import {
+  claimsAreBehind,
+  intakeGroup,
+  intakePlace,
+  lookAtSource,
+  readTraces,
+  unreadableAt,
+} from '@freshet/session';
+import type { Acceptance, FactorStore, ShardId } from '@freshet/store';
 import { LogFault, type LogFaultKind, type TopicAdmin } from '@freshet/stream';
 import { sourceTopic } from '../audit/lag.ts';
 
 export interface Sources {
-  readonly store: Pick<FactorStore, 'inspect' | 'birth'>;
-  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek'>;
+  readonly store: Pick<FactorStore, 'head' | 'birth' | 'acceptedLoss'>;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek' | 'exists'>;
   readonly model: string;
-  readonly partitions: number;
+  readonly shards: number;
+  /** Topics that ratings come from. */
+  readonly topics: readonly string[];
 }
 
 export interface SourceState {
-  readonly id: ShardId;
+  readonly reader: 'intake' | Side;
   readonly topic: string;
+  readonly partition: number;
   readonly topicId: string | undefined;
-  /** null: the shard holds nothing. */
+  /** Where the reader last said it was, before what was accepted since; its log's beginning if never. */
+  readonly from: number;
+  /** Where it goes on; null: it was never there. */
   readonly position: number | null;
   readonly start: number;
   readonly end: number;
-  readonly state: 'ok' | LogFaultKind;
+  readonly lag: number;
+  /** `absent`: there is no such topic. */
+  readonly state: 'ok' | 'absent' | LogFaultKind;
   /** What is wrong, in words; absent if nothing is. */
   readonly fault?: string;
-  /** Where the shard would go on if the loss were accepted. */
+  /** Where the reader would go on if the loss were accepted. */
   readonly next: number;
   /** What was accepted before, oldest first. */
   readonly accepted: readonly Acceptance[];
 }
 
-/** A loss that a person has accepted, as the shard keeps it. */
-export interface Acceptance {
-  readonly at: string;
-  readonly kind: LogFaultKind;
-  readonly from: number | null;
-  readonly next: number;
-}
-
-export async function readSources(sources: Sources): Promise<SourceState[]> {
+export async function reportSources(sources: Sources): Promise<SourceState[]> {
   const found: SourceState[] = [];
+  for (const topic of sources.topics) found.push(...(await readTopicState(sources, topic)));
   for (const side of sides) {
-    for (let shard = 0; shard < sources.partitions; shard++) {
-      found.push(await readSource(sources, { side, shard }));
+    for (let shard = 0; shard < sources.shards; shard++) {
+      found.push(await readShardState(sources, { side, shard }));
     }
   }
   return found;
 }
 
-async function readSource({ store, admin, model }: Sources, id: ShardId): Promise<SourceState> {
-  const topic = topicName(sourceTopic[id.side], model);
-  const state = await store.inspect(id);
-  const history = { born: (await store.birth()) ?? 0, mayRebuildFromPart: false };
-  const found = await lookAtSource({ admin, model, topic, history }, id, state);
-  const { start, end } = found.range;
-  const place = { topic, partition: id.shard };
-  const position = state.position ?? start;
-  const fault = (await claimsAreBehind(admin, model, state))
-    ? new LogFault('claims', place, `the claims topic was created anew, below ${state.facts.fence}`)
-    : (found.fault ?? (position < end ? await unreadableAt(admin, place, position) : undefined));
+async function readTopicState(
+  { store, admin, model, shards }: Sources,
+  topic: string,
+): Promise<SourceState[]> {
+  if (!(await admin.exists(topic))) return [absent(topic)];
+  const rebuilt = (await store.birth())?.rebuilt ?? 0;
+  const topicId = await admin.topicId(topic);
+  const offsets = await admin.committed(intakeGroup(model, topic), topic);
+  const found: SourceState[] = [];
+  for (const [partition, range] of [...(await admin.ranges(topic))].sort(([a], [b]) => a - b)) {
+    const committed = offsets.get(partition);
+    const accepted = await store.acceptedLoss(topic, partition);
+    const log = { topic, partition, range, topicId };
+    const traces = committed === undefined ? await readTraces(store, shards, log) : [];
+    const place = intakePlace(log, { committed, traces, accepted, rebuilt });
+    const fault = place.fault ?? (await unreadableNext(admin, log, place.position));
+    found.push({
+      reader: 'intake',
+      ...stateOf(log, place.position, fault),
+      from: place.from,
+      position: committed === undefined ? null : place.position,
+      accepted: accepted === null ? [] : [accepted],
+    });
+  }
+  return found;
+}
+
+async function readShardState(
+  { store, admin, model }: Sources,
+  { side, shard }: ShardId,
+): Promise<SourceState> {
+  const topic = topicName(sourceTopic[side], model);
+  const head = await store.head({ side, shard });
+  const agreement = (await store.birth()) ?? { born: 0, rebuilt: 0 };
+  const log = await lookAtSource({ admin, model, topic, agreement }, { side, shard }, head);
+  const position = head.position ?? log.range.start;
+  const claims = `the claims topic was created anew, below ${head.fence}`;
+  const fault = (await claimsAreBehind(admin, model, head))
+    ? new LogFault('claims', log, claims)
+    : (log.fault ?? (await unreadableNext(admin, log, position)));
   return {
-    id,
+    reader: side,
+    ...stateOf(log, position, fault),
+    from: position,
+    position: head.position,
+    accepted: head.facts.accepted,
+  };
+}
+
+type Log = Parameters<typeof intakePlace>[0];
+
+async function unreadableNext(
+  admin: Pick<TopicAdmin, 'peek'>,
+  log: Log,
+  position: number,
+): Promise<LogFault | undefined> {
+  return position < log.range.end ? unreadableAt(admin, log, position) : undefined;
+}
+
+function stateOf(
+  { topic, partition, topicId, range: { start, end } }: Log,
+  position: number,
+  fault: LogFault | undefined,
+) {
+  return {
     topic,
-    topicId: found.topicId,
-    position: state.position,
+    partition,
+    topicId,
     start,
     end,
-    state: fault?.kind ?? 'ok',
+    lag: Math.max(0, end - Math.max(start, position)),
+    state: fault?.kind ?? ('ok' as const),
     ...(fault === undefined ? {} : { fault: fault.message }),
     next: nextBehind(fault, position, start),
-    accepted: acceptancesOf(state),
   };
 }
 
@@ -80,6 +140,20 @@ function nextBehind(fault: LogFault | undefined, position: number, start: number
   return fault.kind === 'unreadable' ? (fault.offset ?? position) + 1 : start;
 }
 
-export function acceptancesOf({ facts }: Pick<ShardState, 'facts'>): Acceptance[] {
-  return facts.accepted === undefined ? [] : JSON.parse(facts.accepted);
+function absent(topic: string): SourceState {
+  return {
+    reader: 'intake',
+    topic,
+    partition: 0,
+    topicId: undefined,
+    from: 0,
+    position: null,
+    start: 0,
+    end: 0,
+    lag: 0,
+    state: 'absent',
+    fault: `there is no topic ${topic}: updaters wait for it and read the others. Create it, or take it out of RATINGS_TOPICS`,
+    next: 0,
+    accepted: [],
+  };
 }

@@ -2,7 +2,7 @@
  * A stream to watch: a generated catalogue, a crowd with tastes that rates it, and Ada, who likes
  * one category for a while and then another. After each of her ratings her list is asked for again.
  */
-import { shardOf, topicName } from '@freshet/events';
+import { shardOf, topicName, topics } from '@freshet/events';
 import { type CatalogueItem, generateCatalogue, generateRatings } from '@freshet/experiments';
 import type { OutRecord, Publisher, TopicAdmin } from '@freshet/stream';
 
@@ -10,6 +10,7 @@ export interface DemoOptions {
   readonly publisher: Publisher;
   readonly admin: TopicAdmin;
   readonly model: string;
+  /** Partitions of the topic that the ratings go to. */
   readonly partitions: number;
   readonly scorerUrl: string;
   readonly token: string;
@@ -30,12 +31,15 @@ const TICK_MS = 100;
 const ADA_MS = 3_000;
 const ADA_KEEPS_A_TASTE = 8;
 const SEEN_LIMIT_MS = 5_000;
-const ASK_LIMIT_MS = 1_000;
+/** Longer than a scorer waits for a rating that it is to know of (AFTER_MS). */
+const ASK_LIMIT_MS = 2_000;
 const CLOSE_LIMIT_MS = 1_000;
+
+/** Generated ratings go here and nowhere else: any other topic is somebody's own. */
+export const DEMO_TOPIC = topics.ratings.name;
 
 interface Answer {
   readonly items: readonly { readonly item: string; readonly score: number }[];
-  readonly model: { readonly position: number | null };
 }
 
 export class Demo {
@@ -83,8 +87,8 @@ export class Demo {
 
   /** Goes on where the topic ends: the generator is seeded, so what was sent is skipped. */
   async #crowd(): Promise<void> {
-    const { publisher, admin, model, ratingsPerSecond } = this.#options;
-    const ends = await admin.ends(topicName('ratings', model));
+    const { publisher, admin, ratingsPerSecond } = this.#options;
+    const ends = await admin.ends(DEMO_TOPIC);
     let skip = [...ends.values()].reduce((sum, end) => sum + end, 0);
     let due = skip === 0 ? BACKLOG : 0;
     let pending: OutRecord[] = [];
@@ -124,23 +128,23 @@ export class Demo {
   /** Rates, then asks until the answer knows of the rating. */
   async #rateAndAsk(user: string, item: string) {
     const started = performance.now();
-    const offset = await this.#options.publisher.append(this.#record(user, item, 5));
+    const record = this.#record(user, item, 5);
+    const offset = await this.#options.publisher.append(record);
     for (;;) {
-      const answer = await this.#ask(user);
+      const answer = await this.#ask(user, `${DEMO_TOPIC}/${record.partition}:${offset}`);
       const milliseconds = Math.round(performance.now() - started);
-      const seen = (answer?.model.position ?? 0) > offset;
-      if (seen || this.#stopped || milliseconds > SEEN_LIMIT_MS) {
+      if (answer !== undefined || this.#stopped || milliseconds > SEEN_LIMIT_MS) {
         return { milliseconds, items: answer?.items ?? [] };
       }
       await pause(5);
     }
   }
 
-  /** undefined while the scorer cannot answer: it may be about to start again. */
-  async #ask(user: string): Promise<Answer | undefined> {
+  /** undefined while the scorer cannot answer: the rating is not applied yet, or it is about to start again. */
+  async #ask(user: string, after: string): Promise<Answer | undefined> {
     const { scorerUrl, token } = this.#options;
     const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
-    const url = `${scorerUrl}/v1/recommendations/${user}?n=3`;
+    const url = `${scorerUrl}/v1/recommendations/${user}?n=3&after=${after}`;
     try {
       const response = await fetch(url, { headers, signal: AbortSignal.timeout(ASK_LIMIT_MS) });
       return response.ok ? ((await response.json()) as Answer) : undefined;
@@ -149,11 +153,10 @@ export class Demo {
     }
   }
 
-  #record(user: string, item: string, value: number): OutRecord {
-    const { model, partitions } = this.#options;
+  #record(user: string, item: string, value: number): OutRecord & { partition: number } {
     return {
-      topic: topicName('ratings', model),
-      partition: shardOf(user, partitions),
+      topic: DEMO_TOPIC,
+      partition: shardOf(user, this.#options.partitions),
       key: user,
       value: Buffer.from(JSON.stringify({ user, item, value })),
     };

@@ -4,7 +4,8 @@ import { allServiceNames, type Child, dataFolder, SetupProblem, stepsTo } from '
 import { openSession, STORE_FORMAT } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
 import { type ClosingStack, openLog } from '@freshet/telemetry';
-import { Demo } from './demo.ts';
+import { partitionsOf } from '../operator-command.ts';
+import { DEMO_TOPIC, Demo } from './demo.ts';
 import { Lock } from './lock.ts';
 import { type PortPlan, planPorts } from './port-plan.ts';
 import { startServers } from './servers.ts';
@@ -102,13 +103,17 @@ async function startDemo(
   ports: PortPlan,
   tell: (line: string) => void,
 ): Promise<void> {
+  if (!settings.RATINGS_TOPICS.includes(DEMO_TOPIC)) {
+    tell(`no demo stream: it goes to the topic ${DEMO_TOPIC}, which RATINGS_TOPICS does not name`);
+    return;
+  }
   const log = openLog('demo', 'error');
   const session = await openSession('demo', settingsOrExit(environment), { log, stack });
   const demo = new Demo({
     publisher: stack.own(await Publisher.open(session.kafka)),
     admin: session.admin,
     model: session.model,
-    partitions: settings.PARTITIONS,
+    partitions: await partitionsOf(session.admin, DEMO_TOPIC),
     scorerUrl: `http://127.0.0.1:${ports.scorer}`,
     token: settings.HTTP_TOKEN,
     ratingsPerSecond: rate,

@@ -15,7 +15,7 @@ const SEED = 3;
 
 export async function coldStart(figure: Figure, system: BenchSystem): Promise<void> {
   const { settings, folder } = system;
-  const partitions = settings.PARTITIONS;
+  const partitions = settings.SHARDS;
   const store = await system.openStore(MODEL);
   const agreement = agreementOf({ ...settings, FACTOR_COUNT: K });
   await store.agree(agreement, { id: 'bench', born: 0 });

@@ -1,6 +1,7 @@
 /** A store as an updater would have left it, written straight into Redis: what a scorer starts from. */
 import { shardOf } from '@freshet/events';
-import { encodeRowEntry, type FactorStore } from '@freshet/store';
+import { Gram } from '@freshet/model';
+import { type Commit, encodeRow, type FactorStore, NO_FACTS } from '@freshet/store';
 
 export interface Entity {
   readonly id: string;
@@ -20,13 +21,17 @@ export async function fillSide(
 ): Promise<void> {
   const positions = new Array<number>(partitions).fill(0);
   const pending = Array.from({ length: partitions }, (): Entity[] => []);
+  const grams = new Map<number, Gram>();
   for (let shard = 0; shard < partitions; shard++) await store.takeOver({ side, shard }, EPOCH);
   const flush = async (shard: number): Promise<void> => {
     const from = positions[shard] ?? 0;
     const batch = pending[shard] ?? [];
     positions[shard] = from + 1;
     pending[shard] = [];
-    await store.commit({ side, shard }, commitOf(batch, from));
+    const gram = grams.get(shard) ?? Gram.zero(batch[0]?.vector.length ?? 0);
+    grams.set(shard, gram);
+    for (const { vector } of batch) gram.move(undefined, vector);
+    await store.commit({ side, shard }, commitOf(batch, from, gram));
   };
   for (const entity of entities) {
     const shard = shardOf(entity.id, partitions);
@@ -36,8 +41,8 @@ export async function fillSide(
   for (let shard = 0; shard < partitions; shard++) await flush(shard);
 }
 
-function commitOf(batch: readonly Entity[], from: number) {
-  const rows = batch.filter(({ row }) => row.length > 0);
+function commitOf(batch: readonly Entity[], from: number, gram: Gram): Commit {
+  const rated = batch.filter(({ row }) => row.length > 0);
   return {
     epoch: EPOCH,
     id: `fill ${from}`,
@@ -45,15 +50,13 @@ function commitOf(batch: readonly Entity[], from: number) {
     next: from + 1,
     vectors: new Map(batch.map(({ id, vector }) => [id, { vector, trend: 0 }])),
     removed: [],
-    rowAppends: new Map(rows.map(({ id, row }) => [id, encodeRow(row)])),
-    gram: new Uint8Array(),
+    bodies: new Map(rated.map(({ id, row }) => [id, { bytes: bytesOf(row), isWhole: true }])),
+    gram: gram.toBytes(),
     outbox: new Uint8Array(),
-    facts: { epoch: String(EPOCH), sequence: String(from) },
+    facts: { ...NO_FACTS, epoch: EPOCH, sequence: from },
   };
 }
 
-function encodeRow(row: Entity['row']): Uint8Array {
-  return Buffer.concat(
-    row.map(({ neighbour, value }) => encodeRowEntry({ neighbour, value, time: 0 })),
-  );
+function bytesOf(row: Entity['row']): Uint8Array {
+  return encodeRow(row.map((rating) => ({ ...rating, time: 0 })));
 }

@@ -50,16 +50,16 @@ export class MovingModel {
   async #run(): Promise<void> {
     const pauseMs = (1_000 * BATCH) / MOVES_PER_SECOND;
     for (let turn = 0; !this.#stopped; turn++) {
-      for (const side of sides) await this.#move(side, turn % this.#system.settings.PARTITIONS);
+      for (const side of sides) await this.#move(side, turn % this.#system.settings.SHARDS);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 
   async #move(side: Side, shard: number): Promise<void> {
     const { store, model } = this.#system.session;
-    const { facts } = await store.inspect({ side, shard });
-    const from = Number(facts.position ?? 0);
-    const sequence = Number(facts.sequence ?? 0) + 1;
+    const { position, facts, gram } = await store.inspect({ side, shard });
+    const from = position ?? 0;
+    const sequence = facts.sequence + 1;
     const batch = this.#batch(side, shard, from, sequence);
     const k = batch.factorCount;
     const vectors = new Map(
@@ -76,10 +76,11 @@ export class MovingModel {
         next: from + 1,
         vectors,
         removed: [],
-        rowAppends: new Map(),
-        gram: new Uint8Array(),
+        bodies: new Map(),
+        // As it was: vectors move by too little to matter.
+        gram: gram ?? new Uint8Array(),
         outbox: new Uint8Array(),
-        facts: { epoch: String(EPOCH), sequence: String(sequence) },
+        facts: { ...facts, epoch: EPOCH, sequence },
       },
     );
     const topic = topicName(`${side}Factors`, model);
@@ -103,11 +104,12 @@ export class MovingModel {
       factorCount: this.#system.settings.FACTOR_COUNT,
       ids: chosen.map(({ id }) => id),
       vectors: Float32Array.from(chosen.flatMap(({ vector }) => Array.from(vector, near))),
-      counts: new Uint32Array(chosen.length),
       trends: new Float64Array(chosen.length),
-      times: new Float64Array(chosen.length),
       deletes: [],
       produced: Float64Array.of(Date.now()),
+      applied: from,
+      sources: [],
+      offsets: new Float64Array(),
     };
   }
 }

@@ -22,7 +22,7 @@ export async function serveModel(system: BenchSystem): Promise<number> {
   const model = learn(settings.FACTOR_COUNT);
   const sides = { item: [...entities(model, 'item')], user: [...entities(model, 'user')] };
   for (const side of ['item', 'user'] as const) {
-    await fillSide(session.store, side, settings.PARTITIONS, sides[side]);
+    await fillSide(session.store, side, settings.SHARDS, sides[side]);
   }
   const ports = [settings.AGGREGATOR_ADMIN_PORT, settings.SCORER_ADMIN_PORT];
   for (const [nth, name] of (['aggregator', 'scorer'] as const).entries()) {
@@ -31,8 +31,8 @@ export async function serveModel(system: BenchSystem): Promise<number> {
     await child.until(() => isReady(ports[nth] ?? 0), READY_LIMIT_MS);
   }
   const byShard = (all: readonly Entity[]) =>
-    Array.from({ length: settings.PARTITIONS }, (_, shard) =>
-      all.filter(({ id }) => shardOf(id, settings.PARTITIONS) === shard),
+    Array.from({ length: settings.SHARDS }, (_, shard) =>
+      all.filter(({ id }) => shardOf(id, settings.SHARDS) === shard),
     );
   const moving = { user: byShard(sides.user), item: byShard(sides.item) };
   system.own(await MovingModel.start(system, moving));

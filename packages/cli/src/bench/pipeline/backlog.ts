@@ -31,12 +31,12 @@ export async function produceBacklog(system: BenchSystem, count: number): Promis
   const { session, settings } = system;
   const publisher = await Publisher.open(session.kafka);
   const topic = topicName('ratings', session.model);
-  const items: string[][] = Array.from({ length: settings.PARTITIONS }, () => []);
+  const items: string[][] = Array.from({ length: settings.SHARDS }, () => []);
   let sending: Promise<void> = Promise.resolve();
   let chunk: OutRecord[] = [];
   try {
     for (const rating of benchRatings(count)) {
-      const record = recordOf(rating, topic, settings.PARTITIONS);
+      const record = recordOf(rating, topic, settings.SHARDS);
       items[record.partition]?.push(rating.item);
       chunk.push(record);
       if (chunk.length < CHUNK) continue;

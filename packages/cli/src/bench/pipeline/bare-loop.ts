@@ -1,12 +1,13 @@
 /**
  * What would the transport alone do? A loop with the partitions, the fetch limits and the batches of the
- * updater that decodes nothing and learns nothing: for every batch it writes to Redis, in one call, as many
- * bytes to the same kinds of keys as both half-steps would, and goes on.
+ * updater that decodes nothing and learns nothing: for every batch it writes to Redis, in one call, a vector and
+ * a few more bytes of each user and item and an outbox of what would be sent on, and goes on. It fetches with
+ * kafkajs as it is, and what it writes stays the same from version to version: it is the yardstick.
  */
 import { randomUUID } from 'node:crypto';
 import { topicName } from '@freshet/events';
 import { gramByteLength } from '@freshet/model';
-import type { RedisStore, StoredVector } from '@freshet/store';
+import { type BodyChange, NO_FACTS, type RedisStore, type StoredVector } from '@freshet/store';
 import { type LogRecord, PartitionReader } from '@freshet/stream';
 import type { Backlog } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
@@ -97,8 +98,10 @@ export class BareLoop {
         entries.set(id, (entries.get(id) ?? 0) + 1);
       }
     }
-    const rowAppends = new Map<string, Uint8Array>();
-    for (const [id, count] of entries) rowAppends.set(id, Buffer.alloc(count * ROW_ENTRY_BYTES));
+    const bodies = new Map<string, BodyChange>();
+    for (const [id, count] of entries) {
+      bodies.set(id, { bytes: Buffer.alloc(count * ROW_ENTRY_BYTES), isWhole: false });
+    }
     const vectorBytes = 4 * this.#vector.vector.length + FACTOR_OVERHEAD_BYTES;
     const outbox = Buffer.alloc(records.length * FORWARD_BYTES + vectors.size * vectorBytes);
     const verdict = await store.commit(
@@ -110,10 +113,10 @@ export class BareLoop {
         next,
         vectors,
         removed: [],
-        rowAppends,
+        bodies,
         gram: this.#gram,
         outbox,
-        facts: {},
+        facts: NO_FACTS,
       },
     );
     if (verdict.kind !== 'written') throw new Error(`the bare loop's write was ${verdict.kind}`);

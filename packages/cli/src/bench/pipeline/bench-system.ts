@@ -23,6 +23,8 @@ import {
 import { openSession, type Session } from '@freshet/session';
 import { RedisStore } from '@freshet/store';
 import { ClosingStack, type Log, openLog } from '@freshet/telemetry';
+import { type Lag, lagOf, untilNoLag } from '../../audit/lag.ts';
+import { fetchPlainly } from './plain-fetching.ts';
 
 const READY_LIMIT_MS = 60_000;
 const INTERRUPTED = 130;
@@ -46,6 +48,7 @@ export class BenchSystem {
 
   /** Kafka and Redis with topics and manifest, and no service yet. */
   private static async open(stack: ClosingStack): Promise<BenchSystem> {
+    fetchPlainly();
     const steps = stepsTo((text) => void process.stderr.write(text));
     const jars = await kafkaJars(steps);
     await program('redis-server', 'redis-server', '', steps);
@@ -116,10 +119,9 @@ export class BenchSystem {
     await child.until(() => isReady(port), READY_LIMIT_MS);
   }
 
-  /** A number that the updater tells of itself. */
-  async ofUpdater(metric: string): Promise<number> {
-    const { UPDATER_ADMIN_PORT } = this.settings;
-    const text = await (await fetch(`http://127.0.0.1:${UPDATER_ADMIN_PORT}/metrics`)).text();
+  /** A number that an updater tells of itself, the first unless another port is given. */
+  async ofUpdater(metric: string, port = this.settings.UPDATER_ADMIN_PORT): Promise<number> {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return Number(new RegExp(`^${metric} (.+)$`, 'm').exec(text)?.[1]);
   }
 
@@ -127,12 +129,21 @@ export class BenchSystem {
   async applied(): Promise<Record<Side, number>> {
     const sums = { user: 0, item: 0 };
     for (const side of sides) {
-      for (let shard = 0; shard < this.settings.PARTITIONS; shard++) {
-        const { applied } = await this.session.store.facts({ side, shard });
-        sums[side] += Number(applied?.split(':')[0] ?? 0);
+      for (let shard = 0; shard < this.settings.SHARDS; shard++) {
+        const { facts } = await this.session.store.head({ side, shard });
+        for (const { applied } of Object.values(facts.sources)) sums[side] += applied.count;
       }
     }
     return sums;
+  }
+
+  lag(): Promise<Lag> {
+    return lagOf({ ...this.session, sources: this.settings.RATINGS_TOPICS });
+  }
+
+  async untilNoLag(limitMs: number): Promise<void> {
+    const watched = { ...this.session, sources: this.settings.RATINGS_TOPICS };
+    await untilNoLag({ ...watched, limitMs, stuckMs: limitMs });
   }
 
   /** Where files may be left; it goes when the system does. */

@@ -3,7 +3,9 @@
  * sending, and finds afterwards when each first knew of it.
  */
 import { Agent, get } from 'node:http';
+import { shardOf } from '@freshet/events';
 import type { RatingEvent } from '@freshet/experiments';
+import { sourceName } from '@freshet/session';
 import type { Publisher } from '@freshet/stream';
 import { recordOf } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
@@ -21,24 +23,30 @@ const BETWEEN_PROBES_MS = 10;
 const POLL_MS = 2;
 const LOST_MS = 10_000;
 
+export interface ProbeOptions {
+  readonly topic: string;
+  readonly topicId: string;
+  /** When a plain consumer saw each record, by partition/offset. */
+  readonly arrivals: Map<string, number>;
+  readonly publisher: Publisher;
+}
+
+/** Where the shard of a user is. */
+interface Look {
+  /** The last offset of the rating's own partition that is applied. */
+  readonly applied: number;
+  /** The offset to be applied next, in `user-ratings`. */
+  readonly position: number;
+}
+
 export class Probe {
   readonly #system: BenchSystem;
-  readonly #topic: string;
-  /** When a plain consumer saw each record, by partition/offset. */
-  readonly #arrivals: Map<string, number>;
-  readonly #publisher: Publisher;
+  readonly #options: ProbeOptions;
   readonly #agent = new Agent({ keepAlive: true });
 
-  constructor(
-    system: BenchSystem,
-    topic: string,
-    arrivals: Map<string, number>,
-    publisher: Publisher,
-  ) {
+  constructor(system: BenchSystem, options: ProbeOptions) {
     this.#system = system;
-    this.#topic = topic;
-    this.#arrivals = arrivals;
-    this.#publisher = publisher;
+    this.#options = options;
   }
 
   /** One rating after the other until the time is up, in turns to the store and to the scorer. */
@@ -50,7 +58,7 @@ export class Probe {
       const toStore = turn++ % 2 === 0;
       const milliseconds = await this.#follow(rating, toStore, latencies.hops);
       (toStore ? latencies.committed : latencies.visible).push(milliseconds);
-      this.#arrivals.clear();
+      this.#options.arrivals.clear();
       await pause(BETWEEN_PROBES_MS);
     }
     this.#agent.destroy();
@@ -58,23 +66,26 @@ export class Probe {
   }
 
   async #follow(rating: RatingEvent, toStore: boolean, hops: number[]): Promise<number> {
-    const record = recordOf(rating, this.#topic, this.#system.settings.PARTITIONS);
+    const { topic, arrivals, publisher } = this.#options;
+    const record = recordOf(rating, topic, this.#system.settings.SHARDS);
     let offset = Number.POSITIVE_INFINITY;
     const sentAt = performance.now();
-    const sending = this.#publisher.append(record).then((at) => {
+    const sending = publisher.append(record).then((at) => {
       offset = at;
     });
-    const seen: [position: number, at: number][] = [];
+    const looks: { look: Look; answered: number; at: number }[] = [];
     for (;;) {
-      const position = toStore
-        ? await this.#stored(record.partition, rating.user)
-        : await this.#answered(rating.user);
-      seen.push([position, performance.now()]);
-      const first = seen.find(([each]) => each > offset);
-      const arrived = this.#arrivals.get(`${record.partition}/${offset}`);
+      const looking = this.#stored(record.partition, rating.user);
+      const answered = toStore ? 0 : await this.#answered(rating.user);
+      looks.push({ look: await looking, answered, at: performance.now() });
+      const committed = looks.find(({ look }) => look.applied >= offset);
+      // An answer tells how far its shard is in `user-ratings`: as far as the commit went, or farther.
+      const visible = looks.find((each) => committed && each.answered >= committed.look.position);
+      const first = toStore ? committed : visible;
+      const arrived = arrivals.get(`${record.partition}/${offset}`);
       if (first !== undefined && arrived !== undefined) {
         hops.push(arrived - sentAt);
-        return first[1] - sentAt;
+        return first.at - sentAt;
       }
       if (performance.now() - sentAt > LOST_MS) throw new Error('a rating was never applied');
       if (offset === Number.POSITIVE_INFINITY) await Promise.race([sending, pause(POLL_MS)]);
@@ -82,9 +93,13 @@ export class Probe {
     }
   }
 
-  async #stored(shard: number, user: string): Promise<number> {
-    const { store } = this.#system.session;
-    return (await store.entity({ side: 'user', shard }, user)).position ?? 0;
+  async #stored(partition: number, user: string): Promise<Look> {
+    const { session, settings } = this.#system;
+    const id = { side: 'user', shard: shardOf(user, settings.SHARDS) } as const;
+    const { position, facts } = await session.store.entity(id, user);
+    const { topic, topicId } = this.#options;
+    const mark = facts.sources[sourceName(topic, topicId, partition)];
+    return { applied: mark?.offset ?? -1, position: position ?? 0 };
   }
 
   /** Not fetch: asking often must not take the time from those who are asked. */

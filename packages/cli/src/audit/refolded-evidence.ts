@@ -1,0 +1,74 @@
+/**
+ * The evidence of an item shard once more, from its log: every entry that user shards sent, in order, each
+ * once. What comes out must be what is stored, byte for byte.
+ */
+import type { CheckedItemRatings } from '@freshet/events';
+import { Evidence, evidenceSeed, type ModelSettings } from '@freshet/model';
+import { isAbove, NO_MARK, type SourceMark } from '@freshet/store';
+import type { LogRange } from '@freshet/stream';
+import type { Findings } from './check.ts';
+import { nameOf } from './shard-checks.ts';
+import type { ShardReading } from './shard-reading.ts';
+
+export class RefoldedEvidence {
+  readonly #reading: ShardReading;
+  readonly #settings: ModelSettings;
+  readonly #evidence = new Map<string, Evidence>();
+  readonly #marks = new Map<number, SourceMark>();
+
+  constructor(reading: ShardReading, settings: ModelSettings) {
+    this.#reading = reading;
+    this.#settings = settings;
+  }
+
+  get size(): number {
+    return this.#evidence.size;
+  }
+
+  /** A record of the log; what lies behind the position of the shard is not applied yet. */
+  receive(offset: number, { sourceShard, life, ratings }: CheckedItemRatings): void {
+    const { position, facts } = this.#reading.state;
+    if (offset >= (position ?? 0) || life < facts.leastLife) return;
+    let mark = this.#marks.get(sourceShard) ?? NO_MARK;
+    for (const { item, value, old, vector, sourceOffset, ordinal } of ratings) {
+      const place = { life, offset: sourceOffset, ordinal };
+      if (!isAbove(place, mark)) continue;
+      mark = { ...mark, ...place };
+      const evidence = this.#evidence.get(item) ?? Evidence.empty(this.#settings);
+      evidence.apply({ value, old, vector }, evidenceSeed(item, sourceOffset));
+      if (evidence.count > 0) this.#evidence.set(item, evidence);
+      else this.#evidence.delete(item);
+    }
+    this.#marks.set(sourceShard, mark);
+  }
+
+  compare(findings: Findings): void {
+    const { id, bodies } = this.#reading;
+    for (const [item, evidence] of this.#evidence) {
+      const where = `${nameOf(id)}, item ${JSON.stringify(item)}`;
+      const stored = bodies.get(item);
+      if (stored === undefined) {
+        findings.violation(`${where}: the log has ${evidence.count} ratings, the store nothing`);
+      } else if (Buffer.compare(stored, evidence.toBytes()) !== 0) {
+        findings.violation(`${where}: the stored evidence is not what the log adds up to`);
+      }
+    }
+    for (const item of bodies.keys()) {
+      if (this.#evidence.has(item)) continue;
+      findings.violation(`${nameOf(id)}, item ${JSON.stringify(item)}: nothing of it in the log`);
+    }
+  }
+}
+
+/** Why the log alone does not tell what the shard holds; undefined: it does. */
+export function whyNotRefolded(
+  { state: { facts } }: ShardReading,
+  range: LogRange | undefined,
+  topicId: string | undefined,
+): string | undefined {
+  if ((range?.start ?? 0) > 0) return 'the beginning of its log is deleted';
+  if (facts.factorized !== null) return 'freshet factorize has replaced its evidence';
+  if (facts.accepted.length > 0) return 'a loss of its log was accepted';
+  const isOther = topicId !== undefined && facts.topicId !== null && facts.topicId !== topicId;
+  return isOther ? 'its topic was created anew' : undefined;
+}

@@ -1,0 +1,179 @@
+/**
+ * Learns every rating that the store knows once more, at once (alg:static), and writes the vectors and the
+ * evidence in place of those there are. The ratings themselves stay: the stream goes on where it was.
+ */
+import { type Side, shardOf, sides, topicName } from '@freshet/events';
+import { factorize, handOver, NO_TREND, OnlineModel, type Progress } from '@freshet/model';
+import { type Session, updaterGroup } from '@freshet/session';
+import type { ShardId, ShardState, StoredVector } from '@freshet/store';
+import { groupMembers, Publisher } from '@freshet/stream';
+import type { ClosingStack } from '@freshet/telemetry';
+import { covers, wantedOf } from '../audit/covered-sources.ts';
+import { CannotWork } from '../operator-command.ts';
+import { claimEpoch } from '../rebuild/claim-epoch.ts';
+import { storedRows } from './stored-ratings.ts';
+import { type LearntEntity, writeShard } from './write-shard.ts';
+
+export interface StoreFactorization {
+  readonly session: Session;
+  readonly shards: number;
+  readonly stack: ClosingStack;
+  readonly seed: number;
+  readonly passes: number;
+  readonly tolerance: number;
+  readonly onProgress: (what: string, share: number) => void;
+}
+
+export interface Factorized extends Progress {
+  readonly ratings: number;
+  readonly users: number;
+  readonly items: number;
+}
+
+interface TakenShard {
+  readonly id: ShardId;
+  readonly epoch: number;
+  readonly state: ShardState;
+}
+
+export async function factorizeStore(options: StoreFactorization): Promise<Factorized> {
+  const { session, stack, seed, passes, tolerance, onProgress } = options;
+  await requireStopped(session);
+  const publisher = stack.own(await Publisher.open(session.kafka));
+  const taken = await takeAll(options, publisher);
+  await requireCovered(session, taken);
+  const model = await loadModel(options);
+  const progress = factorize(model, {
+    seed,
+    passes,
+    tolerance,
+    onPass: ({ pass, objective }) =>
+      onProgress(`pass ${pass} of ${passes}, objective ${objective.toPrecision(5)}`, pass / passes),
+  });
+  handOver(model, (share) => onProgress('collecting the evidence of items', share));
+  for (const [done, shard] of taken.entries()) {
+    const { side, shard: number } = shard.id;
+    onProgress(`writing ${side} shard ${number}`, done / taken.length);
+    await writeTaken(options, model, shard, publisher);
+  }
+  const { grams, users, items } = model;
+  return { ...progress, ratings: grams.ratings, users: users.size, items: items.size };
+}
+
+/** Nobody may be learning meanwhile: what came of it would be overwritten. */
+async function requireStopped({ kafka, model }: Session): Promise<void> {
+  const groups = sides.map((side) => updaterGroup(model, side));
+  const members = await groupMembers(kafka, groups);
+  const running = groups.reduce((sum, group) => sum + (members.get(group) ?? 0), 0);
+  if (running === 0) return;
+  throw new CannotWork(
+    `model "${model}" is in use: ${running} updater stages are running (one that was killed counts for KAFKA_SESSION_MS); stop them first`,
+  );
+}
+
+/** From now on an updater that is started fences this process, and not the other way round. */
+async function takeAll(
+  { session, shards }: StoreFactorization,
+  publisher: Publisher,
+): Promise<TakenShard[]> {
+  const { store, model } = session;
+  const taken: TakenShard[] = [];
+  for (const side of sides) {
+    for (let shard = 0; shard < shards; shard++) {
+      const id = { side, shard };
+      const least = (await store.head(id)).fence ?? 0;
+      const epoch = await claimEpoch(publisher, model, { key: 'factorize', least });
+      taken.push({ id, epoch, state: await store.takeOver(id, epoch) });
+    }
+  }
+  return taken;
+}
+
+/** What user shards have decided and item shards have not applied would count twice afterwards. */
+async function requireCovered(
+  { admin, model }: Session,
+  taken: readonly TakenShard[],
+): Promise<void> {
+  const statesOf = (side: Side) => taken.filter(({ id }) => id.side === side);
+  const topic = topicName('itemRatings', model);
+  const users = statesOf('user').map(({ state }) => state);
+  const wanted = wantedOf(users, topic, await admin.ends(topic));
+  const behind = statesOf('item').filter(({ id, state }) => {
+    const each = wanted.get(id.shard);
+    return each !== undefined && !covers(state, each);
+  });
+  if (behind.length === 0) return;
+  throw new CannotWork(
+    `${behind.length} item shards have not applied all that the user shards decided: start an updater, wait until there is no lag (freshet sources), stop it and try again`,
+  );
+}
+
+async function loadModel({
+  session,
+  shards,
+  onProgress,
+}: StoreFactorization): Promise<OnlineModel> {
+  const model = new OnlineModel(session.modelSettings);
+  for (let shard = 0; shard < shards; shard++) {
+    onProgress(`reading user shard ${shard}`, shard / shards);
+    for await (const [user, row] of storedRows(session.store, { side: 'user', shard })) {
+      for (const { neighbour, value, time } of row) {
+        if (value !== null) model.record(user, neighbour, value, time);
+      }
+    }
+  }
+  if (model.grams.ratings > 0) return model;
+  throw new CannotWork(
+    `the store knows no rating of model "${session.model}": start an updater, let it read the topics of RATINGS_TOPICS (freshet import FILE --wait sends a file there), stop it and try again`,
+  );
+}
+
+async function writeTaken(
+  { session, shards }: StoreFactorization,
+  model: OnlineModel,
+  { id, epoch, state }: TakenShard,
+  publisher: Publisher,
+): Promise<void> {
+  const { store, modelSettings } = session;
+  const stored = new Map<string, StoredVector>();
+  for await (const [name, vector] of store.vectors(id)) stored.set(name, vector);
+  const learnt = [...learntEntities(model, id, shards, stored)];
+  if (learnt.length === 0 && stored.size === 0) return;
+  const write = {
+    model: session.model,
+    id,
+    epoch,
+    state,
+    factorCount: modelSettings.factorCount,
+    removed: id.side === 'item' ? without(stored, learnt) : new Map<string, StoredVector>(),
+  };
+  await publisher.publish([await writeShard(store, write, learnt)]);
+}
+
+function* learntEntities(
+  model: OnlineModel,
+  { side, shard }: ShardId,
+  shards: number,
+  stored: ReadonlyMap<string, StoredVector>,
+): Generator<LearntEntity, void> {
+  const state = side === 'user' ? model.users : model.items;
+  for (const id of state.ids()) {
+    const slot = state.slotOf(id);
+    if (slot === undefined || shardOf(id, shards) !== shard) continue;
+    const vector = new Float32Array(model.settings.factorCount);
+    state.vectors.read(slot, vector);
+    const before = stored.get(id);
+    const after = { vector, trend: before?.trend ?? NO_TREND };
+    const body = side === 'item' ? model.evidenceOf(id)?.toBytes() : undefined;
+    yield { id, before, after, ...(body === undefined ? {} : { body }) };
+  }
+}
+
+/** Items that the store holds and no user has rated: nothing should be left of them. */
+function without(
+  stored: ReadonlyMap<string, StoredVector>,
+  learnt: readonly LearntEntity[],
+): Map<string, StoredVector> {
+  const rated = new Set(learnt.map(({ id }) => id));
+  return new Map([...stored].filter(([id]) => !rated.has(id)));
+}
