@@ -1,61 +1,190 @@
 /**
- * With the other side and the grams held still, a shard is the log's and nothing else's: after any
- * crashes, zombies, lost writes and batch boundaries its vectors are, byte for byte, those of one plain
- * replay through the model.
+ * With the items and the grams held still, what is learnt is the log's and nothing else's: after any crashes,
+ * zombies, lost writes, batch boundaries and caches of any size, users, what items are told of them, items and
+ * evidence are, byte for byte, those of one plain replay through the model.
  */
-import { type Side, sides } from '@freshet/events';
-import { Gram, Random } from '@freshet/model';
-import type { MemoryStore } from '@freshet/store';
+import { type Side, shardOf, UserRatingPack, userRatingsCodec } from '@freshet/events';
+import { wasmKernels } from '@freshet/kernels';
+import { Evidence, Gram, OnlineModel, Random } from '@freshet/model';
+import { Replica } from '@freshet/session';
+import { decodeRow, type MemoryStore, NO_FACTS } from '@freshet/store';
 import { describe, expect, it } from 'vitest';
+import { Batch } from '../services/updater/src/batch.ts';
+import { UserShard } from '../services/updater/src/user-shard.ts';
 import { live } from './simulation/history.ts';
-import { bytesOf, replay } from './simulation/replay.ts';
-import { ids, PARTITIONS, settings } from './simulation/simulated-model.ts';
+import { replayItems, replayUsers, shownItem, shownUser, toldOf } from './simulation/replay.ts';
+import { ids, log, logOf, SHARDS, settings } from './simulation/simulated-model.ts';
 import type { Pinned } from './simulation/simulated-process.ts';
+import { firstOf, sentToItems, sentToUsers } from './simulation/truth.ts';
 import { storm } from './simulation/weather.ts';
+import type { World } from './simulation/world.ts';
 
 const SEEDS = 60;
+const kernels = wasmKernels();
 
 function pinnedWorld(random: Random): Pinned {
   const k = settings.factorCount;
   const grams = { user: Gram.zero(k), item: Gram.zero(k), ratings: 20 };
   const vectors: Record<Side, Map<string, Float32Array>> = { user: new Map(), item: new Map() };
-  for (const side of sides) {
+  for (const side of ['user', 'item'] as const) {
     for (const id of ids[side]) {
       const vector = Float32Array.from({ length: k }, () => random.normal());
       vectors[side].set(id, vector);
       grams[side].move(undefined, vector);
     }
   }
-  return { grams, vectors };
+  return { grams, items: vectors.item };
 }
 
-async function storedVectors(store: MemoryStore, side: Side): Promise<Map<string, string>> {
+async function storedUsers(store: MemoryStore, shard: number): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (let shard = 0; shard < PARTITIONS; shard++) {
-    for await (const [id, { vector }] of store.vectors({ side, shard })) {
-      if (vector.length > 0) found.set(id, bytesOf(vector));
-    }
+  for (const user of ids.user.filter((each) => shardOf(each, SHARDS) === shard)) {
+    const { stored, body } = await store.entity({ side: 'user', shard }, user);
+    if (stored === null || body === null) continue;
+    const row = [...decodeRow(body).values()].flatMap(({ neighbour: item, value, time }) =>
+      value === null ? [] : { item, value, time },
+    );
+    found.set(user, shownUser(stored.vector, row));
   }
   return found;
+}
+
+async function storedItems(store: MemoryStore, shard: number): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const item of ids.item.filter((each) => shardOf(each, SHARDS) === shard)) {
+    const { stored, body } = await store.entity({ side: 'item', shard }, item);
+    if (stored === null || body === null) continue;
+    found.set(item, shownItem(stored.vector, Evidence.fromBytes(body, settings)));
+  }
+  return found;
+}
+
+/** Compares one shard of either side with its replay; how much there was to compare. */
+async function compare(world: World, memory: MemoryStore, shard: number, pinned: Pinned) {
+  const sent = firstOf(sentToUsers(world.everything(logOf.user, shard)), 0);
+  const replayed = replayUsers(
+    sent.map(({ entry }) => entry),
+    pinned,
+  );
+  expect(await storedUsers(memory, shard)).toEqual(replayed.users);
+  const told = Array.from({ length: SHARDS }, (_, at) => world.everything(logOf.item, at))
+    .flatMap((records) => firstOf(sentToItems(records), 0))
+    .filter(({ source }) => source === String(shard))
+    .map(({ entry }) => entry)
+    .sort((a, b) => a.sourceOffset - b.sourceOffset || a.ordinal - b.ordinal);
+  expect(told.map(toldOf)).toEqual(replayed.told);
+  const heard = firstOf(sentToItems(world.everything(logOf.item, shard)), 0);
+  const items = replayItems(
+    heard.map(({ entry }) => entry),
+    pinned,
+  );
+  expect(await storedItems(memory, shard)).toEqual(items);
+  return replayed.users.size + items.size;
 }
 
 describe('a shard replayed against a pinned other side and pinned grams', {
   timeout: 120_000,
 }, () => {
-  it.each(sides)(
-    'has the same bytes on the %s side, whatever happened on the way',
-    async (side) => {
-      let compared = 0;
-      for (let seed = 0; seed < SEEDS; seed++) {
-        const pinned = pinnedWorld(new Random(seed));
-        const expected = await live(seed, { weather: storm, pinned }, async ({ world, memory }) => {
-          const replayed = replay(world.log, side, pinned);
-          expect(await storedVectors(memory, side), `seed ${seed}`).toEqual(replayed);
-          return replayed;
-        });
-        compared += expected.size;
-      }
-      expect(compared).toBeGreaterThan(SEEDS);
-    },
+  it('has the same bytes on both sides, whatever happened on the way', async () => {
+    let compared = 0;
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const pinned = pinnedWorld(new Random(seed));
+      await live(seed, { weather: storm, pinned }, async ({ world, memory }) => {
+        for (let shard = 0; shard < SHARDS; shard++) {
+          compared += await compare(world, memory, shard, pinned);
+        }
+      });
+    }
+    expect(compared).toBeGreaterThan(2 * SEEDS);
+  });
+});
+
+interface Event {
+  readonly kind: 'rate' | 'unrate' | 'forget';
+  readonly item: string;
+  readonly value: number;
+  readonly time: number;
+}
+
+/** Few items and few times, so that everything collides. */
+function eventsOf(random: Random): Event[] {
+  return Array.from({ length: 3 + random.below(60) }, () => {
+    const chance = random.next();
+    return {
+      kind: chance < 0.03 ? 'forget' : chance < 0.2 ? 'unrate' : 'rate',
+      item: `i${random.below(9)}`,
+      value: 1 + random.below(5),
+      time: 1000 + random.below(20),
+    };
+  });
+}
+
+const USER = ids.user.find((each) => shardOf(each, SHARDS) === 0) ?? '';
+
+/** The rows that a user shard keeps: in memory, and as it would find them in the store. */
+function rowsOfShard(events: readonly Event[], random: Random): string[][] {
+  const zero = Gram.zero(settings.factorCount);
+  const grams = { user: zero, item: zero, ratings: 0 };
+  const items = new Replica(kernels, settings.factorCount, SHARDS);
+  const options = { topic: logOf.user, shards: SHARDS, settings, kernels, items, log };
+  const work = { forgetSlice: 1_000, grams: () => grams, timed: () => {} };
+  const id = { side: 'user', shard: 0 } as const;
+  const shard = new UserShard({ ...options, ...work, id }, Gram.zero(settings.factorCount));
+  let body: Uint8Array = new Uint8Array();
+  shard.restore(USER, { stored: null, body: null });
+  let facts = NO_FACTS;
+  for (let at = 0; at < events.length; ) {
+    const batch = new Batch(facts);
+    const next = Math.min(events.length, at + 1 + random.below(8));
+    const pack = new UserRatingPack();
+    for (; at < next; at++) {
+      const { kind, ...event } = events[at] as Event;
+      const { item, value, time } = event;
+      if (kind === 'forget') pack.add({ kind, user: USER }, at);
+      else if (kind === 'unrate') pack.add({ kind, user: USER, item, time }, at);
+      else pack.add({ kind, user: USER, item, value, time }, at);
+    }
+    const source = { topic: 'ratings', topicId: 'a', partition: 0, life: 0, produced: 0 };
+    const value = userRatingsCodec.encode({ ...source, entries: pack.bytes });
+    shard.apply({ offset: next, timestamp: 0, key: null, value, headers: {} }, batch);
+    facts = batch.factsAfter(1);
+    const { removed, bodies } = shard.changes.take();
+    if (removed.includes(USER)) body = new Uint8Array();
+    const change = bodies.get(USER);
+    if (change) body = change.isWhole ? change.bytes : Buffer.concat([body, change.bytes]);
+    // It may be evicted between any two batches, and come back from the store.
+    if (random.next() < 0.3) shard.restore(USER, { stored: null, body });
+  }
+  const row = shard.changes.cache.get(USER)?.row;
+  const inMemory = Array.from({ length: row?.length ?? 0 }, (_, at) => {
+    return `${items.idAt(row?.slots[at] ?? -1)} ${row?.values[at]} ${row?.times[at]}`;
+  });
+  const stored = [...decodeRow(body).values()].flatMap(({ neighbour, value, time }) =>
+    value === null ? [] : `${neighbour} ${value} ${time}`,
   );
+  return [inMemory, stored];
+}
+
+function rowOfModel(events: readonly Event[]): string[] {
+  const model = new OnlineModel(settings, kernels);
+  for (const { kind, item, value, time } of events) {
+    if (kind === 'rate') model.rate(USER, item, value, time);
+    else if (kind === 'unrate') model.unrate(USER, item, time);
+    else model.forget(USER);
+  }
+  return [...model.ratingsOf(USER)].map(({ item, value, time }) => `${item} ${value} ${time}`);
+}
+
+describe('the row of a user', () => {
+  it('has one order, in a shard, in its store and in the model that is evaluated', () => {
+    let longest = 0;
+    for (let seed = 0; seed < 500; seed++) {
+      const random = new Random(seed);
+      const events = eventsOf(random);
+      const expected = rowOfModel(events);
+      longest = Math.max(longest, expected.length);
+      for (const row of rowsOfShard(events, random)) expect(row, `seed ${seed}`).toEqual(expected);
+    }
+    expect(longest).toBeGreaterThan(5);
+  });
 });

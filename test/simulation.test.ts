@@ -1,6 +1,6 @@
 /**
  * Every rating counts once, on both sides, whatever dies, loses or forgets, and whenever: random histories
- * through the real readers, stages, replicas and aggregator; and the same with one guard taken away, to
+ * through the real intake, readers, stages, replicas and aggregator; and the same with one guard taken away, to
  * see that it is needed.
  */
 import { describe, expect, it } from 'vitest';
@@ -16,8 +16,8 @@ const LIMIT_MS = 240_000;
 
 const weathers: readonly [string, Weather][] = [
   ['processes die or are replaced, servers do not answer, the store goes back', storm],
-  ['the store also loses everything', storeLoss],
-  ['the log loses records or begins anew, and somebody accepts the loss', logLoss],
+  ['the store also loses everything, and logs their beginning', storeLoss],
+  ['sources lose records or begin anew, and somebody accepts the loss', logLoss],
 ];
 
 /** A history that goes wrong with the sabotage, and not without it. */
@@ -53,19 +53,24 @@ describe('no guard can be spared:', { timeout: LIMIT_MS }, () => {
     ['a commit by a fence that is not exactly the stored one', guards.exactFence],
     ['a commit at another position than the stored one', guards.position],
     ['publishing the stored outbox again at take-over', guards.outboxReplay],
-    ['keeping in the outbox what Kafka has not acknowledged', guards.unacknowledged],
-    ['dropping what an item shard has already applied', guards.sourceMarks],
+    ['keeping in the outbox what Kafka has not acknowledged', guards.outboxKept],
+    ['sending one batch of a source after the other', guards.intakeOrder],
+    ['committing an offset only after the acknowledgement', guards.intakeAcknowledged],
+    ['dropping what a user shard has already applied', guards.userMarks],
+    ['dropping what an item shard has already applied', guards.itemMarks],
     ['the ordinal of a record within its fan-out', guards.ordinals],
-    ['dropping a forwarded stray that came before', guards.forwardedMarks],
-    ['remembering how far a user is forgotten', guards.forgottenMark],
+    ['remembering how far a user is forgotten', guards.progress],
     ['passing batches that hold nothing but markers', guards.markers],
     ['asking for a load again until it has worked', guards.loadUntilDone],
     ['the version of a partial gram', guards.partVersions],
     ['looking whether the store still holds the shard', guards.storeCheck],
+    ['looking whether the sources are to be read again', guards.rebuildCheck],
     ['asking for the log’s start before a hole is passed', guards.holes],
     ['telling a topic from one of the same name', guards.topicIds],
     ['a position that lies beyond the log’s end', guards.logEnd],
-    ['the life of what a user shard sends', guards.lives],
+    ['dropping what was read from the sources before a rebuild', guards.userLives],
+    ['dropping what was decided before the model began anew', guards.itemLives],
+    ['the life of what a user shard sends', guards.sentLives],
     ['refusing to rebuild from a log that is cut', guards.wholeRebuild],
   ])('%s', async (_, { weather, sabotage }) => {
     expect(await seedThatFails(weather, sabotage)).toBeDefined();

@@ -39,7 +39,7 @@ const mayImport: Record<string, readonly string[]> = {
   stream: ['events', 'telemetry'],
   local: ['config'],
   session: ['config', 'events', 'kernels', 'model', 'store', 'stream', 'telemetry'],
-  testkit: ['config', 'events', 'local', 'session', 'store', 'stream', 'telemetry'],
+  testkit: ['config', 'events', 'local', 'model', 'session', 'store', 'stream', 'telemetry'],
   cli: [...service, 'experiments', 'local', 'quality'],
   updater: [...service, 'quality'],
   aggregator: [...service, 'quality'],

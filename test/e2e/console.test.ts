@@ -220,7 +220,7 @@ describe('the console', () => {
           highest = { lag: Math.max(highest.lag, lag), loss: Math.max(highest.loss, loss || 0) };
           return Date.now() > end && highest.lag > 500 && highest.loss > 0;
         });
-        expect(await text('#lag-now')).toMatch(/^users [\d.,]+/);
+        expect(await text('#lag-now')).toMatch(/^intake [\d.,]+ · users [\d.,]+/);
       } finally {
         updater.signal('SIGCONT');
       }

@@ -15,7 +15,7 @@ import { asked, prometheusFolder, rules, selectors } from '../deploy/monitoring.
 import { PrometheusServer } from '../deploy/prometheus-server.ts';
 
 const run = promisify(execFile);
-const PARTITIONS = 4;
+const SHARDS = 4;
 const STOPPED_MS = 5_000;
 /** Both users and items: each would be a series if it were a label. */
 const DISTINCT = 20_000;
@@ -67,7 +67,7 @@ async function publish(records: readonly { user: string; value: string }[]): Pro
     await publisher.publish(
       records.map(({ user, value }) => ({
         topic: 'ratings',
-        partition: shardOf(user, PARTITIONS),
+        partition: shardOf(user, SHARDS),
         key: user,
         value: Buffer.from(value),
       })),

@@ -51,9 +51,9 @@ it('an updater that was frozen, replaced and woken again is refused and does no 
   expect(await stream.violations(system)).toEqual([]);
 });
 
-it('the two sides run as well in processes of their own', async () => {
+it('the three stages run as well in processes of their own', async () => {
   await system.child('updater').stop();
-  const ports = { users: await freePort(), items: await freePort() };
+  const ports = { intake: await freePort(), users: await freePort(), items: await freePort() };
   for (const [stage, port] of Object.entries(ports)) {
     system.launchAnother('updater', { STAGES: stage, UPDATER_ADMIN_PORT: String(port) });
   }

@@ -61,7 +61,7 @@ describe('a store that lost everything', () => {
       return (await system.recommendations('u7')).fallback === null;
     });
     expect(pids()).toEqual(before);
-    expect((await system.freshet(['audit', '--quiet'])).code).toBe(0);
+    expect(await system.freshet(['audit'])).toMatchObject({ code: 0 });
   });
 
   it('keeps the settings of the services that run: a newcomer with others is refused', async () => {
@@ -168,33 +168,44 @@ describe('Redis that is away', () => {
   });
 });
 
-describe('a store that lost everything while the log no longer begins at its beginning', () => {
-  it('is not rebuilt from a part, until a person accepts it; then both sides agree', async () => {
-    const before = pids();
+describe('a store that lost everything while user-ratings no longer begins at its beginning', () => {
+  const cut = async (topic: string, partition: number, offset: string): Promise<void> => {
     const kafka = new Kafka({ brokers: [system.brokers], logLevel: 0 });
     const admin = kafka.admin();
     await admin.connect();
-    await admin.fetchTopicMetadata({ topics: ['ratings'] });
-    await admin.deleteTopicRecords({
-      topic: 'ratings',
-      partitions: [{ partition: 0, offset: '20' }],
-    });
+    await admin.fetchTopicMetadata({ topics: [topic] });
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset }] });
     await admin.disconnect();
+  };
+
+  it('is not rebuilt from a part, but from the sources once a person says so', async () => {
+    const before = pids();
+    await cut('default.user-ratings', 0, '3');
     await redis('flushall');
-    await eventually('the updater to hold the partition', async () =>
-      /ratings\/0: the store lost this shard, and the log no longer holds offsets 0 to 19/.test(
+    await eventually('the updater to hold the shard', async () =>
+      /user-ratings\/0: the store lost this shard.*freshet rebuild/.test(
         (await system.waitsFor('updater')) ?? '',
       ),
     );
     const look = await system.freshet(['sources']);
     expect(look).toMatchObject({ code: 1, out: expect.stringContaining('store-lost') });
-    expect((await system.freshet(['sources', '--accept'])).code).toBe(0);
+    expect((await system.freshet(['rebuild'])).code).toBe(1);
+    expect((await system.freshet(['rebuild', '--yes'])).code).toBe(0);
     await untilReady();
     await stream.produce(20);
-    const { ratings, tallies } = await system.snapshot();
-    expect(ratings.item).toEqual(ratings.user);
-    expect(tallies.itemApplied).toBe(tallies.userSent);
-    expect((await system.freshet(['audit', '--quiet'])).code).toBe(0);
+    expect(await stream.violations(system)).toEqual([]);
+    expect(await system.freshet(['audit'])).toMatchObject({ code: 0 });
     expect(pids()).toEqual(before);
+  });
+
+  it('is refused where a source has lost its beginning, unless a part is good enough', async () => {
+    await cut('ratings', 0, '20');
+    const refused = await system.freshet(['rebuild', '--yes']);
+    expect(refused.code).toBe(1);
+    expect(`${refused.out}${refused.err}`).toContain('ratings/0: offsets 0 to 19');
+    expect((await system.freshet(['rebuild', '--yes', '--from-part'])).code).toBe(0);
+    await untilReady();
+    await system.settled();
+    expect(await system.freshet(['audit'])).toMatchObject({ code: 0 });
   });
 });

@@ -7,7 +7,7 @@ import { openLog } from '@freshet/telemetry';
 import { eventually, System } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const PARTITIONS = 4;
+const SHARDS = 4;
 /** Fewer than the window holds, so that the figures are of all of them. */
 const ratings = [...generateRatings({ users: 120, items: 200, ratings: 4_000, seed: 9 })];
 /** Learnt before the next come: being behind would cost quality. */
@@ -33,7 +33,7 @@ describe('the live figures of quality', { timeout: 240_000 }, () => {
     for (let at = 0; at < ratings.length; at += BURST) {
       const burst = ratings.slice(at, at + BURST).map((rating) => ({
         topic: 'ratings',
-        partition: shardOf(rating.user, PARTITIONS),
+        partition: shardOf(rating.user, SHARDS),
         key: rating.user,
         value: Buffer.from(JSON.stringify(rating)),
       }));

@@ -9,19 +9,19 @@ let system: System;
 let kafka: Kafka;
 let producer: Producer;
 
-/** A checkerboard: even users like even films, odd users odd ones; nobody has rated everything. */
-const FILMS = 12;
-const PEOPLE = 24;
+/** A checkerboard: even people like even films, odd people odd ones; nobody has rated everything. */
+const FILMS = 24;
+const PEOPLE = 120;
+const RATED_EACH = 8;
+/** Sent together; between two of them each side learns from where the other has come to. */
+const WAVE = 24 * RATED_EACH;
 
 function checkerboard(): { user: string; item: string; value: number }[] {
-  const ratings = [];
-  for (let person = 0; person < PEOPLE; person++) {
-    for (let film = person % 2; film < FILMS; film += 2) {
-      if ((person + film) % 5 === 0) continue;
-      ratings.push({ user: `person-${person}`, item: `film-${film}`, value: 5 });
-    }
-  }
-  return ratings;
+  return Array.from({ length: PEOPLE * RATED_EACH }, (_, at) => {
+    const [person, nth] = [Math.floor(at / RATED_EACH), at % RATED_EACH];
+    const film = (person % 2) + 2 * ((5 * person + 7 * nth) % (FILMS / 2));
+    return { user: `person-${person}`, item: `film-${film}`, value: 5 };
+  });
 }
 
 function filmsOf(items: readonly { item: string }[]): number[] {
@@ -58,19 +58,18 @@ describe.each(['standalone', 'cluster'] as const)(
         key: rating.user,
         value: JSON.stringify(rating),
       }));
-      await eventually('even people to be offered even films, odd ones odd films', async () => {
-        // Again and again: each side learns from where the other has come to.
-        await producer.send({ topic: 'ratings', messages });
+      for (let at = 0; at < messages.length; at += WAVE) {
+        await producer.send({ topic: 'ratings', messages: messages.slice(at, at + WAVE) });
         await system.settled();
-        const [even, odd] = [
-          await system.recommendations('person-0', 1),
-          await system.recommendations('person-1', 1),
-        ];
-        const isRight =
-          even.fallback === null &&
-          filmsOf(even.items).every((film) => film % 2 === 0) &&
-          filmsOf(odd.items).every((film) => film % 2 === 1);
-        return isRight && even.items.length * odd.items.length;
+      }
+      await eventually('people to be offered films of their kind', async () => {
+        let right = 0;
+        for (let person = 0; person < PEOPLE; person++) {
+          const { items, fallback } = await system.recommendations(`person-${person}`, 1);
+          const isOfKind = filmsOf(items).every((film) => film % 2 === person % 2);
+          if (fallback === null && items.length === 1 && isOfKind) right++;
+        }
+        return right > 0.9 * PEOPLE;
       });
     });
 
@@ -103,7 +102,6 @@ describe.each(['standalone', 'cluster'] as const)(
         const now = await system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
         return now === before + lines.length;
       });
-      expect(await system.metric('updater', 'freshet_ratings_forwarded_total')).toBeGreaterThan(0);
       await eventually('kcat-0 to be offered all but what it rated', async () => {
         const { items, fallback } = await system.recommendations('kcat-0', 50);
         const isRated = filmsOf(items).some((film) => [0, 2, 4, 6].includes(film));

@@ -1,13 +1,16 @@
 /** The factor store contract on a real redis-server. */
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Child, freePort, startRedis } from '@freshet/local';
-import { RedisStore, RedisUnreachable } from '@freshet/store';
+import { ManifestMismatch, NO_FACTS, RedisStore, RedisUnreachable } from '@freshet/store';
 import { factorStoreContract } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'freshet-redis-'));
 let redis: Child;
 let url: string;
@@ -15,6 +18,13 @@ let url: string;
 /** A model of its own for each store: nothing of another test is in it. */
 function open(model = `m-${randomUUID().slice(0, 8)}`): Promise<RedisStore> {
   return RedisStore.open([url], model, () => {});
+}
+
+/** As somebody else would look at the server. */
+async function keysOf(prefix: string): Promise<string[]> {
+  const port = new URL(url).port;
+  const { stdout } = await run('redis-cli', ['-p', port, '--scan', '--pattern', `${prefix}*`]);
+  return stdout.split('\n').filter((key) => key !== '');
 }
 
 beforeAll(async () => {
@@ -32,6 +42,7 @@ factorStoreContract('the Redis store', () => open());
 
 describe('the Redis store', () => {
   const shard = { side: 'item', shard: 0 } as const;
+  const manifest = { format: 1, factorCount: 2, loss: 'squared', ratingMax: 5, shards: 2 };
   const commit = {
     epoch: 1,
     id: 'one',
@@ -39,19 +50,46 @@ describe('the Redis store', () => {
     next: 1,
     vectors: new Map([['i', { vector: Float32Array.of(1, 2), trend: 0 }]]),
     removed: [],
-    rowAppends: new Map(),
+    bodies: new Map([['i', { bytes: Uint8Array.of(5), isWhole: true }]]),
     gram: new Uint8Array(),
     outbox: new Uint8Array(),
-    facts: {},
+    facts: NO_FACTS,
   };
 
   it('shows one connection what another committed, and one model nothing of another', async () => {
     const [writer, reader, stranger] = await Promise.all([open('one'), open('one'), open('two')]);
     await writer.takeOver(shard, 1);
     await writer.commit(shard, commit);
-    expect((await reader.entity(shard, 'i')).vector).toEqual(Float32Array.of(1, 2));
-    expect((await stranger.entity(shard, 'i')).vector).toBeNull();
+    expect((await reader.entity(shard, 'i')).stored?.vector).toEqual(Float32Array.of(1, 2));
+    expect((await stranger.entity(shard, 'i')).stored).toBeNull();
     await Promise.all([writer, reader, stranger].map((store) => store.close()));
+  });
+
+  it('rebuilt leaves no key but the manifest, and other models as they are', async () => {
+    const [store, neighbour] = await Promise.all([open('anew'), open('anew-2')]);
+    const agreement = { manifest, tuning: {} };
+    for (const each of [store, neighbour]) {
+      await each.agree(agreement, { id: 'a', born: 0 });
+      await each.takeOver(shard, 1);
+      await each.commit(shard, commit);
+    }
+    await store.rebuild(agreement, 3);
+    expect(await keysOf('anew:')).toEqual(['anew:manifest']);
+    expect((await neighbour.entity(shard, 'i')).body).toEqual(Buffer.of(5));
+    expect(await neighbour.agree(agreement, { id: 'a' })).toMatchObject({ born: 0, rebuilt: 0 });
+    await Promise.all([store.close(), neighbour.close()]);
+  });
+
+  it('keeps those out who agreed to other settings than a shard was written under', async () => {
+    const [one, other] = await Promise.all([open('sealed'), open('sealed')]);
+    await one.agree({ manifest, tuning: {} }, { id: 'a', born: 0 });
+    await one.takeOver(shard, 1);
+    await one.rebuild({ manifest: { ...manifest, factorCount: 3 }, tuning: {} }, 3);
+    await other.agree({ manifest: { ...manifest, factorCount: 3 }, tuning: {} }, { id: 'b' });
+    await other.takeOver(shard, 2);
+    await expect(one.takeOver(shard, 3)).rejects.toThrow(ManifestMismatch);
+    await expect(one.commit(shard, { ...commit, epoch: 2 })).rejects.toThrow(ManifestMismatch);
+    await Promise.all([one.close(), other.close()]);
   });
 
   it('survives a restart of the server', async () => {

@@ -11,19 +11,19 @@ const answered: string[] = [];
 /** What the ratings topic holds, by partition:offset. */
 const produced = new Map<string, string>();
 
-/** Even people like even films, odd people odd ones; nobody has rated everything. */
-const FILMS = 12;
-const PEOPLE = 24;
+/** A checkerboard: even people like even films, odd people odd ones; nobody has rated everything. */
+const FILMS = 24;
+const PEOPLE = 120;
+const RATED_EACH = 8;
+/** Sent together; between two of them each side learns from where the other has come to. */
+const WAVE = 24 * RATED_EACH;
 
 function checkerboard(): { user: string; item: string; value: number }[] {
-  const ratings = [];
-  for (let person = 0; person < PEOPLE; person++) {
-    for (let film = person % 2; film < FILMS; film += 2) {
-      if ((person + film) % 5 === 0) continue;
-      ratings.push({ user: `person-${person}`, item: `film-${film}`, value: 5 });
-    }
-  }
-  return ratings;
+  return Array.from({ length: PEOPLE * RATED_EACH }, (_, at) => {
+    const [person, nth] = [Math.floor(at / RATED_EACH), at % RATED_EACH];
+    const film = (person % 2) + 2 * ((5 * person + 7 * nth) % (FILMS / 2));
+    return { user: `person-${person}`, item: `film-${film}`, value: 5 };
+  });
 }
 
 interface Listed {
@@ -76,11 +76,10 @@ describe('the scorer', () => {
         else pushed.add(user);
       },
     });
-    // Round by round: each side learns from where the other has come to.
-    for (let round = 0; round < 6; round++) {
-      const ratings = checkerboard();
-      for (let at = 0; at < ratings.length; at += 100) {
-        await post('/v1/ratings', ratings.slice(at, at + 100), 202);
+    const ratings = checkerboard();
+    for (let at = 0; at < ratings.length; at += WAVE) {
+      for (let from = at; from < at + WAVE; from += 96) {
+        await post('/v1/ratings', ratings.slice(from, from + 96), 202);
       }
       await system.settled();
     }
@@ -99,7 +98,6 @@ describe('the scorer', () => {
       const list = await ask(`/v1/recommendations/reader-${nth}?n=50&after=${after}`);
       expect(names(list)).not.toContain(item);
       expect(list.fallback).toBeNull();
-      expect(list.model.position).toBeGreaterThan(Number(after.split(':')[1]));
     }
   });
 
@@ -115,7 +113,7 @@ describe('the scorer', () => {
     await Promise.all(background);
   });
 
-  it('says how far it is when a rating does not come, and refuses the wrong partition', async () => {
+  it('says how far it is when a rating does not come, and refuses a topic that is no source', async () => {
     const [partition, offset] = (await rate('hasty', 'film-1')).split(':').map(Number);
     const path = `/v1/recommendations/hasty?after=${partition}:`;
     const refused = await ask<{ position: number; status: number }>(
@@ -124,7 +122,7 @@ describe('the scorer', () => {
       409,
     );
     expect(refused.position).toBeGreaterThan(offset ?? 0);
-    await ask(`/v1/recommendations/hasty?after=${((partition ?? 0) + 1) % 4}:0`, {}, 400);
+    await ask('/v1/recommendations/hasty?after=elsewhere/0:0', {}, 400);
   });
 
   it('tells of many ratings in one request where each of them lies', async () => {
@@ -158,8 +156,8 @@ describe('the scorer', () => {
     await system.settled();
     const all = names(await ask('/v1/recommendations/person-0?n=50&include_rated=true'));
     expect(all).toHaveLength(FILMS);
-    const pages = [0, 4, 8].map((offset) =>
-      ask(`/v1/recommendations/person-0?n=4&offset=${offset}&include_rated=true`),
+    const pages = [0, 8, 16].map((offset) =>
+      ask(`/v1/recommendations/person-0?n=8&offset=${offset}&include_rated=true`),
     );
     expect((await Promise.all(pages)).flatMap(names)).toEqual(all);
     const path = `/v1/recommendations/person-0?n=50&exclude=${all[0]}&exclude=${all[1]}`;

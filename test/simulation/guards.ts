@@ -1,14 +1,23 @@
 /** One check of the real thing taken away each, from outside: what is asked or answered is bent. */
 import { gramPartCodec, itemRatingsCodec, type Side } from '@freshet/events';
 import { Replica } from '@freshet/session';
-import type { FactorStore, MemoryStore } from '@freshet/store';
-import { decodeOutbox, encodeOutbox, type LogRecord, type PartitionOwner } from '@freshet/stream';
+import type { FactorStore, MemoryStore, ShardFacts, SourceMark } from '@freshet/store';
+import {
+  decodeOutbox,
+  encodeOutbox,
+  LogFault,
+  type LogRecord,
+  type PartitionOwner,
+} from '@freshet/stream';
 import type { MemoryLog } from '@freshet/testkit';
-import type { RecordReader } from '../../services/updater/src/owned-shard.ts';
-import { bent, type Sabotage } from './sabotage.ts';
+import { acceptSource } from '../../packages/cli/src/sources/accept-source.ts';
+import { reportSources } from '../../packages/cli/src/sources/source-report.ts';
+import { bent, type Helper, type Sabotage } from './sabotage.ts';
+import { MODEL, SHARDS, settings } from './simulated-model.ts';
 import { calm, logLoss, storm, type Weather } from './weather.ts';
 
 type CommitArgs = Parameters<FactorStore['commit']>;
+type Sending = Parameters<NonNullable<Sabotage['intakePublisher']>>[0];
 
 /** A store with one check of its commit turned off: what is asked of it is bent until it passes. */
 function lax(bend: (store: MemoryStore, ...args: CommitArgs) => ReturnType<FactorStore['commit']>) {
@@ -16,23 +25,27 @@ function lax(bend: (store: MemoryStore, ...args: CommitArgs) => ReturnType<Facto
     bent<FactorStore>(store, { commit: (...args: CommitArgs) => bend(store, ...args) });
 }
 
-/** A reader that does not see some of the marks its shard keeps. */
-function forgetful(of: Side, hidden: RegExp): NonNullable<Sabotage['reader']> {
-  return onSide(of, (marks) => [...marks].filter(([name]) => !hidden.test(name)));
+/** Shards of a side see the mark of a source as somebody else. */
+function marked(of: Side, seen: (mark: SourceMark) => SourceMark): NonNullable<Sabotage['batch']> {
+  return (side, batch) =>
+    side === of ? bent(batch, { markOf: (source) => seen(batch.markOf(source)) }) : batch;
 }
 
-function onSide(
-  of: Side,
-  seen: (marks: ReadonlyMap<string, string>) => [string, string][],
-  read: (record: LogRecord) => LogRecord = (record) => record,
-): NonNullable<Sabotage['reader']> {
-  return (side, real): RecordReader => {
-    if (side !== of) return real;
-    return {
-      apply: (shard, marks, record, batch) =>
-        real.apply(shard, new Map(seen(marks)), read(record), batch),
-    };
-  };
+/** Shards of a side see their facts otherwise. */
+function knowing(of: Side, facts: Partial<ShardFacts>): NonNullable<Sabotage['batch']> {
+  return (side, batch) =>
+    side === of ? bent(batch, { facts: { ...batch.facts, ...facts } }) : batch;
+}
+
+/** A store whose take-overs tell something else. */
+function telling(state: Partial<Awaited<ReturnType<FactorStore['takeOver']>>>, facts = {}) {
+  return (memory: MemoryStore): FactorStore =>
+    bent<FactorStore>(memory, {
+      takeOver: async (...args) => {
+        const real = await memory.takeOver(...args);
+        return { ...real, ...state, facts: { ...real.facts, ...facts } };
+      },
+    });
 }
 
 /** The log as somebody sees it who does not look at its start, or its end. */
@@ -46,14 +59,16 @@ function blind(range: Partial<{ start: number; end: number }>) {
     });
 }
 
-/** A broker too old to tell one topic from another of the same name. */
+/** A broker that takes a topic for the one of the same name that was there before. */
 function nameless(log: MemoryLog): MemoryLog {
-  return bent(log, { topicId: (async () => undefined) as () => Promise<never> });
+  return bent(log, { topicId: async (topic: string) => log.idsOf(topic)[0] });
 }
 
 /** Nor where the log ends. */
 function endless(log: MemoryLog): MemoryLog {
-  return nameless(blind({ end: Number.POSITIVE_INFINITY })(log));
+  return bent(blind({ end: Number.POSITIVE_INFINITY })(log), {
+    topicId: async (topic: string) => log.idsOf(topic)[0],
+  });
 }
 
 /** A replica that does not ask again for what it asked for once. */
@@ -82,13 +97,56 @@ function timeless(aggregation: PartitionOwner): PartitionOwner {
   });
 }
 
-/** Every life of a source is the same. */
-function immortal({ value, ...record }: LogRecord): LogRecord {
-  if (value === null) return { ...record, value };
+/** Every life of a user shard is the same to items. */
+function immortal(side: Side, { value, ...record }: LogRecord): LogRecord {
+  if (value === null || side === 'user') return { ...record, value };
+  const event = itemRatingsCodec.decode(value);
+  return { ...record, value: itemRatingsCodec.encode({ ...event, life: 0 }) };
+}
+
+async function untilSent(publisher: Sending, records: Parameters<Sending['publish']>[0]) {
+  for (;;) {
+    try {
+      return await publisher.publish(records);
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Several batches on their way at once: each arrives in the end, in any order. */
+function unordered(publisher: Sending): Sending {
+  return { publish: async (records) => void untilSent(publisher, records) };
+}
+
+/** One batch after the other, but nobody waits for what came of it. */
+function unacknowledged(publisher: Sending): Sending {
+  let sending = Promise.resolve();
   return {
-    ...record,
-    value: itemRatingsCodec.encode({ ...itemRatingsCodec.decode(value), life: 0 }),
+    publish: async (records) => {
+      sending = sending.then(() => untilSent(publisher, records));
+    },
   };
+}
+
+/** Begins with what its log still holds, and waits for nobody. */
+function helpful(side: Side, stage: PartitionOwner, { memory, log }: Helper): PartitionOwner {
+  const takeOver = async (partition: number): Promise<number> => {
+    try {
+      return await stage.takeOver(partition);
+    } catch (error) {
+      if (!(error instanceof LogFault && error.kind === 'store-lost')) throw error;
+      const looked = { store: memory, admin: log, model: MODEL, shards: SHARDS, topics: [] };
+      const found = (await reportSources(looked)).find(
+        (each) => each.reader === side && each.partition === partition,
+      );
+      const { factorCount } = settings;
+      const accepting = { publisher: log, model: MODEL, factorCount, now: () => new Date() };
+      if (found !== undefined) await acceptSource({ store: memory, ...accepting }, found);
+      return stage.takeOver(partition);
+    }
+  };
+  return bent(stage, { takeOver });
 }
 
 export interface Guard {
@@ -98,16 +156,13 @@ export interface Guard {
 }
 
 /** Writers are replaced and the store goes back, while shards are being loaded too. */
-const confusion: Weather = {
-  ...calm,
-  slow: 0.5,
-  storeBack: 0.35,
-  replaced: 0.1,
-  forgets: 0.12,
-};
+const confusion: Weather = { ...calm, slow: 0.5, storeBack: 0.35, replaced: 0.1, forgets: 0.12 };
 /** What replicas hold is no longer stored, and loads fail. */
 const failingLoads: Weather = { ...calm, scanBroken: 0.4, storeBack: 0.1, retention: 0.05 };
-const moreCuts: Weather = { ...logLoss, cut: 0.06, storeWiped: 0.02 };
+const moreCuts: Weather = { ...calm, slow: 0.9, cut: 0.3 };
+const moreRecreations: Weather = { ...logLoss, recreated: 0.03 };
+const slowSending: Weather = { ...calm, slow: 0.5, away: 0.1 };
+const manyRebuilds: Weather = { ...calm, rebuilt: 0.04, cut: 0.06 };
 
 /** By the check that is taken away. */
 export const guards = {
@@ -115,8 +170,8 @@ export const guards = {
     weather: confusion,
     sabotage: {
       store: lax(async (memory, id, commit) => {
-        const fence = Number((await memory.inspect(id)).facts.fence);
-        return memory.commit(id, { ...commit, epoch: fence });
+        const { fence } = await memory.head(id);
+        return memory.commit(id, { ...commit, epoch: fence ?? 0 });
       }),
     },
   },
@@ -124,20 +179,12 @@ export const guards = {
     weather: confusion,
     sabotage: {
       store: lax(async (memory, id, commit) => {
-        return memory.commit(id, { ...commit, from: (await memory.inspect(id)).position ?? 0 });
+        return memory.commit(id, { ...commit, from: (await memory.head(id)).position ?? 0 });
       }),
     },
   },
-  outboxReplay: {
-    weather: storm,
-    sabotage: {
-      store: (memory) =>
-        bent<FactorStore>(memory, {
-          takeOver: async (...args) => ({ ...(await memory.takeOver(...args)), outbox: null }),
-        }),
-    },
-  },
-  unacknowledged: {
+  outboxReplay: { weather: storm, sabotage: { store: telling({ outbox: null }) } },
+  outboxKept: {
     weather: storm,
     sabotage: {
       store: lax(async (memory, id, commit) => {
@@ -148,67 +195,53 @@ export const guards = {
       }),
     },
   },
-  sourceMarks: {
+  intakeOrder: { weather: slowSending, sabotage: { intakePublisher: unordered } },
+  intakeAcknowledged: {
+    weather: { ...slowSending, death: 0.01 },
+    sabotage: { intakePublisher: unacknowledged },
+  },
+  userMarks: {
     weather: storm,
-    sabotage: { reader: forgetful('item', /^source:/) },
+    sabotage: { batch: marked('user', (mark) => ({ ...mark, offset: -1, ordinal: -1 })) },
+  },
+  itemMarks: {
+    weather: storm,
+    sabotage: { batch: marked('item', (mark) => ({ ...mark, offset: -1, ordinal: -1 })) },
   },
   ordinals: {
     weather: storm,
-    sabotage: {
-      reader: onSide('item', (marks) =>
-        [...marks].map(([name, mark]) => [
-          name,
-          name.startsWith('source:') ? `${mark.split(':').slice(0, 2).join(':')}:1000000` : mark,
-        ]),
-      ),
-    },
+    sabotage: { batch: marked('item', (mark) => ({ ...mark, ordinal: 1_000_000 })) },
   },
-  forwardedMarks: {
-    weather: storm,
-    sabotage: { reader: forgetful('user', /^forwarded:/) },
-  },
-  forgottenMark: {
-    weather: storm,
-    sabotage: { reader: forgetful('user', /^forgotten$/) },
-  },
-  markers: {
-    weather: calm,
-    sabotage: { isDeafToMarkers: true },
-  },
-  loadUntilDone: {
-    weather: failingLoads,
-    sabotage: { replica: HastyReplica },
-  },
+  progress: { weather: storm, sabotage: { store: telling({}, { progress: null }) } },
+  markers: { weather: calm, sabotage: { isDeafToMarkers: true } },
+  loadUntilDone: { weather: failingLoads, sabotage: { replica: HastyReplica } },
   partVersions: { weather: storm, sabotage: { aggregation: timeless } },
   storeCheck: {
     weather: { ...calm, storeWiped: 0.02 },
-    sabotage: { stage: (stage) => bent(stage, { isStored: async () => true }) },
+    sabotage: { stage: (_, stage) => bent(stage, { isStored: async () => true }) },
   },
-  holes: {
-    weather: moreCuts,
-    sabotage: { readerAdmin: blind({ start: 0 }) },
+  rebuildCheck: {
+    weather: { ...calm, rebuilt: 0.02 },
+    sabotage: { intake: (intake) => bent(intake, { isStored: async () => true }) },
   },
+  holes: { weather: moreCuts, sabotage: { readerAdmin: blind({ start: 0 }) } },
   topicIds: {
-    weather: logLoss,
-    sabotage: { readerAdmin: nameless, stageAdmin: nameless },
+    weather: moreRecreations,
+    sabotage: { readerAdmin: nameless, ownerAdmin: nameless },
   },
   logEnd: {
-    weather: logLoss,
-    sabotage: { readerAdmin: endless, stageAdmin: endless },
+    weather: moreRecreations,
+    sabotage: { readerAdmin: endless, ownerAdmin: endless },
   },
-  lives: {
-    weather: logLoss,
-    sabotage: {
-      reader: onSide(
-        'item',
-        (marks) => [...marks].map(([name, mark]) => [name, name === 'life' ? '0' : mark]),
-        immortal,
-      ),
-    },
+  userLives: { weather: manyRebuilds, sabotage: { batch: knowing('user', { leastLife: 0 }) } },
+  itemLives: { weather: manyRebuilds, sabotage: { batch: knowing('item', { leastLife: 0 }) } },
+  sentLives: {
+    weather: moreRecreations,
+    sabotage: { record: immortal, batch: knowing('item', { leastLife: 0 }) },
   },
   wholeRebuild: {
-    weather: moreCuts,
-    sabotage: { mayRebuildFromPart: true },
+    weather: { ...calm, storeWiped: 0.02, expired: 0.1 },
+    sabotage: { stage: helpful },
   },
 } satisfies Record<string, Guard>;
 

@@ -34,7 +34,7 @@ export async function live<T>(
     const world = await World.begin(seed + 1, memory, options);
     for (let step = 0; step < STEPS; step++) {
       const isMore = random.next() < 0.7 && step < STEPS - QUIET_STEPS;
-      if (isMore) await produceSomething(world, random, 1000 + step);
+      if (isMore) await produceSomething(world, random, step);
       await world.step();
       if (step >= STEPS - QUIET_STEPS) await pass(QUIET_MS);
     }

@@ -1,10 +1,11 @@
 /**
- * Which records of the ratings log each user shard must have applied: all of them, less what an operator
- * has accepted as lost. It goes back with the store, for an acceptance is stored in it.
+ * Which records of the sources intake must have sent on: all of them, less what an operator has accepted as
+ * lost, and what was gone when everything was last read from the beginning.
  */
+import { sourceName } from '@freshet/session';
 import type { LogRecord } from '@freshet/stream';
 import type { MemoryLog } from '@freshet/testkit';
-import { PARTITIONS, sourceOf } from './simulated-model.ts';
+import { sources } from './simulated-model.ts';
 
 interface Stretch {
   readonly topicId: string;
@@ -12,43 +13,86 @@ interface Stretch {
   readonly to: number;
 }
 
+export interface SourceRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly record: LogRecord;
+}
+
+const WITHOUT_END = Number.POSITIVE_INFINITY;
+
 export class Lineage {
   readonly #log: MemoryLog;
-  #stretches: (readonly Stretch[])[];
+  /** By topic and partition. */
+  readonly #stretches = new Map<string, readonly Stretch[]>();
+  /** Places of which something was deleted: what was sent of them is no longer known exactly. */
+  readonly #inexact = new Set<string>();
+  /** What was accepted as lost, by topic id and partition: some of it may have been on its way. */
+  readonly #lost: { readonly source: string; readonly from: number; readonly next: number }[] = [];
 
-  constructor(log: MemoryLog, stretches?: readonly (readonly Stretch[])[]) {
+  constructor(log: MemoryLog) {
     this.#log = log;
-    this.#stretches = stretches ? [...stretches] : [];
   }
 
-  /** Nothing was applied yet: everything from the log's beginning is to be. */
-  static async whole(log: MemoryLog): Promise<Lineage> {
-    const topicId = await log.topicId(sourceOf('user'));
-    const all = [{ topicId, from: 0, to: Number.POSITIVE_INFINITY }];
-    return new Lineage(
-      log,
-      Array.from({ length: PARTITIONS }, () => all),
-    );
+  /** Everything is read from where the sources begin now. */
+  async restart(): Promise<void> {
+    this.#stretches.clear();
+    this.#inexact.clear();
+    for (const topic of Object.keys(sources)) await this.follow(topic);
   }
 
-  copy(): Lineage {
-    return new Lineage(this.#log, this.#stretches);
+  /** The partitions that the topic has now, each from where it begins; those that are known go on. */
+  async follow(topic: string): Promise<void> {
+    const topicId = (await this.#log.topicId(topic)) ?? topic;
+    for (const [partition, { start }] of await this.#log.ranges(topic)) {
+      const place = `${topic}/${partition}`;
+      const all = [{ topicId, from: start, to: WITHOUT_END }];
+      if (!this.#stretches.has(place)) this.#stretches.set(place, all);
+    }
   }
 
-  /** Up to `applied` it counts; what follows is what the log now holds from `start` on. */
-  async accept(partition: number, applied: number | null, start: number): Promise<void> {
-    const topicId = await this.#log.topicId(sourceOf('user'));
-    const former = applied === null ? [] : (this.#stretches[partition] ?? []);
+  /** Up to `from` it was sent; what follows is what the log now holds from `next` on. */
+  async accept(topic: string, partition: number, from: number, next: number): Promise<void> {
+    const topicId = (await this.#log.topicId(topic)) ?? topic;
+    const place = `${topic}/${partition}`;
+    const former = this.#stretches.get(place) ?? [];
     const ended = former.map((each, at) =>
-      at === former.length - 1 ? { ...each, to: applied ?? 0 } : each,
+      at === former.length - 1 ? { ...each, to: Math.min(from, each.to) } : each,
     );
-    const to = Number.POSITIVE_INFINITY;
-    this.#stretches[partition] = [...ended, { topicId, from: start, to }];
+    this.#stretches.set(place, [...ended, { topicId, from: next, to: WITHOUT_END }]);
+    this.#inexact.add(place);
+    const source = sourceName(topic, topicId, partition);
+    this.#lost.push({ source, from: Math.min(from, next), next });
   }
 
-  records(partition: number): LogRecord[] {
-    return (this.#stretches[partition] ?? []).flatMap(({ topicId, from, to }) =>
-      this.#log.recordsOf(topicId, partition).filter(({ offset }) => offset >= from && offset < to),
-    );
+  /** Records of it are deleted. */
+  cut(topic: string, partition: number): void {
+    this.#inexact.add(`${topic}/${partition}`);
+  }
+
+  /** It counts if it arrives in time, and need not. */
+  isLost(source: string, offset: number): boolean {
+    return this.#lost.some((each) => {
+      return each.source === source && offset >= each.from && offset < each.next;
+    });
+  }
+
+  isExact(topic: string, partition: number): boolean {
+    return !this.#inexact.has(`${topic}/${partition}`);
+  }
+
+  records(): SourceRecord[] {
+    const found: SourceRecord[] = [];
+    for (const [place, stretches] of this.#stretches) {
+      const [topic = '', number] = place.split('/');
+      const partition = Number(number);
+      for (const { topicId, from, to } of stretches) {
+        for (const record of this.#log.recordsOf(topicId, partition)) {
+          const isWanted = record.offset >= from && record.offset < to;
+          if (isWanted) found.push({ topic, partition, record });
+        }
+      }
+    }
+    return found;
   }
 }

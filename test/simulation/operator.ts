@@ -1,43 +1,62 @@
-/** The person who is told that a partition is held, and does what the message says: `freshet sources --accept`. */
+/**
+ * The person who is told that a partition is held, and does what the message says: `freshet sources --accept`
+ * of a source that has lost something, `freshet rebuild` where shards have lost what their logs no longer hold.
+ */
+import { readSources } from '@freshet/session';
 import type { MemoryStore } from '@freshet/store';
 import type { MemoryLog } from '@freshet/testkit';
-import { type Accepting, acceptSource } from '../../packages/cli/src/sources/accept-source.ts';
-import { readSources } from '../../packages/cli/src/sources/source-report.ts';
+import { claimEpoch } from '../../packages/cli/src/rebuild/claim-epoch.ts';
+import { planRebuild } from '../../packages/cli/src/rebuild/rebuild-plan.ts';
+import { acceptSource } from '../../packages/cli/src/sources/accept-source.ts';
+import { reportSources, type SourceState } from '../../packages/cli/src/sources/source-report.ts';
 import type { Lineage } from './lineage.ts';
-import { MODEL, PARTITIONS, settings } from './simulated-model.ts';
+import { agreement, MODEL, SHARDS, settings, shards, sources } from './simulated-model.ts';
+
+const topics = Object.keys(sources);
 
 export class Operator {
-  /** How often something was accepted. */
+  /** How often something was accepted, and how often everything was rebuilt. */
   accepted = 0;
+  rebuilt = 0;
 
   constructor(
     readonly log: MemoryLog,
     readonly memory: MemoryStore,
+    readonly lineage: Lineage,
+    /** The log as everybody sees it. */
+    readonly admin: MemoryLog = log,
   ) {}
 
-  async acceptAll(lineage: Lineage): Promise<void> {
+  /** Looks at everything once, and mends what waits for a person. */
+  async look(): Promise<void> {
+    const { admin, memory } = this;
+    const looked = { store: memory, admin, model: MODEL, shards: SHARDS, topics };
+    const held = (await reportSources(looked)).filter(({ state }) => state !== 'ok');
+    // A log that was emptied on purpose has been applied: nothing is lost with it.
+    const isLost = ({ reader, state }: SourceState) => reader !== 'intake' && state !== 'recreated';
+    if (held.some(isLost)) return this.rebuild();
+    for (const source of held) await this.#accept(source);
+  }
+
+  async rebuild(): Promise<void> {
+    const { log, memory, lineage } = this;
+    const heads = await Promise.all(shards.map((id) => memory.head(id)));
+    const partitions = await readSources(this.admin, MODEL, topics);
+    const plan = planRebuild({ topics, partitions, heads, birth: await memory.birth() });
+    const born = await claimEpoch(log, MODEL, { key: 'rebuild', least: plan.highest });
+    await memory.rebuild(agreement, born);
+    await lineage.restart();
+    this.rebuilt++;
+  }
+
+  async #accept(source: SourceState): Promise<void> {
     const { log, memory } = this;
     const { factorCount } = settings;
-    const sources = { store: memory, admin: log, model: MODEL, partitions: PARTITIONS };
-    for (const source of await readSources(sources)) {
-      if (source.state === 'ok') continue;
-      let applied: number | null = null;
-      const store: Accepting['store'] = {
-        inspect: (id) => memory.inspect(id),
-        commit: (id, commit) => memory.commit(id, commit),
-        // What counts is where the shard was when nobody else could move it any more.
-        takeOver: async (id, epoch) => {
-          const state = await memory.takeOver(id, epoch);
-          applied = state.position;
-          return state;
-        },
-      };
-      const now = () => new Date();
-      const accepting = { store, publisher: log, admin: log, model: MODEL, factorCount, now };
-      await acceptSource(accepting, source);
-      const { side, shard } = source.id;
-      if (side === 'user') await lineage.accept(shard, applied, source.next);
-      this.accepted++;
-    }
+    const now = () => new Date();
+    await acceptSource({ store: memory, publisher: log, model: MODEL, factorCount, now }, source);
+    const { reader, state, topic, partition, from, next } = source;
+    const isCut = reader === 'intake' && state === 'cut';
+    if (isCut) await this.lineage.accept(topic, partition, from, next);
+    this.accepted++;
   }
 }

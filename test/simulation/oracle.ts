@@ -1,41 +1,152 @@
-/** What is wrong with a world that has healed: the store, the replicas and the grams against the log. */
-import { shardOf, sides } from '@freshet/events';
+/** What is wrong with a world that has healed: each stage against the log before it, replicas and grams too. */
+import { type RatingEvent, RatingReader, shardOf, sides } from '@freshet/events';
 import { Gram } from '@freshet/model';
-import type { Replica } from '@freshet/session';
-import type { MemoryStore } from '@freshet/store';
-import { snapshot } from '@freshet/testkit';
+import { type Replica, readSources, sourceName } from '@freshet/session';
+import {
+  decodeRow,
+  isSame,
+  type MemoryStore,
+  NO_TALLY,
+  plus,
+  rowEntryLength,
+} from '@freshet/store';
+import type { LogRecord } from '@freshet/stream';
+import { snapshot, violationsOf } from '@freshet/testkit';
 import { bytesOf } from './replay.ts';
-import { facingOf, ids, PARTITIONS, settings, shards } from './simulated-model.ts';
-import type { SimulatedUpdater } from './simulated-process.ts';
-import { truthOf } from './truth.ts';
+import { ids, logOf, MODEL, SHARDS, settings, shards, sources } from './simulated-model.ts';
+import {
+  type Cell,
+  evidenceOf,
+  firstOf,
+  inTime,
+  rowsOf,
+  sentToItems,
+  sentToUsers,
+} from './truth.ts';
 import type { World } from './world.ts';
 
 const GRAM_ERROR = 1e-9;
+const reader = new RatingReader({ valueMax: 100, schemaIds: [] });
 
 export async function wrongWith(world: World, memory: MemoryStore): Promise<string[]> {
-  const found = [...world.failures.map((error) => `a process ended: ${error}`)];
-  found.push(...(await world.unfinished()));
-  found.push(...(await wrongRows(world, memory)));
-  found.push(...(await wrongGrams(world, memory)));
-  for (const updater of world.updaters) found.push(...(await wrongReplica(updater, memory)));
+  return [
+    ...world.failures.map((error) => `a process ended: ${error}`),
+    ...(await world.unfinished()),
+    ...(await wrongIntake(world, memory)),
+    ...(await wrongTallies(world, memory)),
+    ...(await wrongRows(world, memory)),
+    ...(await wrongEvidence(world, memory)),
+    ...(await wrongGrams(world, memory)),
+    ...(await wrongReplica(world.replica, memory)),
+  ];
+}
+
+/** Everything that a source has held was sent to its user's shard, or parked. */
+async function wrongIntake(world: World, memory: MemoryStore): Promise<string[]> {
+  const found: string[] = [];
+  const { rebuilt = 0 } = (await memory.birth()) ?? {};
+  const sent = new Set<string>();
+  for (let shard = 0; shard < SHARDS; shard++) {
+    const all = sentToUsers(world.everything(logOf.user, shard));
+    for (const { named, entry } of firstOf(all, rebuilt)) {
+      sent.add(`${named} ${shard} ${JSON.stringify(entry.event)}`);
+    }
+  }
+  const letters = world.log.records('ratings-dead-letter', 0).map(({ headers }) => {
+    return `${headers['freshet-topic']}:${headers['freshet-partition']}:${headers['freshet-offset']}`;
+  });
+  const parked = new Set(letters);
+  for (const { topic, partition, record } of world.lineage.records()) {
+    const place = `${topic}:${partition}:${record.offset}`;
+    const event = eventOf(record);
+    const due = event && `${place} ${shardOf(event.user, SHARDS)} ${JSON.stringify(event)}`;
+    if (due === undefined && !parked.has(place)) found.push(`${place} is not parked`);
+    if (due !== undefined && !sent.has(due)) found.push(`not sent, or not in time: ${due}`);
+  }
+  return found;
+}
+
+/** undefined: it makes no sense. */
+function eventOf(record: LogRecord): RatingEvent | undefined {
+  try {
+    return reader.read(record);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What intake counts as sent against what user shards count as applied. */
+async function wrongTallies(world: World, memory: MemoryStore): Promise<string[]> {
+  const found: string[] = [];
+  const users = shards.filter(({ side }) => side === 'user');
+  const facts = await Promise.all(users.map(async (id) => (await memory.head(id)).facts));
+  for (const { topic, partition, mark } of await readSources(
+    world.log,
+    MODEL,
+    Object.keys(sources),
+  )) {
+    if (!world.lineage.isExact(topic, partition)) continue;
+    const name = sourceName(topic, mark.topicId, partition);
+    const marks = facts.flatMap((each) => each.sources[name] ?? []);
+    const later = marks.filter(({ life }) => life > mark.life);
+    if (later.length > 0)
+      found.push(`${name}: applied of life ${later[0]?.life}, not ${mark.life}`);
+    const applied = marks
+      .filter(({ life }) => life === mark.life)
+      .reduce((sum, each) => plus(sum, each.applied), NO_TALLY);
+    if (!isSame(applied, mark.sent)) {
+      found.push(`${name}: sent ${mark.sent.count}, users applied ${applied.count}`);
+    }
+  }
   return found;
 }
 
 async function wrongRows(world: World, memory: MemoryStore): Promise<string[]> {
+  const { rebuilt = 0 } = (await memory.birth()) ?? {};
+  const expected = new Set<string>();
   const found: string[] = [];
-  const { ratings: expected, applied } = truthOf((partition) => world.lineage.records(partition));
-  const { ratings, gramError, counted, tallies } = await snapshot(memory, PARTITIONS);
-  for (const side of sides) {
-    const missing = [...expected].filter((each) => !ratings[side].has(each));
-    const extra = [...ratings[side]].filter((each) => !expected.has(each));
-    if (missing.length + extra.length > 0) found.push(`${side} rows: −${missing} +${extra}`);
+  for (let shard = 0; shard < SHARDS; shard++) {
+    const sent = inTime(sentToUsers(world.everything(logOf.user, shard)), world.lineage);
+    const counting = firstOf(sent, rebuilt);
+    const rows = rowsOf(counting.map(({ entry }) => entry));
+    for (const user of ids.user.filter((each) => shardOf(each, SHARDS) === shard)) {
+      const row = rows.get(user) ?? new Map<string, Cell>();
+      for (const [item, { value }] of row) {
+        if (value !== null) expected.add(`${user} ${item} ${value}`);
+      }
+      const { body, stored } = await memory.entity({ side: 'user', shard }, user);
+      const entries = [...decodeRow(body ?? new Uint8Array()).values()];
+      const cells = entries.map(({ neighbour, value, time }) => `${neighbour} ${value} ${time}`);
+      const due = [...row].map(([item, { value, time }]) => `${item} ${value} ${time}`);
+      if (`${cells.sort()}` !== `${due.sort()}`) found.push(`${user} has ${cells}, not ${due}`);
+      const alive = entries.reduce((sum, entry) => sum + rowEntryLength(entry), 0);
+      const length = body?.length ?? 0;
+      if (length > 2 * alive) found.push(`${user} takes ${length} bytes for ${alive}`);
+      const isRated = entries.some(({ value }) => value !== null);
+      if (isRated !== (stored?.vector.length ?? 0) > 0) found.push(`${user}: a vector, or none`);
+    }
   }
-  if (counted !== expected.size) found.push(`|R| is ${counted}, not ${expected.size}`);
-  const { userApplied, userSent, itemApplied } = tallies;
-  if (userApplied !== applied) found.push(`users applied ${userApplied}, not ${applied}`);
-  if (itemApplied !== userSent) found.push(`items applied ${itemApplied}, not ${userSent}`);
-  if (!(gramError < GRAM_ERROR)) found.push(`a gram is off by ${gramError}`);
+  return [...found, ...violationsOf(await snapshot(memory, SHARDS, settings), expected)];
+}
+
+/** What items keep against all that they were told, folded anew. */
+async function wrongEvidence(world: World, memory: MemoryStore): Promise<string[]> {
+  const { born = 0 } = (await memory.birth()) ?? {};
+  const found: string[] = [];
+  for (let shard = 0; shard < SHARDS; shard++) {
+    const told = firstOf(sentToItems(world.everything(logOf.item, shard)), born);
+    const evidence = evidenceOf(told.map(({ entry }) => entry));
+    for (const item of ids.item.filter((each) => shardOf(each, SHARDS) === shard)) {
+      const { body } = await memory.entity({ side: 'item', shard }, item);
+      const due = evidence.get(item)?.toBytes();
+      if (hexOf(body) !== hexOf(due)) found.push(`${item} has other evidence than it was told`);
+    }
+  }
   return found;
+}
+
+function hexOf(bytes: Uint8Array | null | undefined): string {
+  return Buffer.from(bytes ?? []).toString('hex');
 }
 
 /** The sum that the aggregator published against the partial grams in the store. */
@@ -59,20 +170,18 @@ function distance(one: Gram, other: Gram): number {
   return Math.max(0, ...Array.from(a ?? [], (cell, at) => Math.abs(cell - (b?.[at] ?? 0))));
 }
 
-/** A replica against the stored vectors of the other side, bit for bit. */
-async function wrongReplica(updater: SimulatedUpdater, memory: MemoryStore): Promise<string[]> {
-  const { replica } = updater;
+/** A replica against the stored vectors of the items, bit for bit. */
+async function wrongReplica(replica: Replica | undefined, memory: MemoryStore): Promise<string[]> {
   if (replica === undefined) return [];
-  const side = facingOf(updater.side);
   const found: string[] = [];
-  for (let shard = 0; shard < PARTITIONS; shard++) {
+  for (let shard = 0; shard < SHARDS; shard++) {
     // A shard that has lost everything tells replicas with its first commit, whatever was accepted before.
-    if ((await memory.inspect({ side, shard })).facts.sequence === undefined) continue;
+    if ((await memory.head({ side: 'item', shard })).facts.sequence === 0) continue;
     const stored = new Map<string, string>();
-    for await (const [id, { vector }] of memory.vectors({ side, shard })) {
+    for await (const [id, { vector }] of memory.vectors({ side: 'item', shard })) {
       if (vector.length > 0) stored.set(id, bytesOf(vector));
     }
-    for (const id of ids[side].filter((each) => shardOf(each, PARTITIONS) === shard)) {
+    for (const id of ids.item.filter((each) => shardOf(each, SHARDS) === shard)) {
       if (heldBy(replica, id) !== stored.get(id)) found.push(`a replica has another ${id}`);
     }
   }

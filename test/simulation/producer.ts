@@ -1,24 +1,34 @@
-/** A stream in which everything happens: ratings, re-ratings, un-ratings, forgetting, late and stray records. */
-import { shardOf } from '@freshet/events';
+/**
+ * A stream in which everything happens: ratings, re-ratings, un-ratings, forgetting, late records, and some
+ * that make no sense; a user's ratings on any partition of any topic, keyed by anything.
+ */
 import type { Random } from '@freshet/model';
-import { ids, PARTITIONS } from './simulated-model.ts';
+import { ids, sources } from './simulated-model.ts';
 import type { World } from './world.ts';
 
-export async function produceSomething(world: World, random: Random, time: number): Promise<void> {
+/** As the simulation's log stamps its records. */
+export const START = 1_700_000_000_000;
+
+export async function produceSomething(world: World, random: Random, step: number): Promise<void> {
+  const topic = pick(random, Object.keys(sources));
+  const partition = random.below(world.log.partitionsOf(topic));
   const user = pick(random, ids.user);
-  const home = shardOf(user, PARTITIONS);
-  const isStray = random.next() < 0.25 && world.weather.strays;
-  const partition = isStray ? 1 - home : home;
-  const late = random.next() < 0.2 ? 20 : 0;
+  const isLate = random.next() < 0.2;
   const rating = {
     user,
     item: pick(random, ids.item),
     value: random.next() < 0.15 ? null : 1 + random.below(5),
-    time: time - late,
+    time: START + step - (isLate ? 20 : 0),
   };
-  const forgets = random.next() < world.weather.forgets;
-  const value = forgets ? null : Buffer.from(JSON.stringify(rating));
-  await world.produce({ partition, key: user, value });
+  const place = { topic, partition };
+  if (random.next() < world.weather.forgets) {
+    await world.log.append({ ...place, key: user, value: null });
+  } else if (random.next() < 0.05) {
+    await world.log.append({ ...place, key: user, value: Buffer.from('{"user":7') });
+  } else {
+    const value = Buffer.from(JSON.stringify(rating));
+    await world.log.append({ ...place, key: rating.item, value });
+  }
 }
 
 function pick(random: Random, choices: readonly string[]): string {

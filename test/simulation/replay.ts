@@ -1,92 +1,138 @@
 /**
- * A shard as the log alone makes it: one plain loop through the model, from the first record to the
- * last, with no batches, commits, caches or faults.
+ * A model as the logs alone make it: one plain loop through the kernels, from the first entry to the last,
+ * with no batches, commits, caches or faults.
  */
-import { itemRatingsCodec, packedRatings, type Side, shardOf } from '@freshet/events';
+import type { PackedRating, PackedUserRating } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
-import { HalfStep, RowSampler, startVector } from '@freshet/model';
-import type { LogRecord } from '@freshet/stream';
-import type { MemoryLog } from '@freshet/testkit';
-import { facingOf, settings, sourceOf } from './simulated-model.ts';
+import { Evidence, EvidenceStep, HalfStep, RowWindow, startVector } from '@freshet/model';
+import { settings } from './simulated-model.ts';
 import type { Pinned } from './simulated-process.ts';
 
-interface Change {
-  readonly owner: string;
-  /** Absent: the owner is forgotten. */
-  readonly neighbour?: string;
-  readonly value?: number | null;
-  readonly time?: number;
-  readonly offset: number;
-  /** What a repetition of this record has in common with it. */
-  readonly source: string | undefined;
+interface Rated {
+  readonly item: string;
+  readonly value: number;
+  readonly time: number;
 }
 
-function read(side: Side, { key, value, headers, offset }: LogRecord): Change[] {
-  if (side === 'item') {
-    const { sourceShard, entries } = itemRatingsCodec.decode(value ?? Buffer.alloc(0));
-    return [...packedRatings(entries)].map(({ item, user, sourceOffset, ordinal, ...decided }) => ({
-      owner: item,
-      neighbour: user,
-      value: decided.value,
-      time: decided.time,
-      offset: sourceOffset,
-      source: `${sourceShard}/${sourceOffset}/${ordinal}`,
-    }));
-  }
-  const source = headers['freshet-source'];
-  if (value === null) return [{ owner: String(key), offset, source }];
-  const { user, item, ...rating } = JSON.parse(String(value));
-  return [{ owner: user, neighbour: item, value: rating.value, time: rating.time, offset, source }];
+interface User {
+  vector: Float32Array | undefined;
+  /** In the order of their times, and of their arrival where those are equal. */
+  row: Rated[];
+  readonly gone: Map<string, number>;
 }
 
-/** The bytes of every vector of a side, by id. */
-export function replay(log: MemoryLog, side: Side, pinned: Pinned): Map<string, string> {
+/** What a user shard decided for an item, and the user's vector before that, as text. */
+export type Told = string;
+
+export interface ReplayedUsers {
+  /** By user: the bytes of the vector, then the row in its order. */
+  readonly users: ReadonlyMap<string, string>;
+  readonly told: readonly Told[];
+}
+
+/** `entries`: each once, in the order of the log of one shard. */
+export function replayUsers(entries: readonly PackedUserRating[], pinned: Pinned): ReplayedUsers {
   const kernels = wasmKernels();
   const halfStep = new HalfStep(kernels, settings);
-  const sampler = new RowSampler(settings);
+  const window = new RowWindow(settings);
   const table = kernels.table(settings.factorCount);
   const slots = new Map<string, number>();
-  for (const [id, vector] of pinned.vectors[facingOf(side)]) {
+  for (const [id, vector] of pinned.items) {
     slots.set(id, table.add());
     table.write(slots.get(id) ?? 0, vector);
   }
-  const vectors = new Map<string, Float32Array>();
-  const rows = new Map<string, Map<string, { value: number | null; time: number }>>();
-  const move = (owner: string, offset: number): void => {
-    const rated = [...(rows.get(owner) ?? [])].filter(([, { value }]) => value !== null);
-    if (rated.length === 0) return void vectors.delete(owner);
-    const full = {
-      slots: Uint32Array.from(rated, ([neighbour]) => slots.get(neighbour) ?? 0),
-      values: Float32Array.from(rated, ([, { value }]) => value ?? 0),
-      start: 0,
-      length: rated.length,
-    };
-    const own = vectors.get(owner) ?? startVector(owner, side, pinned.grams, settings);
-    halfStep.run(side, own, sampler.sample(side, full, owner, offset), table, pinned.grams);
-    vectors.set(owner, own);
-  };
-  for (let partition = 0; partition < log.partitions; partition++) {
-    const seen = new Set<string>();
-    for (const change of log.records(sourceOf(side), partition).flatMap((r) => read(side, r))) {
-      const { owner, neighbour, value = null, time = 0, offset, source } = change;
-      if (source !== undefined && seen.has(source)) continue;
-      if (source !== undefined) seen.add(source);
-      if (shardOf(owner, log.partitions) !== partition) continue;
-      if (neighbour === undefined) {
-        rows.delete(owner);
-        vectors.delete(owner);
-        continue;
-      }
-      const row = rows.get(owner) ?? new Map();
-      rows.set(owner, row);
-      if (side === 'user' && (row.get(neighbour)?.time ?? 0) > time) continue;
-      row.delete(neighbour);
-      row.set(neighbour, { value, time });
-      move(owner, offset);
+  const users = new Map<string, User>();
+  const told: Told[] = [];
+  const move = (id: string, user: User): void => {
+    const { row } = user;
+    if (row.length === 0) {
+      user.vector = undefined;
+      return;
     }
+    user.vector ??= startVector(id, 'user', pinned.grams, settings);
+    const full = {
+      slots: Uint32Array.from(row, ({ item }) => slots.get(item) ?? 0),
+      values: Float32Array.from(row, ({ value }) => value),
+      start: 0,
+      length: row.length,
+    };
+    halfStep.run('user', user.vector, window.of(full), table, pinned.grams);
+  };
+  for (const { event } of entries) {
+    const user = users.get(event.user) ?? { vector: undefined, row: [], gone: new Map() };
+    if (event.kind === 'forget') {
+      const items = user.row.map(({ item }) => item).sort();
+      for (const item of items) {
+        const old = user.row.find((each) => each.item === item)?.value ?? null;
+        told.push(toldOf({ item, value: null, old, vector: user.vector ?? NOTHING }));
+      }
+      users.delete(event.user);
+      continue;
+    }
+    users.set(event.user, user);
+    const { item, time } = event;
+    const value = event.kind === 'rate' ? event.value : null;
+    const known = user.row.find((each) => each.item === item);
+    if (time < (known?.time ?? user.gone.get(item) ?? 0)) continue;
+    if (value !== null || known !== undefined) {
+      user.vector ??= startVector(event.user, 'user', pinned.grams, settings);
+      told.push(toldOf({ item, value, old: known?.value ?? null, vector: user.vector }));
+    }
+    user.row = user.row.filter((each) => each !== known);
+    user.gone.delete(item);
+    if (value === null) user.gone.set(item, time);
+    else {
+      const newer = user.row.findIndex((each) => each.time > time);
+      user.row.splice(newer < 0 ? user.row.length : newer, 0, { item, value, time });
+    }
+    move(event.user, user);
   }
-  return new Map([...vectors].map(([id, vector]) => [id, bytesOf(vector)]));
+  const shown = [...users].map(([id, { vector, row }]) => [id, shownUser(vector, row)] as const);
+  return { users: new Map(shown), told };
 }
+
+export function shownUser(vector: Float32Array | undefined, row: readonly Rated[]): string {
+  const ratings = row.map(({ item, value, time }) => `${item} ${value} ${time}`);
+  return [bytesOf(vector ?? NOTHING), ...ratings].join(' | ');
+}
+
+export function toldOf({
+  item,
+  value,
+  old,
+  vector,
+}: Pick<PackedRating, 'item' | 'value' | 'old' | 'vector'>): Told {
+  return `${item} ${value} ${old} ${bytesOf(vector)}`;
+}
+
+/** By item: the bytes of the vector and of the evidence. `entries`: each once, in the order of the log. */
+export function replayItems(
+  entries: readonly PackedRating[],
+  { grams }: Pinned,
+): Map<string, string> {
+  const step = new EvidenceStep(wasmKernels(), settings);
+  const items = new Map<string, { readonly vector: Float32Array; readonly evidence: Evidence }>();
+  for (const { item, value, old, vector } of entries) {
+    const known = items.get(item) ?? {
+      vector: startVector(item, 'item', grams, settings),
+      evidence: Evidence.empty(settings),
+    };
+    known.evidence.apply({ value, old, vector }, 0);
+    if (known.evidence.count === 0) {
+      items.delete(item);
+      continue;
+    }
+    items.set(item, known);
+    step.run(known.vector, known.evidence, grams);
+  }
+  return new Map([...items].map(([id, known]) => [id, shownItem(known.vector, known.evidence)]));
+}
+
+export function shownItem(vector: Float32Array, evidence: Evidence): string {
+  return `${bytesOf(vector)} | ${Buffer.from(evidence.toBytes()).toString('hex')}`;
+}
+
+const NOTHING = new Float32Array();
 
 export function bytesOf(vector: Float32Array): string {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('hex');

@@ -2,32 +2,42 @@
 import type { Side } from '@freshet/events';
 import type { Replica } from '@freshet/session';
 import type { FactorStore, MemoryStore } from '@freshet/store';
-import type { PartitionOwner } from '@freshet/stream';
+import type { LogRecord, PartitionOwner, Publisher } from '@freshet/stream';
 import type { MemoryLog } from '@freshet/testkit';
-import type { RecordReader } from '../../services/updater/src/owned-shard.ts';
+import type { Batch } from '../../services/updater/src/batch.ts';
 
 export interface Sabotage {
   readonly store?: (store: MemoryStore) => FactorStore;
-  readonly reader?: (side: Side, reader: RecordReader) => RecordReader;
+  /** What a shard sees of a record, and of the batch that its decisions go to. */
+  readonly record?: (side: Side, record: LogRecord) => LogRecord;
+  readonly batch?: (side: Side, batch: Batch) => Batch;
   /** What the partition reader learns of the log. */
   readonly readerAdmin?: (log: MemoryLog) => MemoryLog;
-  /** What the stage learns of the log. */
-  readonly stageAdmin?: (log: MemoryLog) => MemoryLog;
-  readonly stage?: (stage: PartitionOwner) => PartitionOwner;
+  /** What intake and the stages learn of the log. */
+  readonly ownerAdmin?: (log: MemoryLog) => MemoryLog;
+  readonly intake?: (intake: PartitionOwner) => PartitionOwner;
+  /** What intake sends with. */
+  readonly intakePublisher?: (publisher: Pick<Publisher, 'publish'>) => Pick<Publisher, 'publish'>;
+  readonly stage?: (side: Side, stage: PartitionOwner, helper: Helper) => PartitionOwner;
   readonly aggregation?: (aggregation: PartitionOwner) => PartitionOwner;
   readonly replica?: new (...args: ConstructorParameters<typeof Replica>) => Replica;
-  readonly mayRebuildFromPart?: boolean;
   /** Batches of markers alone go by in silence. */
   readonly isDeafToMarkers?: boolean;
 }
 
-/** An object with some of its methods replaced. */
-export function bent<T extends object>(target: T, methods: Partial<T>): T {
+/** What a stage that helps itself, where it should wait for a person, does it with. */
+export interface Helper {
+  readonly memory: MemoryStore;
+  readonly log: MemoryLog;
+}
+
+/** An object with some of its methods or properties replaced. */
+export function bent<T extends object>(target: T, replaced: Partial<T>): T {
   return new Proxy(target, {
     get: (real, name) => {
-      const replaced = Reflect.get(methods, name);
-      const found = replaced ?? Reflect.get(real, name);
-      return typeof found === 'function' ? found.bind(replaced ? methods : real) : found;
+      const isReplaced = Reflect.has(replaced, name);
+      const found = Reflect.get(isReplaced ? replaced : real, name);
+      return typeof found === 'function' ? found.bind(isReplaced ? replaced : real) : found;
     },
   });
 }

@@ -12,12 +12,17 @@ type Listener = (event: { payload: object }) => void;
 type EachBatch = (payload: object) => Promise<void>;
 type At = { readonly topic: string; readonly partitions: readonly number[] }[];
 
+interface Committed {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly metadata?: string;
+}
+
 export interface ConsumerOptions {
   readonly log: MemoryLog;
   readonly wire: Wire;
   readonly groupId: string;
-  /** Of the topic, once the group has come together. */
-  readonly partitions: readonly number[];
   /** False: batches of markers alone go by in silence. */
   readonly tellsMarkers: boolean;
 }
@@ -56,7 +61,12 @@ export class SimulatedConsumer {
   };
   readonly run = async ({ eachBatch }: { eachBatch: EachBatch }) => {
     this.#eachBatch = eachBatch;
-    setTimeout(() => this.join(this.#options.partitions), waits.joinMs);
+    // The group shares out those that there are now; it learns of others with the next consumer.
+    const partitions = Array.from(
+      { length: this.#options.log.partitionsOf(this.#topic) },
+      (_, at) => at,
+    );
+    setTimeout(() => this.join(partitions), waits.joinMs);
     setTimeout(() => void this.#fetchAll(), waits.joinMs);
   };
   readonly pause = (at: At) => {
@@ -68,13 +78,12 @@ export class SimulatedConsumer {
   readonly seek = ({ partition, offset }: { partition: number; offset: string }) => {
     this.#seeks.set(partition, Number(offset));
   };
-  readonly commitOffsets = (
-    offsets: { topic: string; partition: number; offset: string }[],
-  ): Promise<void> =>
+  readonly commitOffsets = (offsets: Committed[]): Promise<void> =>
     this.#options.wire.request(async () => {
       const { log, groupId } = this.#options;
-      for (const { topic, partition, offset } of offsets) {
-        log.commit(groupId, topic, partition, Number(offset));
+      if (this.isReplaced) throw rebalancing();
+      for (const { topic, partition, offset, metadata } of offsets) {
+        log.commit(groupId, topic, partition, Number(offset), metadata);
       }
     }, kafkaAway);
   readonly disconnect = async () => {
@@ -176,8 +185,12 @@ export class SimulatedConsumer {
     if (!this.isReplaced || wire.random.next() < 0.7) return;
     this.#say('rebalancing');
     setTimeout(() => this.join([]), waits.joinMs);
-    throw Object.assign(new Error('rebalancing'), { name: 'KafkaJSProtocolError' });
+    throw rebalancing();
   }
+}
+
+function rebalancing(): Error {
+  return Object.assign(new Error('rebalancing'), { name: 'KafkaJSProtocolError' });
 }
 
 function toMessage({ offset, timestamp, key, value, headers }: LogRecord) {

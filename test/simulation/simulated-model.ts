@@ -1,34 +1,45 @@
-/** The small model of the simulation: two shards of each side, three factors, rows that are soon too long. */
+/** The small model of the simulation: two shards of each side, three factors, two topics that ratings come from. */
 import { type Side, shardOf, sides, topicName } from '@freshet/events';
 import { defaultModel } from '@freshet/model';
+import { intakeGroup } from '@freshet/session';
 import type { Agreement } from '@freshet/store';
 import { openLog } from '@freshet/telemetry';
 
-export const PARTITIONS = 2;
+export const SHARDS = 2;
 export const MODEL = 'sim';
-export const settings = { ...defaultModel, factorCount: 3, rowCap: 4 };
+export const settings = { ...defaultModel, factorCount: 3, window: 4 };
 export const log = openLog('simulation', 'silent');
 
+/** Other numbers of partitions than there are shards: who produces chooses them, and raises them at will. */
+export const sources: Readonly<Record<string, number>> = { ratings: 3, clicks: 1 };
+export const PARTITIONS_AT_MOST = 5;
+
 export const agreement: Agreement = {
-  manifest: { format: 1, factorCount: 3, loss: 'squared', ratingMax: 100, partitions: PARTITIONS },
+  manifest: { format: 3, factorCount: 3, loss: 'squared', ratingMax: 100, shards: SHARDS },
   tuning: {},
 };
 
-export function facingOf(side: Side): Side {
-  return side === 'user' ? 'item' : 'user';
-}
-
-export function sourceOf(side: Side): string {
-  return topicName(side === 'user' ? 'ratings' : 'itemRatings', MODEL);
-}
+/** The internal topic that a side's shards apply. */
+export const logOf: Readonly<Record<Side, string>> = {
+  user: topicName('userRatings', MODEL),
+  item: topicName('itemRatings', MODEL),
+};
 
 export function factorsOf(side: Side): string {
   return topicName(`${side}Factors`, MODEL);
 }
 
+export const partsTopic = topicName('gramParts', MODEL);
+export const groupOf = (topic: string): string => intakeGroup(MODEL, topic);
+
+export function partitionsOf(topic: string): number {
+  if (sources[topic] !== undefined) return sources[topic];
+  return /-ratings$|-factors$/.test(topic) ? SHARDS : 1;
+}
+
 /** Every shard of both sides. */
 export const shards = sides.flatMap((side) =>
-  Array.from({ length: PARTITIONS }, (_, shard) => ({ side, shard })),
+  Array.from({ length: SHARDS }, (_, shard) => ({ side, shard })),
 );
 
 /** A few of each side, so that everything collides, and as many in each shard. */
@@ -39,7 +50,7 @@ export const ids: Readonly<Record<Side, readonly string[]>> = {
 
 function evenly(letter: string): string[] {
   const all = Array.from({ length: 100 }, (_, at) => `${letter}${at}`);
-  return Array.from({ length: PARTITIONS }, (_, shard) =>
-    all.filter((id) => shardOf(id, PARTITIONS) === shard).slice(0, 3),
+  return Array.from({ length: SHARDS }, (_, shard) =>
+    all.filter((id) => shardOf(id, SHARDS) === shard).slice(0, 3),
   ).flat();
 }

@@ -1,35 +1,39 @@
 /** A process of the simulation: real services behind a wire, with consumers that the simulation makes. */
-import { type Side, topicName } from '@freshet/events';
+import { RatingReader, type Side } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import type { Grams, Random } from '@freshet/model';
 import { FollowedReplica, ModelAgreement, Replica, updaterGroup } from '@freshet/session';
-import type { FactorStore, MemoryStore } from '@freshet/store';
-import { PartitionReader } from '@freshet/stream';
+import type { FactorStore, MemoryStore, ShardId } from '@freshet/store';
+import { PartitionReader, type ReaderOptions } from '@freshet/stream';
 import { verdict } from '@freshet/telemetry';
 import type { MemoryLog } from '@freshet/testkit';
 import { Aggregation } from '../../services/aggregator/src/aggregation.ts';
 import { GramPartPublisher } from '../../services/updater/src/gram-part-publisher.ts';
-import { ItemApplier } from '../../services/updater/src/item-applier.ts';
-import { Stage } from '../../services/updater/src/stage.ts';
-import { UserJudge } from '../../services/updater/src/user-judge.ts';
-import type { Sabotage } from './sabotage.ts';
+import { Intake } from '../../services/updater/src/intake.ts';
+import { ItemShard } from '../../services/updater/src/item-shard.ts';
+import type { Shard } from '../../services/updater/src/shard.ts';
+import { Stage, type StageOptions } from '../../services/updater/src/stage.ts';
+import { UserShard } from '../../services/updater/src/user-shard.ts';
+import { bent, type Sabotage } from './sabotage.ts';
 import { SimulatedConsumer } from './simulated-consumer.ts';
 import {
   agreement,
-  facingOf,
+  groupOf,
   log,
+  logOf,
   MODEL,
-  PARTITIONS,
+  partsTopic,
+  SHARDS,
   settings,
-  sourceOf,
+  sources,
 } from './simulated-model.ts';
 import type { Weather } from './weather.ts';
 import { Wire } from './wire.ts';
 
-/** The other side and the grams held still, so that a shard depends on its log alone. */
+/** The items and the grams held still, so that a user depends on the log alone. */
 export interface Pinned {
   readonly grams: Grams;
-  readonly vectors: Readonly<Record<Side, ReadonlyMap<string, Float32Array>>>;
+  readonly items: ReadonlyMap<string, Float32Array>;
 }
 
 /** What every process of a history shares. */
@@ -49,36 +53,38 @@ type Kafka = ConstructorParameters<typeof PartitionReader>[0];
 type Admin = Parameters<typeof FollowedReplica.open>[1]['admin'];
 
 const SESSION_MS = 30_000;
+/** As often as a service gives a sign of life. */
+const RENEW_MS = 1_500;
+const INTAKE_COMMIT_MS = 200;
 
 export abstract class SimulatedProcess {
   readonly wire: Wire;
   readonly store: FactorStore;
   readonly kafka: Kafka;
-  reader: PartitionReader | undefined;
+  /** What it reads, once it has started. */
+  protected readers: readonly PartitionReader[] = [];
   readonly #consumers: SimulatedConsumer[] = [];
+  readonly #clocks: (() => unknown)[] = [];
 
   constructor(readonly around: Surroundings) {
     const { log, memory, random, weather, sabotage } = around;
     this.wire = new Wire(random, weather);
     this.store = this.wire.store(sabotage.store?.(memory) ?? memory);
+    const tellsMarkers = sabotage.isDeafToMarkers !== true;
     const consumer = ({ groupId }: { groupId: string }) => {
-      const isSingle = /aggregator|observer/.test(groupId);
-      const consumer = new SimulatedConsumer({
-        log,
-        wire: this.wire,
-        groupId,
-        partitions: isSingle ? [0] : Array.from({ length: PARTITIONS }, (_, at) => at),
-        tellsMarkers: sabotage.isDeafToMarkers !== true,
-      });
+      const consumer = new SimulatedConsumer({ log, wire: this.wire, groupId, tellsMarkers });
       this.#consumers.push(consumer);
       return consumer;
     };
     this.kafka = { consumer } as object as Kafka;
-    // A service that cannot start ends, and is started again.
-    this.start().catch((error: unknown) => {
-      this.wire.isDead = true;
-      if (verdict(error) !== 'retry') around.failed(error);
-    });
+    // Not before the fields of the class itself are there. A service that cannot start ends, and is
+    // started again.
+    Promise.resolve()
+      .then(() => this.start())
+      .catch((error: unknown) => {
+        this.wire.isDead = true;
+        if (verdict(error) !== 'retry') around.failed(error);
+      });
   }
 
   protected abstract start(): Promise<void>;
@@ -89,7 +95,8 @@ export abstract class SimulatedProcess {
 
   /** What keeps it from being ready, or null. */
   get waitingFor(): string | null {
-    return this.reader === undefined ? 'its start' : this.reader.waitingFor;
+    if (this.readers.length === 0) return 'its start';
+    return this.readers.map(({ waitingFor }) => waitingFor).find((each) => each !== null) ?? null;
   }
 
   readonly fail = (error: unknown): void => {
@@ -102,6 +109,17 @@ export abstract class SimulatedProcess {
     for (const consumer of this.#consumers) consumer.isReplaced = true;
   }
 
+  /** It is dead: its clocks, which would go on in vain, are stopped. */
+  bury(): void {
+    this.wire.isDead = true;
+    for (const stop of this.#clocks) stop();
+  }
+
+  /** `clock`: closing it stops it at once, though what it waits for then never comes. */
+  protected stopsWithIt(clock: { close(): Promise<void> }): void {
+    this.#clocks.push(() => void clock.close());
+  }
+
   get consumers(): readonly SimulatedConsumer[] {
     return this.#consumers.filter(({ isAlive }) => isAlive);
   }
@@ -109,96 +127,165 @@ export abstract class SimulatedProcess {
   protected admin(log = this.around.log): Admin {
     return this.wire.admin(log) as object as Admin;
   }
-}
 
-export class SimulatedUpdater extends SimulatedProcess {
-  replica: Replica | undefined;
-  readonly #kernels = wasmKernels();
-
-  constructor(
-    around: Surroundings,
-    readonly side: Side,
-  ) {
-    super(around);
+  protected ownerAdmin(): Admin {
+    return this.admin(this.around.sabotage.ownerAdmin?.(this.around.log));
   }
 
+  protected async join(): Promise<ModelAgreement> {
+    const { store, fail } = this;
+    const joining = { store, admin: this.admin(), model: MODEL, agreement, log };
+    const agreed = await ModelAgreement.join(joining);
+    const renewing = setInterval(() => {
+      agreed.renew().catch((error: unknown) => {
+        if (verdict(error) === 'stop') fail(error);
+      });
+    }, RENEW_MS);
+    this.#clocks.push(() => clearInterval(renewing));
+    return agreed;
+  }
+
+  protected async read(
+    reading: Pick<ReaderOptions, 'topic' | 'groupId' | 'onLoss'> & Partial<ReaderOptions>,
+    owner: ConstructorParameters<typeof PartitionReader>[2],
+  ): Promise<PartitionReader> {
+    const { fail, around } = this;
+    const admin = this.admin(around.sabotage.readerAdmin?.(around.log));
+    const options = { admin, log, fail, sessionMs: SESSION_MS, ...reading };
+    const reader = new PartitionReader(this.kafka, options, owner);
+    this.stopsWithIt(reader);
+    await reader.start();
+    return reader;
+  }
+}
+
+export class SimulatedIntake extends SimulatedProcess {
   protected async start(): Promise<void> {
-    // The side is not known while the constructor runs.
-    await Promise.resolve();
-    const { side, store, fail, around, wire } = this;
+    const { store, around, wire } = this;
     const { sabotage } = around;
-    const joined = { store, admin: this.admin(), model: MODEL, agreement, log };
-    const agreed = await ModelAgreement.join(joined);
-    const others = await this.#others();
+    const joined = await this.join();
+    const reader = new RatingReader({ valueMax: 100, schemaIds: [] });
+    const sending = wire.publisher(around.log);
+    const publisher = sabotage.intakePublisher?.(sending) ?? sending;
+    const parts = { model: MODEL, shards: SHARDS, reader, publisher, store, log };
+    const readers: PartitionReader[] = [];
+    for (const topic of Object.keys(sources)) {
+      const admin = this.ownerAdmin();
+      const intake = new Intake({ ...parts, admin, agreement: joined, topic });
+      const owner = sabotage.intake?.(intake) ?? intake;
+      const reading = { topic, groupId: groupOf(topic), commitMs: INTAKE_COMMIT_MS };
+      readers.push(await this.read({ ...reading, onLoss: 'hold' }, owner));
+    }
+    this.readers = readers;
+  }
+}
+
+abstract class SimulatedHalf extends SimulatedProcess {
+  readonly #kernels = wasmKernels();
+
+  protected get kernels() {
+    return this.#kernels;
+  }
+
+  /** Shards with the sabotage in them. */
+  protected async runStage(side: Side, shard: StageOptions['shard']): Promise<void> {
+    const { store, fail, around, wire } = this;
+    const { sabotage, random, memory } = around;
+    const agreed = await this.join();
     const publisher = wire.publisher(around.log);
-    const groupId = updaterGroup(MODEL, side);
+    // Often there is room for nobody: then every batch loads whom it names.
+    const cacheBytes = random.next() < 0.5 ? 0 : random.next() < 0.5 ? 1_500 : 1 << 20;
     const stage = new Stage({
       side,
-      source: sourceOf(side),
-      partitions: PARTITIONS,
+      source: logOf[side],
+      shards: SHARDS,
+      factorCount: settings.factorCount,
       model: MODEL,
-      settings,
-      kernels: this.#kernels,
-      surroundings: { others, grams: around.grams },
-      coalesce: side === 'item' && around.pinned === undefined && around.random.next() < 0.5,
-      reader: this.#recordReader(),
+      shard: (id, gram, former) => this.#bent(side, shard(id, gram, former)),
+      cacheBytes,
       store,
       publisher,
       gramParts: new GramPartPublisher(publisher, log, fail),
-      admin: this.admin(sabotage.stageAdmin?.(around.log)),
+      admin: this.ownerAdmin(),
       agreement: agreed,
-      mayRebuildFromPart: sabotage.mayRebuildFromPart ?? false,
       log,
       fail,
     });
-    const admin = this.admin(sabotage.readerAdmin?.(around.log));
-    const reading = { groupId, topic: sourceOf(side), admin, log, fail, sessionMs: SESSION_MS };
-    const owner = sabotage.stage?.(stage) ?? stage;
-    this.reader = new PartitionReader(this.kafka, { ...reading, onLoss: 'hold' }, owner);
-    await this.reader.start();
+    const owner = sabotage.stage?.(side, stage, { memory, log: around.log }) ?? stage;
+    const reading = { topic: logOf[side], groupId: updaterGroup(MODEL, side) };
+    this.readers = [await this.read({ ...reading, onLoss: 'hold' }, owner)];
   }
 
-  async #others(): Promise<Replica> {
-    const { side, store, fail, kafka, around } = this;
-    const facing = facingOf(side);
+  #bent(side: Side, shard: Shard): Shard {
+    const { record: read = (_, record) => record, batch: see = (_, batch) => batch } =
+      this.around.sabotage;
+    const apply: Shard['apply'] = (record, batch) => {
+      shard.apply(read(side, record), see(side, batch));
+    };
+    return bent(shard, { apply });
+  }
+
+  protected optionsOf(side: Side) {
+    const { kernels, around } = this;
+    const { grams } = around;
+    const timed = () => {};
+    return { topic: logOf[side], shards: SHARDS, settings, kernels, grams, log, timed };
+  }
+}
+
+export class SimulatedUsers extends SimulatedHalf {
+  replica: Replica | undefined;
+
+  protected async start(): Promise<void> {
+    const items = await this.#items();
+    // A user who is half forgotten when the log loses the rest of it stays so: not asked here.
+    const forgetSlice = this.around.weather().recreated > 0 ? 1_000 : 1;
+    const options = { ...this.optionsOf('user'), items, forgetSlice };
+    await this.runStage('user', (id: ShardId, gram, former) => {
+      const cache = former instanceof UserShard ? former.changes.cache : undefined;
+      return new UserShard({ ...options, id }, gram, cache);
+    });
+  }
+
+  async #items(): Promise<Replica> {
+    const { store, fail, kafka, around, kernels } = this;
     const Kind = around.sabotage.replica ?? Replica;
-    const replica = new Kind(this.#kernels, settings.factorCount, PARTITIONS);
+    const { factorCount } = settings;
+    const replica = new Kind(kernels, factorCount, SHARDS);
     if (around.pinned) {
-      for (const [id, vector] of around.pinned.vectors[facing]) replica.set(id, vector);
+      for (const [id, vector] of around.pinned.items) replica.set(id, vector);
       return replica;
     }
-    const { factorCount } = settings;
-    const model = { model: MODEL, side: facing, partitions: PARTITIONS, factorCount };
-    await FollowedReplica.open(replica, { kafka, admin: this.admin(), store, ...model, log, fail });
+    const model = { model: MODEL, shards: SHARDS, factorCount };
+    const following = { kafka, admin: this.admin(), store, ...model, log, fail };
+    this.stopsWithIt(await FollowedReplica.open(replica, following));
     this.replica = replica;
     return replica;
   }
+}
 
-  #recordReader() {
-    const { side, around } = this;
-    const limits = { valueMax: 100, schemaIds: [] };
-    // A user who is half forgotten when the log loses the rest of it stays so: not asked here.
-    const forgetSlice = around.weather().cut > 0 ? 1_000 : 1;
-    const reader =
-      side === 'user'
-        ? new UserJudge({ model: MODEL, partitions: PARTITIONS, limits, forgetSlice })
-        : new ItemApplier({ topic: sourceOf('item'), partitions: PARTITIONS, log });
-    return around.sabotage.reader?.(side, reader) ?? reader;
+export class SimulatedItems extends SimulatedHalf {
+  protected async start(): Promise<void> {
+    const { pinned, random } = this.around;
+    const coalesce = pinned === undefined && random.next() < 0.5;
+    const options = { ...this.optionsOf('item'), coalesce };
+    await this.runStage('item', (id: ShardId, gram, former) => {
+      const cache = former instanceof ItemShard ? former.changes.cache : undefined;
+      return new ItemShard({ ...options, id }, gram, cache);
+    });
   }
 }
 
 export class SimulatedAggregator extends SimulatedProcess {
   protected async start(): Promise<void> {
     const { store, fail, around, wire } = this;
-    const topic = topicName('gramParts', MODEL);
-    const shape = { partitions: PARTITIONS, factorCount: settings.factorCount };
+    const shape = { shards: SHARDS, factorCount: settings.factorCount };
     const publisher = wire.publisher(around.log);
-    const parts = { model: MODEL, topic, ...shape, rho: settings.rho, publisher };
+    const parts = { model: MODEL, topic: partsTopic, ...shape, rho: settings.rho, publisher };
     const aggregation = new Aggregation({ ...parts, admin: this.admin(), store, log, fail });
-    const groupId = `${MODEL}.aggregator`;
-    const reading = { groupId, topic, admin: this.admin(), log, fail, sessionMs: SESSION_MS };
+    this.stopsWithIt(aggregation);
     const owner = around.sabotage.aggregation?.(aggregation) ?? aggregation;
-    this.reader = new PartitionReader(this.kafka, { ...reading, onLoss: 'skip' }, owner);
-    await this.reader.start();
+    const reading = { groupId: `${MODEL}.aggregator`, topic: partsTopic };
+    this.readers = [await this.read({ ...reading, onLoss: 'skip' }, owner)];
   }
 }

@@ -1,54 +1,117 @@
 /**
- * What the store must hold, worked out from the ratings log by a plain loop: each user's partition in
- * order, a forwarded record once, the later time wins, forgetting goes by offset.
+ * What the store must hold, worked out from the logs by plain loops: every entry once, as it first came; the
+ * later time wins; forgetting goes by the order of `user-ratings`; evidence as the items were told.
  */
-import { murmur2, shardOf } from '@freshet/events';
+import {
+  itemRatingsCodec,
+  type PackedRating,
+  type PackedUserRating,
+  packedRatings,
+  packedUserRatings,
+  userRatingsCodec,
+} from '@freshet/events';
+import { Evidence } from '@freshet/model';
+import { sourceName } from '@freshet/session';
 import type { LogRecord } from '@freshet/stream';
-import { PARTITIONS } from './simulated-model.ts';
+import type { Lineage } from './lineage.ts';
+import { settings } from './simulated-model.ts';
 
-interface Cell {
-  value: number | null;
-  time: number;
+export interface Cell {
+  readonly value: number | null;
+  readonly time: number;
 }
 
-export interface Truth {
-  readonly ratings: ReadonlySet<string>;
-  /** Count and sum of hashes of the records that count, each once. */
-  readonly applied: string;
+export type Rows = Map<string, Map<string, Cell>>;
+
+interface Sent<T> {
+  /** Who sent it: offsets count by source and life. */
+  readonly source: string;
+  readonly life: number;
+  readonly place: string;
+  /** The same, whichever topic of that name it was. */
+  readonly named: string;
+  readonly entry: T;
 }
 
-export function truthOf(records: (partition: number) => readonly LogRecord[]): Truth {
-  let [count, sum] = [0, 0];
-  const users = new Map<string, Map<string, Cell>>();
-  for (let partition = 0; partition < PARTITIONS; partition++) {
-    const seen = new Set<string>();
-    for (const { key, value, headers } of records(partition)) {
-      const source = headers['freshet-source'];
-      if (source !== undefined && seen.has(source)) continue;
-      if (source !== undefined) seen.add(source);
-      const rating = value === null ? null : JSON.parse(String(value));
-      const user: string = rating?.user ?? String(key);
-      if (shardOf(user, PARTITIONS) !== partition) continue;
-      count++;
-      sum += murmur2(value ?? Buffer.from(user)) >>> 0;
-      if (rating === null) users.delete(user);
-      else apply(users, rating);
+/** What user shards were sent: the offset is that of the source. */
+export function sentToUsers(records: readonly LogRecord[]): Sent<PackedUserRating>[] {
+  return records.flatMap(({ value }) => {
+    const sent = userRatingsCodec.decode(value ?? NO_BYTES);
+    const { topic, topicId, partition, life, entries } = sent;
+    const source = sourceName(topic, topicId, partition);
+    return [...packedUserRatings(entries)].map((entry) => {
+      const named = `${topic}:${partition}:${entry.offset}`;
+      return { source, life, place: `${source}:${entry.offset}`, named, entry };
+    });
+  });
+}
+
+export function sentToItems(records: readonly LogRecord[]): Sent<PackedRating>[] {
+  return records.flatMap(({ value }) => {
+    const { sourceShard, life, factorCount, entries } = itemRatingsCodec.decode(value ?? NO_BYTES);
+    return [...packedRatings(entries, factorCount)].map((entry) => {
+      const place = `${sourceShard}:${entry.sourceOffset}:${entry.ordinal}`;
+      return { source: String(sourceShard), life, place, named: place, entry };
+    });
+  });
+}
+
+/** Without what was accepted as lost, and came only after what follows it. */
+export function inTime(
+  sent: readonly Sent<PackedUserRating>[],
+  lineage: Pick<Lineage, 'isLost'>,
+): Sent<PackedUserRating>[] {
+  const highest = new Map<string, number>();
+  return sent.filter(({ source, life, entry: { offset } }) => {
+    const before = highest.get(`${life} ${source}`) ?? -1;
+    highest.set(`${life} ${source}`, Math.max(before, offset));
+    return offset > before || !lineage.isLost(source, offset);
+  });
+}
+
+/** Each once, as it first came, and nothing of a life before one that has begun. */
+export function firstOf<T>(sent: readonly Sent<T>[], leastLife: number): Sent<T>[] {
+  const lives = new Map<string, number>();
+  const seen = new Set<string>();
+  const first: Sent<T>[] = [];
+  for (const each of sent) {
+    const { source, life } = each;
+    const place = `${life} ${each.place}`;
+    if (life < leastLife || life < (lives.get(source) ?? 0) || seen.has(place)) continue;
+    lives.set(source, life);
+    seen.add(place);
+    first.push(each);
+  }
+  return first;
+}
+
+export function rowsOf(entries: readonly PackedUserRating[]): Rows {
+  const rows: Rows = new Map();
+  for (const { event } of entries) {
+    if (event.kind === 'forget') {
+      rows.delete(event.user);
+      continue;
     }
+    const row = rows.get(event.user) ?? new Map<string, Cell>();
+    rows.set(event.user, row);
+    const { item, time } = event;
+    const value = event.kind === 'rate' ? event.value : null;
+    if ((row.get(item)?.time ?? 0) <= time) row.set(item, { value, time });
   }
-  const ratings = new Set<string>();
-  for (const [user, row] of users) {
-    for (const [item, { value }] of row)
-      if (value !== null) ratings.add(`${user} ${item} ${value}`);
-  }
-  return { ratings, applied: `${count}:${sum}` };
+  return rows;
 }
 
-function apply(
-  users: Map<string, Map<string, Cell>>,
-  { user, item, value, time }: { user: string; item: string; value: number | null; time: number },
-): void {
-  const row = users.get(user) ?? new Map<string, Cell>();
-  users.set(user, row);
-  const known = row.get(item);
-  if (known === undefined || known.time <= time) row.set(item, { value, time });
+/** By item, of those that are rated. */
+export function evidenceOf(entries: readonly PackedRating[]): Map<string, Evidence> {
+  const all = new Map<string, Evidence>();
+  for (const { item, value, old, vector } of entries) {
+    const evidence = all.get(item) ?? Evidence.empty(settings);
+    // Sums keep everything: nothing is drawn, and the seed does not matter.
+    evidence.apply({ value, old, vector }, 0);
+    if (evidence.count > 0) all.set(item, evidence);
+    else all.delete(item);
+  }
+  return all;
 }
+
+const NO_BYTES = Buffer.alloc(0);

@@ -6,6 +6,8 @@ export interface Weather {
   readonly away: number;
   /** The store commits, and its answer is lost. */
   readonly answerLost: number;
+  /** Records are on their way for so long that whoever sent them has given up, or is gone, when they arrive. */
+  readonly late: number;
   /** An answer takes a while. */
   readonly slow: number;
   /** A scan of a shard breaks off. */
@@ -17,16 +19,22 @@ export interface Weather {
   /** The store goes back to what it held a while ago. */
   readonly storeBack: number;
   readonly storeWiped: number;
+  /** A person drops what is learnt, and lets it be learnt again from the sources. */
+  readonly rebuilt: number;
   /** Old records of a topic that need not be kept are deleted. */
   readonly retention: number;
-  /** Records of the ratings topic are deleted. */
+  /** Records of `user-ratings` or `item-ratings` are deleted that were applied long ago. */
+  readonly expired: number;
+  /** What intake has told Kafka is lost, or is what it was a while ago. */
+  readonly offsetsBack: number;
+  /** A topic that ratings come from gets another partition. */
+  readonly grown: number;
+  /** Records of a source are deleted. */
   readonly cut: number;
-  /** The ratings topic is deleted and created anew. */
+  /** A source, or a log of a side, is deleted and created anew. */
   readonly recreated: number;
   /** A retry that was long on its way brings an old partial gram once more. */
   readonly repeated: number;
-  /** Records come on the wrong partition. */
-  readonly strays: boolean;
   /** A record forgets its user. */
   readonly forgets: number;
 }
@@ -35,17 +43,21 @@ export const calm: Weather = {
   death: 0,
   away: 0,
   answerLost: 0,
+  late: 0,
   slow: 0,
   scanBroken: 0,
   replaced: 0,
   rebalanced: 0,
   storeBack: 0,
   storeWiped: 0,
+  rebuilt: 0,
   retention: 0,
+  expired: 0,
+  offsetsBack: 0,
+  grown: 0,
   cut: 0,
   recreated: 0,
   repeated: 0,
-  strays: false,
   forgets: 0.08,
 };
 
@@ -55,31 +67,34 @@ export const storm: Weather = {
   death: 0.01,
   away: 0.03,
   answerLost: 0.03,
+  late: 0.03,
   slow: 0.2,
   scanBroken: 0.02,
   replaced: 0.03,
   rebalanced: 0.02,
   storeBack: 0.03,
   retention: 0.02,
+  offsetsBack: 0.02,
+  grown: 0.01,
   repeated: 0.03,
-  strays: true,
 };
 
-/** Beside that, the store loses everything. */
-export const storeLoss: Weather = { ...storm, storeWiped: 0.015 };
+/** Beside that, the store loses everything, and logs no longer reach back to their beginning. */
+export const storeLoss: Weather = { ...storm, storeWiped: 0.015, expired: 0.02, rebuilt: 0.01 };
 
 /**
- * The log loses records. No strays: they do not know which life of a log they came from. And the store does
- * not go back: what it forgot of users, and can no longer read, has already reached the items.
+ * Sources lose records, or begin anew. The store does not go back, for an acceptance is stored in it; nor
+ * does what intake has told Kafka.
  */
 export const logLoss: Weather = {
   ...storm,
   storeBack: 0,
+  offsetsBack: 0,
   death: 0.005,
   storeWiped: 0.008,
-  cut: 0.02,
+  rebuilt: 0.008,
+  cut: 0.03,
   recreated: 0.01,
-  strays: false,
 };
 
 /** Nothing happens but that a store commits and its answer is lost. */

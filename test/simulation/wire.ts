@@ -10,10 +10,12 @@ import { turn } from './simulated-time.ts';
 import type { Weather } from './weather.ts';
 
 const SLOWEST_TURNS = 4;
+const LONGEST_LOAD_TURNS = 12;
+const LATEST_MS = 2_000;
 
 type Log = Pick<
   MemoryLog,
-  'ranges' | 'ends' | 'topicId' | 'committed' | 'peek' | 'deleteGroup' | 'append'
+  'ranges' | 'ends' | 'topicId' | 'committed' | 'peek' | 'exists' | 'deleteGroup' | 'append'
 >;
 
 export class Wire {
@@ -42,6 +44,7 @@ export class Wire {
         const method = Reflect.get(target, name).bind(target);
         return async (...args: unknown[]) => {
           const answer = await this.request(() => method(...args), storeAway);
+          if (name === 'load') await this.#wait(LONGEST_LOAD_TURNS);
           if (name === 'commit' && this.#happens('answerLost')) throw storeAway();
           return answer;
         };
@@ -68,17 +71,18 @@ export class Wire {
 
   /** The process is gone before it learns what came of a request. */
   async arrive(): Promise<void> {
-    if (this.#happens('slow')) {
-      for (let n = this.random.below(SLOWEST_TURNS); n >= 0; n--) await turn();
-    }
+    await this.#wait(SLOWEST_TURNS);
     await this.#live();
   }
 
   /** Of several records some may have arrived when the rest does not. */
   async #send(log: Log, records: readonly OutRecord[]): Promise<void> {
     await this.#live();
-    if (this.#happens('slow')) {
-      for (let n = this.random.below(SLOWEST_TURNS); n >= 0; n--) await turn();
+    await this.#wait(SLOWEST_TURNS);
+    if (this.#happens('late')) {
+      // Whoever sent this hears of a time-out; what was sent arrives all the same.
+      setTimeout(() => void appendAll(log, records), this.random.below(LATEST_MS));
+      throw kafkaAway();
     }
     for (const record of records) {
       if (this.#happens('away')) throw kafkaAway();
@@ -97,14 +101,23 @@ export class Wire {
     }
   }
 
+  async #wait(turns: number): Promise<void> {
+    if (!this.#happens('slow')) return;
+    for (let n = this.random.below(turns); n >= 0; n--) await turn();
+  }
+
   async #live(): Promise<void> {
     if (this.#happens('death')) this.isDead = true;
     if (this.isDead) await new Promise<never>(() => {});
   }
 
-  #happens(what: 'death' | 'away' | 'answerLost' | 'slow' | 'scanBroken'): boolean {
+  #happens(what: 'death' | 'away' | 'answerLost' | 'late' | 'slow' | 'scanBroken'): boolean {
     return this.random.next() < this.weather()[what];
   }
+}
+
+async function appendAll(log: Log, records: readonly OutRecord[]): Promise<void> {
+  for (const record of records) await log.append(record);
 }
 
 export function storeAway(): StoreAway {

@@ -1,31 +1,39 @@
 /**
  * Freshet in a world without servers, where everything that can go wrong does, as a seed decides. Log,
- * store and Kafka's consumer are in memory; readers, stages, replicas and the aggregator are the real ones.
+ * store and Kafka's consumer are in memory; intake, readers, stages, replicas and the aggregator are the real
+ * ones.
  */
-import { type Side, sides, topicName } from '@freshet/events';
+import { topicName } from '@freshet/events';
 import { Gram, type Grams, Random } from '@freshet/model';
-import { FollowedGrams } from '@freshet/session';
-import type { MemorySnapshot, MemoryStore } from '@freshet/store';
-import type { OutRecord } from '@freshet/stream';
+import { FollowedGrams, type Replica } from '@freshet/session';
+import type { MemoryStore } from '@freshet/store';
+import type { LogRecord } from '@freshet/stream';
 import { MemoryLog } from '@freshet/testkit';
+import { Faults } from './faults.ts';
 import { Lineage } from './lineage.ts';
 import { Operator } from './operator.ts';
 import type { Sabotage } from './sabotage.ts';
 import { SimulatedConsumer } from './simulated-consumer.ts';
 import {
   factorsOf,
+  groupOf,
   log,
+  logOf,
   MODEL,
-  PARTITIONS,
+  partitionsOf,
+  partsTopic,
+  SHARDS,
   settings,
   shards,
-  sourceOf,
+  sources,
 } from './simulated-model.ts';
 import {
   type Pinned,
   SimulatedAggregator,
+  SimulatedIntake,
+  SimulatedItems,
   type SimulatedProcess,
-  SimulatedUpdater,
+  SimulatedUsers,
   type Surroundings,
 } from './simulated-process.ts';
 import { pass } from './simulated-time.ts';
@@ -38,10 +46,14 @@ export interface WorldOptions {
   readonly pinned?: Pinned;
 }
 
-interface Snapshot {
-  readonly store: MemorySnapshot;
-  readonly lineage: Lineage;
-}
+const kinds = {
+  intake: SimulatedIntake,
+  users: SimulatedUsers,
+  items: SimulatedItems,
+  aggregator: SimulatedAggregator,
+} as const;
+
+export type Role = keyof typeof kinds;
 
 /** Every wait of the end, in time of the simulation. */
 const healing = {
@@ -51,30 +63,32 @@ const healing = {
   limitMs: 120_000,
 } as const;
 
-const RECREATION_MS = 5_000;
-
 export class World {
-  readonly log = new MemoryLog(PARTITIONS);
+  readonly log = new MemoryLog(partitionsOf);
   readonly failures: unknown[] = [];
+  readonly lineage: Lineage;
   readonly operator: Operator;
   readonly #random: Random;
   readonly #memory: MemoryStore;
   readonly #around: Surroundings;
+  readonly #faults: Faults;
   #weather: Weather;
-  #lineage: Lineage;
-  /** Who should own each side; replaced ones linger as zombies. */
-  readonly #updaters = new Map<Side, SimulatedUpdater>();
-  #aggregator: SimulatedAggregator | undefined;
+  readonly #roles: readonly Role[];
+  /** Who should do each part; replaced ones linger as zombies. */
+  readonly #processes = new Map<Role, SimulatedProcess>();
   #zombies: SimulatedProcess[] = [];
-  #snapshots: Snapshot[] = [];
   #grams: FollowedGrams | undefined;
 
   private constructor(seed: number, memory: MemoryStore, options: WorldOptions) {
     this.#random = new Random(seed);
     this.#memory = memory;
     this.#weather = options.weather ?? storm;
-    this.#lineage = new Lineage(this.log);
-    this.operator = new Operator(this.log, memory);
+    this.lineage = new Lineage(this.log);
+    const seen = options.sabotage?.ownerAdmin?.(this.log);
+    this.operator = new Operator(this.log, memory, this.lineage, seen);
+    this.#faults = new Faults(this, memory, this.#random);
+    const roles = Object.keys(kinds) as Role[];
+    this.#roles = roles.filter((role) => role !== 'aggregator' || options.pinned === undefined);
     const k = settings.factorCount;
     const zero: Grams = { user: Gram.zero(k), item: Gram.zero(k), ratings: 0 };
     this.#around = {
@@ -91,7 +105,7 @@ export class World {
 
   static async begin(seed: number, memory: MemoryStore, options: WorldOptions): Promise<World> {
     const world = new World(seed, memory, options);
-    world.#lineage = await Lineage.whole(world.log);
+    await world.lineage.restart();
     if (options.pinned === undefined) world.#grams = await world.#followGrams();
     return world;
   }
@@ -100,13 +114,20 @@ export class World {
     return this.#weather;
   }
 
-  get lineage(): Lineage {
-    return this.#lineage;
-  }
-
   /** The sum of all partial grams as whoever follows the topic has it. */
   get grams(): Grams | undefined {
     return this.#grams?.latest;
+  }
+
+  /** The items as the user updater has them. */
+  get replica(): Replica | undefined {
+    const users = this.#processes.get('users');
+    return users instanceof SimulatedUsers ? users.replica : undefined;
+  }
+
+  /** All records that an internal topic ever held, also those that were deleted with it. */
+  everything(topic: string, partition: number): LogRecord[] {
+    return this.log.idsOf(topic).flatMap((id) => this.log.recordsOf(id, partition));
   }
 
   /** How often a shard was taken over. */
@@ -114,30 +135,37 @@ export class World {
     return (await this.log.ends(topicName('claims', MODEL))).get(0) ?? 0;
   }
 
-  get updaters(): readonly SimulatedUpdater[] {
-    return [...this.#updaters.values()];
+  get processes(): readonly SimulatedProcess[] {
+    return [...this.#processes.values()];
   }
 
   /** Something may go wrong, and time passes. */
   async step(): Promise<void> {
     this.#revive();
-    // Somebody's transaction ends, also one that left nothing here.
-    if (this.#random.next() < 0.05) this.log.mark(sourceOf('user'), this.#random.below(PARTITIONS));
-    await this.#maybe();
+    await this.#faults.strike();
     await pass(20 * this.#random.below(5));
+  }
+
+  replaceSomebody(): void {
+    this.#replace(this.#roles[this.#random.below(this.#roles.length)] as Role);
+  }
+
+  kill(role: Role): void {
+    this.#processes.get(role)?.bury();
   }
 
   /** No more faults: time passes until everything is read, or nothing moves any more. */
   async heal(): Promise<void> {
     const mayReplace = this.#weather.replaced > 0;
-    this.#weather = { ...calm, strays: this.#weather.strays };
-    for (const each of this.#zombies) each.wire.isDead = true;
+    this.#weather = calm;
+    for (const each of this.#zombies) each.bury();
     // Whoever is still there must get well by itself.
-    for (const side of sides) if (mayReplace && this.#random.next() < 0.3) this.#replace(side);
+    for (const role of this.#roles)
+      if (mayReplace && this.#random.next() < 0.3) this.#replace(role);
     for (let still = 0, before = '', at = 0; still < healing.stillMs; at += healing.lookMs) {
       this.#revive();
       await pass(healing.lookMs);
-      if (at % healing.operatorMs === 0) await this.operator.acceptAll(this.#lineage);
+      if (at % healing.operatorMs === 0) await this.operator.look();
       const now = await this.#state();
       still = now === before && (await this.#isDone()) ? still + healing.lookMs : 0;
       before = now;
@@ -148,22 +176,24 @@ export class World {
   /** What has not come to its end, in words. */
   async unfinished(): Promise<string[]> {
     const found: string[] = [];
+    for (const topic of Object.keys(sources)) {
+      const committed = await this.log.committed(groupOf(topic), topic);
+      for (const [partition, end] of await this.log.ends(topic)) {
+        const at = committed.get(partition)?.offset;
+        if (at !== end) found.push(`intake is at ${at} of ${end} in ${topic}/${partition}`);
+      }
+    }
     for (const { side, shard } of shards) {
-      const end = (await this.log.ends(sourceOf(side))).get(shard);
-      const { position } = await this.#memory.inspect({ side, shard });
+      const end = (await this.log.ends(logOf[side])).get(shard);
+      const { position } = await this.#memory.head({ side, shard });
       if ((position ?? 0) !== end) found.push(`${side} shard ${shard} is at ${position} of ${end}`);
     }
-    for (const process of [...this.#updaters.values(), this.#aggregator]) {
-      const reason = process?.waitingFor ?? null;
+    for (const process of this.processes) {
+      const reason = process.waitingFor;
       if (reason !== null) found.push(`waits for ${reason}`);
-      if (process?.consumers.some(({ isHung }) => isHung)) found.push('a consumer hangs');
+      if (process.consumers.some(({ isHung }) => isHung)) found.push('a consumer hangs');
     }
     return found;
-  }
-
-  async produce(record: Omit<OutRecord, 'topic'>): Promise<void> {
-    const topic = sourceOf('user');
-    await this.log.append({ ...record, topic });
   }
 
   async #isDone(): Promise<boolean> {
@@ -172,152 +202,46 @@ export class World {
 
   /** Changes with whatever moves, but for the grams, which are repeated also when nothing does. */
   async #state(): Promise<string> {
-    const topics = [...sides.flatMap((side) => [sourceOf(side), factorsOf(side)]), partsTopic];
+    const topics = [logOf.user, logOf.item, factorsOf('user'), factorsOf('item'), partsTopic];
     const ends = await Promise.all(topics.map(async (topic) => [...(await this.log.ends(topic))]));
-    return JSON.stringify([ends, this.operator.accepted]);
-  }
-
-  async #maybe(): Promise<void> {
-    const weather = this.#weather;
-    const faults: [number, () => void | Promise<void>][] = [
-      [weather.storeBack, () => this.#goBack()],
-      [weather.replaced, () => void this.#replace(this.#pick(sides))],
-      [weather.replaced, () => this.#replaceAggregator()],
-      [weather.rebalanced, () => this.#disturb()],
-      [weather.storeWiped, () => this.#wipe()],
-      [weather.cut, () => this.#cutRatings()],
-      [weather.retention, () => this.#cutInternal()],
-      [weather.recreated, () => this.#recreate()],
-      [weather.repeated, () => this.#repeatPart()],
-      [weather.cut, () => this.operator.acceptAll(this.#lineage)],
-    ];
-    if (this.#random.next() < 2 * weather.storeBack) this.#remember();
-    for (const [chance, act] of faults) if (this.#random.next() < chance) await act();
+    return JSON.stringify([ends, this.operator.accepted, this.operator.rebuilt]);
   }
 
   /** Who died is started again. */
   #revive(): void {
+    for (const each of [...this.#zombies, ...this.processes]) if (each.isDead) each.bury();
     this.#zombies = this.#zombies.filter(({ isDead }) => !isDead);
-    for (const side of sides) {
-      if (this.#updaters.get(side)?.isDead ?? true) {
-        this.#updaters.set(side, new SimulatedUpdater(this.#around, side));
-      }
-    }
-    if (this.#around.pinned === undefined && (this.#aggregator?.isDead ?? true)) {
-      this.#aggregator = new SimulatedAggregator(this.#around);
+    for (const role of this.#roles) {
+      if (this.#processes.get(role)?.isDead ?? true) this.#start(role);
     }
   }
 
-  #replace(side: Side): void {
-    this.#retire(this.#updaters.get(side));
-    this.#updaters.set(side, new SimulatedUpdater(this.#around, side));
+  #start(role: Role): void {
+    this.#processes.set(role, new kinds[role](this.#around));
   }
 
-  #replaceAggregator(): void {
-    if (this.#aggregator === undefined) return;
-    this.#retire(this.#aggregator);
-    this.#aggregator = new SimulatedAggregator(this.#around);
-  }
-
-  #retire(process: SimulatedProcess | undefined): void {
-    if (process === undefined) return;
-    process.replace();
+  #replace(role: Role): void {
+    const former = this.#processes.get(role);
+    if (former === undefined) return;
+    former.replace();
     const [third] = this.#zombies.slice(2);
-    if (third) third.wire.isDead = true;
-    this.#zombies = [process, ...this.#zombies].slice(0, 3);
-  }
-
-  #disturb(): void {
-    const processes = [...this.#updaters.values(), this.#aggregator];
-    const consumer = this.#pick(processes.flatMap((each) => each?.consumers ?? []));
-    const chance = this.#random.next();
-    if (chance < 0.4) consumer?.joinAgain();
-    else if (chance < 0.7) consumer?.breakDown();
-    else if (consumer) consumer.isHung = true;
-  }
-
-  #remember(): void {
-    this.#snapshots.push({ store: this.#memory.snapshot(), lineage: this.#lineage.copy() });
-  }
-
-  #goBack(): void {
-    const snapshot = this.#snapshots.pop();
-    if (snapshot === undefined) return;
-    this.#memory.restore(snapshot.store);
-    this.#lineage = snapshot.lineage;
-  }
-
-  async #wipe(): Promise<void> {
-    this.#memory.wipe();
-    this.#snapshots = [];
-    this.#lineage = await Lineage.whole(this.log);
-  }
-
-  async #cutRatings(): Promise<void> {
-    const partition = this.#random.below(PARTITIONS);
-    const topic = sourceOf('user');
-    const { position } = await this.#memory.inspect({ side: 'user', shard: partition });
-    const { start, end } = (await this.log.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
-    // A shard that holds nothing begins where its log does, and nobody calls that a loss.
-    if (position === null) return;
-    this.#snapshots = this.#snapshots.filter(({ store }) => {
-      return store.get(`user:${partition}`)?.facts.position !== undefined;
-    });
-    // Either what was read long ago, or what nobody has read yet.
-    const isRead = position >= end || this.#random.next() < 0.3;
-    const [from, to] = isRead ? [start, Math.min(position, end)] : [Math.max(start, position), end];
-    if (to > from) this.log.cut(topic, partition, from + 1 + this.#random.below(to - from));
-  }
-
-  /** Retention of topics that need not be kept: whoever follows them finds out by what is left. */
-  async #cutInternal(): Promise<void> {
-    const topic = this.#pick([...sides.map(factorsOf), partsTopic]);
-    for (const [partition, { start, end }] of await this.log.ranges(topic)) {
-      this.log.cut(topic, partition, Math.max(start, end - 1));
-    }
-  }
-
-  async #recreate(): Promise<void> {
-    for (let shard = 0; shard < PARTITIONS; shard++) {
-      // A shard that holds nothing begins with whatever is there.
-      if ((await this.#memory.inspect({ side: 'user', shard })).position === null) return;
-    }
-    this.log.recreate(sourceOf('user'));
-    // What fills the new topic beyond the old position within seconds is applied before it is noticed.
-    await pass(RECREATION_MS);
-  }
-
-  async #repeatPart(): Promise<void> {
-    const parts = this.log.records(partsTopic, 0);
-    const { key, value, headers } = this.#pick(parts) ?? {};
-    if (value)
-      await this.log.append({
-        topic: partsTopic,
-        key: key ?? null,
-        value,
-        headers: { ...headers },
-      });
+    third?.bury();
+    this.#zombies = [former, ...this.#zombies].slice(0, 3);
+    this.#start(role);
   }
 
   #followGrams(): Promise<FollowedGrams> {
     const wire = new Wire(new Random(0), () => calm);
-    const partitions = [0];
     const consumer = ({ groupId }: { groupId: string }) =>
-      new SimulatedConsumer({ log: this.log, wire, groupId, partitions, tellsMarkers: true });
+      new SimulatedConsumer({ log: this.log, wire, groupId, tellsMarkers: true });
     return FollowedGrams.open({
       kafka: { consumer } as object as Parameters<typeof FollowedGrams.open>[0]['kafka'],
       admin: this.log as object as Parameters<typeof FollowedGrams.open>[0]['admin'],
       model: MODEL,
-      partitions: PARTITIONS,
+      shards: SHARDS,
       factorCount: settings.factorCount,
       log,
       fail: (error) => void this.failures.push(error),
     });
   }
-
-  #pick<T>(choices: readonly T[]): T {
-    return choices[this.#random.below(choices.length)] as T;
-  }
 }
-
-const partsTopic = topicName('gramParts', MODEL);

@@ -4,7 +4,7 @@ import { type StoreSnapshot, violationsOf } from '@freshet/testkit';
 import type { RawRecord } from './raw-producer.ts';
 
 export const MODEL = 'default';
-export const PARTITIONS = 4;
+export const SHARDS = 4;
 export const USERS = 40;
 export const ITEMS = 120;
 
@@ -28,12 +28,12 @@ export class HonestRatings {
     });
   }
 
-  /** Whatever else is wrong with a record: this rating in it must count. */
-  record({ user, item, value }: Rated, strayBy = 0): RawRecord {
+  /** Whatever else is wrong with a record, and on whatever partition it is: this rating in it must count. */
+  record({ user, item, value }: Rated, elsewhere = 0): RawRecord {
     this.#expected.set(`${user} ${item}`, value);
     return {
       topic: 'ratings',
-      partition: (shardOf(user, PARTITIONS) + strayBy) % PARTITIONS,
+      partition: (shardOf(user, SHARDS) + elsewhere) % SHARDS,
       key: user,
       value: JSON.stringify({ user, item, value }),
     };
@@ -44,7 +44,7 @@ export class HonestRatings {
     for (const pair of this.#expected.keys()) {
       if (pair.startsWith(`${user} `)) this.#expected.delete(pair);
     }
-    return { topic: 'ratings', partition: shardOf(user, PARTITIONS), key: user, value: null };
+    return { topic: 'ratings', partition: shardOf(user, SHARDS), key: user, value: null };
   }
 
   /** What is wrong with the store: nothing, if it holds these ratings and no others, on both sides. */

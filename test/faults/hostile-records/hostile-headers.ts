@@ -40,5 +40,5 @@ export const hostileHeaders: Readonly<Record<string, Headers>> = {
     `h${at}`,
     Buffer.alloc(1 << 20, 'x'),
   ]),
-  'a source of a stray that is none': [['freshet-source', 'default/-1/abc']],
+  'a header that meant something once': [['freshet-source', 'default/-1/abc']],
 };

@@ -10,14 +10,20 @@ import {
   type ItemRatings,
   itemRatingsCodec,
   packedRatings,
+  packedUserRatings,
+  type RatingEvent,
   type Topic,
   topicName,
   topics,
+  UserRatingPack,
+  type UserRatings,
+  userRatingsCodec,
 } from '@freshet/events';
 import type { System } from '@freshet/testkit';
-import { MODEL, PARTITIONS } from './honest-ratings.ts';
+import { MODEL, SHARDS } from './honest-ratings.ts';
 
 export const internalTopics = [
+  'userRatings',
   'itemRatings',
   'userFactors',
   'itemFactors',
@@ -29,7 +35,7 @@ export const internalTopics = [
 export type InternalTopic = (typeof internalTopics)[number];
 
 export function partitionsOf(topic: Topic): number[] {
-  return [...Array(topics[topic].partitions === 'sharded' ? PARTITIONS : 1).keys()];
+  return [...Array(topics[topic].partitions === 'single' ? 1 : SHARDS).keys()];
 }
 
 /** Of each partition the first so many records are looked at. */
@@ -65,6 +71,8 @@ const AHEAD = 1_000_000;
 /** What decodes, and must be passed over all the same. */
 export function absurd(topic: InternalTopic, real: Buffer, foreign?: Buffer): Buffer[] {
   switch (topic) {
+    case 'userRatings':
+      return absurdUserRatings(real, foreign);
     case 'itemRatings':
       return absurdItemRatings(real, foreign);
     case 'userFactors':
@@ -79,10 +87,40 @@ export function absurd(topic: InternalTopic, real: Buffer, foreign?: Buffer): Bu
   }
 }
 
+function absurdUserRatings(real: Buffer, foreign = real): Buffer[] {
+  const event = userRatingsCodec.decode(real);
+  const [rating] = packedUserRatings(event.entries);
+  const [elsewhere] = packedUserRatings(userRatingsCodec.decode(foreign).entries);
+  const encode = (change: Partial<UserRatings>) => userRatingsCodec.encode({ ...event, ...change });
+  const packed = (change: object, ...offsets: number[]): Buffer => {
+    const pack = new UserRatingPack();
+    for (const offset of offsets) {
+      if (rating) pack.add({ ...rating.event, ...change } as RatingEvent, offset);
+    }
+    return pack.bytes;
+  };
+  const whole = packed({}, AHEAD);
+  return [
+    encode({ entries: whole, topic: '' }),
+    encode({ entries: whole, partition: -1 }),
+    encode({ entries: whole, life: -1 }),
+    encode({ entries: whole.subarray(0, -1) }),
+    encode({ entries: Buffer.alloc(100, 0xff) }),
+    encode({ entries: packed({ time: Number.NaN }, AHEAD) }),
+    encode({ entries: packed({ value: Number.POSITIVE_INFINITY }, AHEAD) }),
+    encode({ entries: packed({}, -5) }),
+    encode({ entries: packed({}, AHEAD + 0.5) }),
+    encode({ entries: packed({}, 2 ** 60) }),
+    encode({ entries: packed({}, AHEAD, AHEAD) }),
+    encode({ entries: packed({ user: elsewhere?.event.user }, AHEAD) }),
+  ];
+}
+
 function absurdItemRatings(real: Buffer, foreign = real): Buffer[] {
   const event = itemRatingsCodec.decode(real);
-  const [rating] = packedRatings(event.entries);
-  const [elsewhere] = packedRatings(itemRatingsCodec.decode(foreign).entries);
+  const k = event.factorCount;
+  const [rating] = packedRatings(event.entries, k);
+  const [elsewhere] = packedRatings(itemRatingsCodec.decode(foreign).entries, k);
   const encode = (change: Partial<ItemRatings>) => itemRatingsCodec.encode({ ...event, ...change });
   const packed = (change: object): Buffer => {
     const pack = new ItemRatingPack();
@@ -102,6 +140,10 @@ function absurdItemRatings(real: Buffer, foreign = real): Buffer[] {
     encode({ entries: packed({ sourceOffset: AHEAD + 0.5 }) }),
     encode({ entries: packed({ sourceOffset: 2 ** 60 }) }),
     encode({ entries: packed({ item: elsewhere?.item }) }),
+    encode({ entries: packed({ value: null, old: null }) }),
+    encode({ entries: packed({ vector: new Float32Array(k).fill(Number.NaN) }) }),
+    encode({ entries: whole, factorCount: k + 1 }),
+    encode({ entries: whole, factorCount: -1 }),
   ];
 }
 

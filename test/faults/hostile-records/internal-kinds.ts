@@ -19,8 +19,9 @@ const PASSED_OVER = 'freshet_records_passed_over_total';
 
 /** How many readers in all services pass a record of the topic over. */
 const readers: Readonly<Record<InternalTopic, number>> = {
+  userRatings: 1,
   itemRatings: 1,
-  userFactors: 3, // the item side's replica, the scorer's users, the pusher
+  userFactors: 2, // the scorer's users, the pusher
   itemFactors: 2, // the user side's replica, the catalogue
   gramParts: 1,
   grams: 0, // only the newest of a fetch is looked at: it is not known how many that are

@@ -1,12 +1,12 @@
 /** Transactions: what was committed counts, what was aborted does not, and markers alone are no lag. */
 import { type Topic, topicName, topics } from '@freshet/events';
 import { expect } from 'vitest';
-import { MODEL, PARTITIONS } from './honest-ratings.ts';
+import { MODEL, SHARDS } from './honest-ratings.ts';
 import type { Kind } from './stage.ts';
 
 /** Every partition of every topic of the system. */
 export const everyPartition = (Object.keys(topics) as Topic[]).flatMap((topic) => {
-  const count = topics[topic].partitions === 'sharded' ? PARTITIONS : 1;
+  const count = topics[topic].partitions === 'single' ? 1 : SHARDS;
   const name = topicName(topic, MODEL);
   return Array.from({ length: count }, (_, partition) => ({ topic: name, partition }));
 });
