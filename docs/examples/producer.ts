@@ -1,4 +1,4 @@
-/** A producer of ratings: any Kafka client will do, the key is the user. */
+/** A producer of ratings: any Kafka client will do, with any key. */
 import { Kafka, Partitioners } from 'kafkajs';
 
 export interface Rating {
@@ -12,7 +12,7 @@ export interface Rating {
 
 export async function sendRatings(brokers: string[], ratings: readonly Rating[]): Promise<void> {
   const kafka = new Kafka({ clientId: 'my-shop', brokers });
-  // Kafka's own partitioner: with another one ratings are forwarded, which costs a hop.
+  // Any partitioner will do. By user, ratings of one user come in the order in which they were sent.
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await producer.connect();
   try {
