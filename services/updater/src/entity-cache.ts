@@ -15,6 +15,8 @@ export class EntityCache<E extends Cached> {
   /** As it was when each was last weighed. */
   readonly #weights = new Map<string, number>();
   #bytes = 0;
+  /** As it was last trimmed to. */
+  #limitBytes = 0;
 
   get bytes(): number {
     return this.#bytes;
@@ -27,9 +29,12 @@ export class EntityCache<E extends Cached> {
   get(id: string): E | undefined {
     const entity = this.#entities.get(id);
     if (entity === undefined) return undefined;
-    // A Map keeps the order in which its entries came: the last to be asked for is the last to go.
-    this.#entities.delete(id);
-    this.#entities.set(id, entity);
+    // A Map keeps the order in which its entries came: the last to be asked for is the last to go. While there
+    // is room nobody goes, and the order does not matter.
+    if (2 * this.#bytes > this.#limitBytes) {
+      this.#entities.delete(id);
+      this.#entities.set(id, entity);
+    }
     return entity;
   }
 
@@ -51,6 +56,7 @@ export class EntityCache<E extends Cached> {
   }
 
   trim(limitBytes: number): void {
+    this.#limitBytes = limitBytes;
     if (this.#bytes <= limitBytes) return;
     for (const entity of this.#entities.values()) {
       if (entity.isChanged) continue;

@@ -119,6 +119,8 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
   }
   if (settings.STAGES.includes('intake')) {
     const reader = new RatingReader(ratingRules(settings));
+    // A broker answers the requests of one connection in turn: ratings need not wait behind what the stages send.
+    const publisher = stack.own(await Publisher.open(kafka));
     for (const topic of settings.RATINGS_TOPICS) {
       const parts = { model, shards, reader, publisher, admin, store, agreement, log };
       const intake = new Intake({ ...parts, topic });
