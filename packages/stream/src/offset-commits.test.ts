@@ -50,6 +50,21 @@ describe('where a reader is', () => {
     expect(consumer.commits).toEqual([[two], [{ ...two, offset: '3', metadata: '' }]]);
   });
 
+  // kafkajs commits "from the beginning" by itself when an offset is out of range.
+  it('is told again and again while the partition is held', async () => {
+    useFakeTime();
+    const { consumer, owner, reader, log } = await start('hold', { commitMs: 200 });
+    owner.mended = false;
+    await consumer.fetch(0, 1);
+    await vi.advanceTimersByTimeAsync(200);
+    log.start = 9;
+    await consumer.fetch(9);
+    await vi.advanceTimersByTimeAsync(600);
+    expect(reader.settled).toBe(false);
+    expect(offsetsOf(consumer).slice(-3)).toEqual(['2', '2', '2']);
+    await reader.close();
+  });
+
   it('is told once more when Kafka did not take it, one request after the other', async () => {
     useFakeTime();
     const { consumer, reader } = await start('hold', { commitMs: 200 });

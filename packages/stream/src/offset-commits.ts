@@ -32,6 +32,14 @@ export class OffsetCommits {
     this.#telling = undefined;
   }
 
+  /**
+   * What Kafka was told may no longer be what it knows: kafkajs itself commits "from the beginning" when an
+   * offset is out of range.
+   */
+  doubt(partition: number): void {
+    this.#told.delete(partition);
+  }
+
   /** Resolves also when Kafka was away: the next one tries again. */
   commit(consumer: Committing, positions: ReadonlyMap<number, number>): Promise<void> {
     if (this.#telling !== undefined) return this.#telling;

@@ -361,6 +361,8 @@ export class PartitionReader {
   }
 
   async #commit(): Promise<void> {
+    for (const [at, { phase }] of this.#partitions)
+      if (phase !== 'running') this.#commits.doubt(at);
     if (this.#consumer) await this.#commits.commit(this.#consumer, this.#offsets('reached'));
   }
 
