@@ -35,7 +35,7 @@ export async function startLocalSystem(options: LocalSystemOptions): Promise<voi
   stack.own({ close: async () => lock.release() });
   say('Freshet\n');
   const steps = stepsTo(say);
-  const ports = await planPorts(settings);
+  const ports = await planPorts(settings, stack);
   let serverLost = false;
   const spawned = (child: Child): void => {
     lock.note(child.name, child.pid);

@@ -1,6 +1,8 @@
 /** Which port everything gets: the usual one, or the next free one if it is taken. */
 import type { Settings } from '@freshet/config';
 import { type AnyServiceName, freePort } from '@freshet/local';
+import type { ClosingStack } from '@freshet/telemetry';
+import { claimPort } from './port-claim.ts';
 
 const settingNames = [
   'SCORER_PORT',
@@ -24,12 +26,20 @@ export interface PortPlan {
 
 const usual = { kafka: 9092, controller: 9093, redis: 6379 } as const;
 
-export async function planPorts(given: Settings): Promise<PortPlan> {
+export async function planPorts(
+  given: Settings,
+  stack: Pick<ClosingStack, 'own'>,
+): Promise<PortPlan> {
   const taken = new Set<number>();
   const choose = async (preferred: number): Promise<number> => {
-    const port = await freePort(preferred, taken);
-    taken.add(port);
-    return port;
+    for (;;) {
+      const port = await freePort(preferred, taken);
+      taken.add(port);
+      const release = claimPort(port);
+      if (release === undefined) continue;
+      stack.own({ close: async () => release() });
+      return port;
+    }
   };
   const scorer = await choose(given.SCORER_PORT);
   const page = await choose(given.CONSOLE_PORT);
