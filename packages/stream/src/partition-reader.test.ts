@@ -150,8 +150,17 @@ describe('the log, while it is read', () => {
   it('may end with markers alone: the position passes them', async () => {
     const { consumer, reader } = await start();
     await consumer.fetch(0, 1);
-    consumer.say('end', { partition: 0, lastOffset: '2' });
+    consumer.say('end', { partition: 0, firstOffset: '2', lastOffset: '2' });
     await vi.waitFor(() => expect(reader.positions.get(0)).toBe(3));
+    await reader.close();
+  });
+
+  it('passes no markers that were fetched before it sought what lies in front of them', async () => {
+    const { consumer, owner, reader } = await start();
+    consumer.say('end', { partition: 0, firstOffset: '8', lastOffset: '9' });
+    await consumer.fetch(0, 1);
+    await vi.waitFor(() => expect(owner.applied).toEqual([[0, 1]]));
+    expect(reader.positions.get(0)).toBe(2);
     await reader.close();
   });
 

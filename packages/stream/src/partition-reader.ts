@@ -265,7 +265,9 @@ export class PartitionReader {
     const marks = { partition, messages: [], firstOffset: () => first, lastOffset: () => last };
     try {
       if (!(await this.#continues(owned, feed.fetched, marks))) return;
-      if (owned.feed === feed) feed.push([], next);
+      // Behind a gap they may have been fetched before a seek: the records sought would be passed with them. If
+      // compaction made the gap, the next record moves the position over it.
+      if (owned.feed === feed && Number(first) <= feed.fetched) feed.push([], next);
     } catch {
       // Kafka is away. kafkajs has gone on behind the markers: taking over again brings it back to them.
       owned.interrupt('refused');
