@@ -60,11 +60,13 @@ function offer(heap: usize, score: f32, slot: u32): void {
 }
 
 /**
- * A block: 64 vectors of f32, then their slots u32, their scales f32, their sketches of i8. A vector is its
- * scale times its sketch, within half a scale in each factor.
+ * A block: 64 vectors of f32, then their slots u32, their scales f32, their sketches of i8, and the box they lie in:
+ * the least and the most that one of them goes along each guide (`along` bytes each, a multiple of 16), and the
+ * longest that is left of one beside the guides. A vector is its scale times its sketch, within half a scale in each factor.
  *
- * A query: the vector in f32, the same in i16 (`wide` bytes, a multiple of 32), then its own scale and its
- * allowance, both f32. scale(v) · (scale(q) · Σ of integers + allowance) is never below the score.
+ * A query: the vector in f32, the same in i16 (`wide` bytes, a multiple of 32), then f32: its own scale, its
+ * allowance, its slack, the length of what is left of it beside the guides, and how far it goes along each guide.
+ * scale(v) · (scale(q) · Σ of integers + allowance) is never below the score, nor is what `mostIn` says of the block.
  */
 const VECTORS: usize = 64;
 
@@ -104,15 +106,32 @@ function score(query: usize, vector: usize, bytes: usize): f32 {
   return f32x4.extract_lane(laneSums(sum, zero, zero, zero), 0);
 }
 
+/** No vector in the box scores more: along the guides at one of its ends, beside them by Cauchy–Schwarz. */
+// @ts-ignore: decorator
+@inline
+function mostIn(box: usize, along: usize, tail: usize): f32 {
+  const zero = f32x4.splat(0);
+  let sum = zero;
+  for (let at: usize = 0; at < along; at += 16) {
+    const own = v128.load(tail + at, 16);
+    const least = f32x4.mul(own, v128.load(box + at));
+    sum = f32x4.add(sum, f32x4.max(least, f32x4.mul(own, v128.load(box + along + at))));
+  }
+  const beside = load<f32>(tail, 12) * load<f32>(box + 2 * along);
+  return f32x4.extract_lane(laneSums(sum, zero, zero, zero), 0) + beside + load<f32>(tail, 8);
+}
+
 /** Offers the vectors of one block to one query, leaving out slots that are hidden or have the first bit. */
 export function rankOne(
-  query: usize, block: usize, count: u32, bytes: usize, wide: usize, heap: usize, skip: usize,
+  query: usize, block: usize, count: u32, bytes: usize, wide: usize, along: usize, heap: usize, skip: usize,
 ): void {
   const integers = query + bytes;
   const width = wide >> 1;
   const slots = block + VECTORS * bytes;
   const scales = slots + 4 * VECTORS;
   const sketches = scales + 4 * VECTORS;
+  // Asked this way round, a bound that overflowed counts as hopeful.
+  if (mostIn(sketches + VECTORS * width, along, integers + wide) < load<f32>(heap, 8)) return;
   const ownScale = v128.load32_splat(integers + wide);
   const allowance = v128.load32_splat(integers + wide + 4);
   let threshold = v128.load32_splat(heap + 8);
@@ -138,7 +157,6 @@ export function rankOne(
       v128.load(scales + (<usize>done << 2)),
       f32x4.add(f32x4.mul(sums, ownScale), allowance),
     );
-    // Asked this way round, a bound that overflowed counts as hopeful.
     const hopeless = i32x4.bitmask(f32x4.lt(bounds, threshold));
     if (hopeless == 15) continue;
     for (let lane: u32 = 0; lane < 4; lane++) {
@@ -161,7 +179,7 @@ function consider(
 
 /** The same for four queries that lie `apart` bytes from each other; each has its own bit. */
 export function rankFour(
-  queries: usize, apart: usize, block: usize, count: u32, bytes: usize, wide: usize,
+  queries: usize, apart: usize, block: usize, count: u32, bytes: usize, wide: usize, along: usize,
   h0: usize, h1: usize, h2: usize, h3: usize, skip: usize,
 ): void {
   const q0 = queries + bytes;
@@ -174,6 +192,12 @@ export function rankFour(
   const ownScales = gather(q0 + wide, q1 + wide, q2 + wide, q3 + wide);
   const allowances = gather(q0 + wide + 4, q1 + wide + 4, q2 + wide + 4, q3 + wide + 4);
   let limits = gather(h0 + 8, h1 + 8, h2 + 8, h3 + 8);
+  const box = sketches + VECTORS * width;
+  let most = f32x4.splat(mostIn(box, along, q0 + wide));
+  most = f32x4.replace_lane(most, 1, mostIn(box, along, q1 + wide));
+  most = f32x4.replace_lane(most, 2, mostIn(box, along, q2 + wide));
+  most = f32x4.replace_lane(most, 3, mostIn(box, along, q3 + wide));
+  if (i32x4.bitmask(f32x4.lt(most, limits)) == 15) return;
   for (let done: u32 = 0; done < count; done++) {
     const p = sketches + done * width;
     let a0 = i32x4.splat(0);

@@ -85,6 +85,11 @@ export interface RankedTable extends VectorTable {
   hide(slot: number, hidden: boolean): void;
   isHidden(slot: number): boolean;
   norm(slot: number): number;
+  /**
+   * A direction, in the columns that are not plain, that vectors and most queries go along: searches then look at
+   * fewer. What they find does not depend on it. Takes a while for each vector there is.
+   */
+  lean(direction: Float32Array): void;
 }
 
 /** One search for the best slots by query·v; `best` and `tied` are its answer. */
@@ -147,7 +152,8 @@ export interface Kernels {
   scores(query: Float32Array, table: VectorTable, out: Float32Array): void;
   /** The best slots by query·v where skip[slot] is 0; equal scores go to the lower slot. */
   topN(query: Float32Array, table: VectorTable, skip: Uint8Array | undefined, out: Best): void;
-  rankedTable(factorCount: number): RankedTable;
+  /** `plain`: the last columns, a few that weigh much: searches look at them first. */
+  rankedTable(factorCount: number, plain?: number): RankedTable;
   /** Answers searches exactly, several of them in one pass over memory. */
   search(searches: readonly Search[], table: RankedTable): void;
   /** Every slot that is not hidden and whose score is exactly this one, in no particular order. */

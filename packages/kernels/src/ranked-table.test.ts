@@ -26,6 +26,10 @@ interface Step {
 
 interface World {
   k: number;
+  /** Of the columns, the last so many. */
+  plain: number;
+  /** After which steps the table leans on another direction, and on which. */
+  leans: { after: number; direction: Float32Array }[];
   steps: Step[];
   queries: Float32Array[];
   rooms: number[];
@@ -37,9 +41,14 @@ function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
     fc.array(factor, { minLength: k, maxLength: k }).map((list) => Float32Array.from(list));
   return fc
     .tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 160 }))
-    .chain(([k, m]) =>
+    .chain(([k, m]) => fc.tuple(fc.constant(k), fc.constant(m), fc.nat(k - 1)))
+    .chain(([k, m, plain]) =>
       fc.record({
         k: fc.constant(k),
+        plain: fc.constant(plain),
+        leans: fc.array(fc.record({ after: fc.nat(2 * m), direction: vector(k - plain) }), {
+          maxLength: 2,
+        }),
         steps: fc.array(
           fc.record({
             slot: fc.nat(m),
@@ -56,10 +65,11 @@ function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
 }
 
 /** Slots are handed out alike by every table, so that one script fits all. */
-function play(kernels: Kernels, { k, steps }: World): RankedTable {
-  const table = kernels.rankedTable(k);
+function play(kernels: Kernels, { k, plain, leans, steps }: World): RankedTable {
+  const table = kernels.rankedTable(k, plain);
   const slots = new Map<number, number>();
-  for (const { slot, kind, vector } of steps) {
+  for (const [nth, { slot, kind, vector }] of steps.entries()) {
+    for (const { after, direction } of leans) if (after === nth) table.lean(direction);
     const known = slots.get(slot);
     if (kind === 'write') {
       const target = known ?? table.add();
@@ -75,7 +85,20 @@ function play(kernels: Kernels, { k, steps }: World): RankedTable {
   return table;
 }
 
-function searchesOf({ queries, rooms, excluded }: World): Search[] {
+/** Uniform in [0, 1), a different one each time. */
+function lots(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function searchesOf({
+  queries,
+  rooms,
+  excluded,
+}: Pick<World, 'queries' | 'rooms' | 'excluded'>): Search[] {
   return queries.map((query, nth) => {
     const room = rooms[nth];
     const best = { length: 0, slots: new Uint32Array(room), scores: new Float32Array(room) };
@@ -111,6 +134,58 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
       }),
       RUNS,
     );
+  });
+
+  it('refuses no block that holds one of the best, wherever vectors and queries lean', () => {
+    const draws = lots(SEED);
+    const below = (end: number) => Math.floor(draws() * end);
+    const [k, plain, items] = [12, 3, 3_000];
+    const draw = (scale: number) =>
+      Float32Array.from(
+        { length: k },
+        (_, f) => (f >= k - plain ? scale : 1) * (draws() + draws() + draws() - 1.5),
+      );
+    const tables = [wasm, reference].map((kernels) => kernels.rankedTable(k, plain));
+    const write = (slot: number, vector: Float32Array) => {
+      for (const table of tables) table.write(slot, vector);
+    };
+    for (let item = 0; item < items; item++) {
+      for (const table of tables) table.add();
+      write(item, draw(3));
+    }
+    for (let round = 0; round < 30; round++) {
+      if (round % 3 === 0) for (const table of tables) table.lean(draw(1).subarray(0, k - plain));
+      for (let moved = 0; moved < 500; moved++) write(below(items), draw(3));
+      const leaving = below(items);
+      for (const table of tables) table.remove(leaving);
+      for (const table of tables) expect(table.add()).toBe(leaving);
+      const queries = Array.from({ length: 5 }, () => draw(round % 2 === 0 ? 10 : 0.1));
+      const world = { queries, rooms: [10, 1, 40, 10, 10], excluded: [[], [], [], [], []] };
+      const [found, expected] = [searchesOf(world), searchesOf(world)];
+      wasm.search(found, tables[0]);
+      wasm.search(found.slice(0, 1), tables[0]);
+      reference.search(expected, tables[1]);
+      found.forEach(({ best }, nth) => {
+        expect([...best.slots]).toEqual([...expected[nth].best.slots]);
+      });
+    }
+  });
+
+  it('finds a vector that took the place of one that is gone, in a block of quite other ones', () => {
+    const table = wasm.rankedTable(2);
+    table.lean(Float32Array.of(0, 1));
+    const write = (...vector: number[]) => {
+      const slot = table.add();
+      table.write(slot, Float32Array.from(vector));
+      return slot;
+    };
+    write(1.5, 0.5);
+    const [gone] = Array.from({ length: 64 }, () => write(1, 0));
+    const sought = write(0, 1);
+    table.remove(gone);
+    const best = { length: 0, slots: new Uint32Array(1), scores: new Float32Array(1) };
+    wasm.search([{ query: Float32Array.of(0, 1), excluded: [], best, tied: false }], table);
+    expect(best.slots[0]).toBe(sought);
   });
 
   it('finds, to the bit, the best of all scores that a plain scan computes', () => {

@@ -21,6 +21,8 @@ export class ReferenceRankedTable extends ReferenceTable implements RankedTable 
     return this.#hidden.has(slot);
   }
 
+  lean(): void {}
+
   norm(slot: number): number {
     const vector = new Float32Array(this.factorCount);
     this.read(slot, vector);

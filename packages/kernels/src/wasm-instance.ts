@@ -62,6 +62,7 @@ export interface WasmExports {
     count: number,
     bytes: number,
     wide: number,
+    along: number,
     heap: number,
     skip: number,
   ): void;
@@ -72,6 +73,7 @@ export interface WasmExports {
     count: number,
     bytes: number,
     wide: number,
+    along: number,
     heap0: number,
     heap1: number,
     heap2: number,

@@ -4,6 +4,11 @@
  * grows or shrinks moves to another class as it is written: there is nothing to rebuild, and every search
  * sees every vector as it is now. Beside each vector lies a sketch of it, one byte a factor: most of those
  * that are scanned are refused by their sketch alone, with a quarter of the memory read.
+ *
+ * Whole blocks are refused by the box they lie in: how far their vectors go along a few *guides*, directions that many
+ * queries share (the plain columns, and one direction to lean on), and how long what is left of them is. Along the guides
+ * the best score is known, Cauchy–Schwarz is needed for the rest alone. A box grows with what is written into it, and is
+ * made anew after as many writes as it has vectors.
  */
 
 import type { RankedTable } from './kernels.ts';
@@ -33,6 +38,9 @@ const SCALE_BYTES = 4;
 /** A factor of a sketch is −127 to 127 times the scale of its vector. */
 export const SKETCH_MAX = 127;
 const LEAST_SKETCHED = 1e-30;
+const BOX_TAIL_BYTES = 16;
+/** Stored in single precision, a length must not come out shorter. */
+const ROUNDED_UP = 1 + 2 ** -22;
 
 export class WasmRankedTable implements RankedTable {
   readonly factorCount: number;
@@ -40,8 +48,16 @@ export class WasmRankedTable implements RankedTable {
   readonly stride: number;
   /** Bytes from one sketch to the next. */
   readonly sketchStride: number;
+  /** The last columns that are guides of their own. */
+  readonly plain: number;
+  /** Unit vector in the columns that are not plain; or zeros. */
+  readonly #lean: Float64Array;
   readonly #memory: WasmMemory;
   readonly #nothing: Float32Array;
+  /** Of the vector that is looked at. */
+  readonly #along: Float32Array;
+  /** By block: writes since its box was made. */
+  readonly #writes = new Map<number, number>();
   readonly #slots = new Slots();
   readonly #byNumber = new Map<number, NormClass>();
   /** Longest first. */
@@ -54,9 +70,15 @@ export class WasmRankedTable implements RankedTable {
   /** Address of one byte for each slot: hidden, or left out of a search of the pass that is running. */
   #skip: number;
 
-  constructor(memory: WasmMemory, factorCount: number) {
+  constructor(memory: WasmMemory, factorCount: number, plain = 0) {
     checkFactorCount(factorCount);
+    if (!(plain >= 0 && plain < factorCount)) {
+      throw new RangeError(`of ${factorCount} columns, ${plain} cannot be plain`);
+    }
     this.factorCount = factorCount;
+    this.plain = plain;
+    this.#lean = new Float64Array(factorCount - plain);
+    this.#along = new Float32Array(1 + plain);
     this.stride = Math.ceil(factorCount / 4) * 16;
     this.sketchStride = Math.ceil(factorCount / 16) * 16;
     this.#memory = memory;
@@ -78,6 +100,16 @@ export class WasmRankedTable implements RankedTable {
 
   get classes(): readonly NormClass[] {
     return this.#classes;
+  }
+
+  /** The direction to lean on, and the plain columns. */
+  get guides(): number {
+    return 1 + this.plain;
+  }
+
+  /** Bytes of the least, and of the most, along all guides. */
+  get boxSide(): number {
+    return 16 * Math.ceil(this.guides / 4);
   }
 
   get skip(): number {
@@ -130,6 +162,29 @@ export class WasmRankedTable implements RankedTable {
     return (this.#memory.u8[this.#skip + slot] & HIDDEN) !== 0;
   }
 
+  lean(direction: Float32Array): void {
+    const length = this.#lean.length;
+    checkLength(direction.length, length);
+    const norm = Math.sqrt(direction.reduce((sum, x) => sum + x * x, 0));
+    const isOne = norm > LEAST_SKETCHED && norm < Number.POSITIVE_INFINITY;
+    for (let f = 0; f < length; f++) this.#lean[f] = isOne ? direction[f] / norm : 0;
+    for (const own of this.#classes) {
+      for (let nth = 0; nth < own.blocks.length; nth++) this.#makeBox(own, nth);
+    }
+  }
+
+  /** How far a vector or query goes along each guide, written to `out`; returns how long the rest of it is. */
+  split(vector: Float32Array, out: Float32Array): number {
+    const lean = this.#lean;
+    let along = 0;
+    for (let f = 0; f < lean.length; f++) along += lean[f] * vector[f];
+    let square = 0;
+    for (let f = 0; f < lean.length; f++) square += (vector[f] - along * lean[f]) ** 2;
+    out[0] = along;
+    for (let p = 0; p < this.plain; p++) out[1 + p] = vector[lean.length + p];
+    return Math.sqrt(square) * ROUNDED_UP;
+  }
+
   /** Where a block names the slots of its vectors. */
   slotsOfBlock(block: number): number {
     return block + VECTORS_PER_BLOCK * this.stride;
@@ -150,7 +205,9 @@ export class WasmRankedTable implements RankedTable {
   }
 
   get #blockBytes(): number {
-    return VECTORS_PER_BLOCK * (this.stride + SLOT_BYTES + SCALE_BYTES + this.sketchStride);
+    const vectors =
+      VECTORS_PER_BLOCK * (this.stride + SLOT_BYTES + SCALE_BYTES + this.sketchStride);
+    return vectors + 2 * this.boxSide + BOX_TAIL_BYTES;
   }
 
   /** The vector, its padding, its scale and its sketch. */
@@ -172,6 +229,56 @@ export class WasmRankedTable implements RankedTable {
     f32[scaleAt] = scale;
     for (let f = 0; f < k; f++) i8[sketchAt + f] = isOrdinary ? Math.round(vector[f] / scale) : 0;
     for (let f = k; f < this.sketchStride; f++) i8[sketchAt + f] = 0;
+    this.#enclose(own, index, vector);
+  }
+
+  #boxAt(block: number): number {
+    return (block + this.#blockBytes - 2 * this.boxSide - BOX_TAIL_BYTES) / 4;
+  }
+
+  /** Lets the box of a vector's block hold it. */
+  #enclose(own: NormClass, index: number, vector: Float32Array): void {
+    const nth = index >> BLOCK_SHIFT;
+    const block = own.blocks[nth];
+    const writes = (this.#writes.get(block) ?? 0) + 1;
+    this.#writes.set(block, writes);
+    if (writes > VECTORS_PER_BLOCK) this.#makeBox(own, nth);
+    else this.#widen(this.#boxAt(block), vector);
+  }
+
+  /** Around all vectors of a block as they are now. */
+  #makeBox(own: NormClass, nth: number): void {
+    const block = own.blocks[nth];
+    const box = this.#boxAt(block);
+    this.#emptyBox(box);
+    this.#writes.set(block, 0);
+    const { f32 } = this.#memory;
+    const end = Math.min(VECTORS_PER_BLOCK, own.count - nth * VECTORS_PER_BLOCK);
+    for (let e = 0, at = block / 4; e < end; e++, at += this.stride / 4) {
+      this.#widen(box, f32.subarray(at, at + this.factorCount));
+    }
+  }
+
+  #emptyBox(box: number): void {
+    const { f32 } = this.#memory;
+    const side = this.boxSide / 4;
+    // The padding is 0: nothing goes along guides that are not there.
+    f32.fill(0, box, box + 2 * side + 1);
+    f32.fill(Number.POSITIVE_INFINITY, box, box + this.guides);
+    f32.fill(Number.NEGATIVE_INFINITY, box + side, box + side + this.guides);
+  }
+
+  #widen(box: number, vector: Float32Array): void {
+    const { f32 } = this.#memory;
+    const side = this.boxSide / 4;
+    const left = this.split(vector, this.#along);
+    for (let g = 0; g < this.guides; g++) {
+      const along = this.#along[g];
+      // Written so that what is no number stays, and refuses nothing.
+      if (!(along >= f32[box + g])) f32[box + g] = along;
+      if (!(along <= f32[box + side + g])) f32[box + side + g] = along;
+    }
+    if (!(left <= f32[box + 2 * side])) f32[box + 2 * side] = left;
   }
 
   #scaleAt({ blocks }: NormClass, index: number): number {
@@ -218,6 +325,8 @@ export class WasmRankedTable implements RankedTable {
       const moved = u32[this.#slotCell(source, last)];
       u32[this.#slotCell(source, index)] = moved;
       this.#indexOf[moved] = index;
+      const at = this.#vectorAt(source, index) / 4;
+      this.#enclose(source, index, f32.subarray(at, at + this.factorCount));
     }
     if ((last & (VECTORS_PER_BLOCK - 1)) === 0) {
       const emptied = source.blocks.pop();
@@ -238,9 +347,11 @@ export class WasmRankedTable implements RankedTable {
 
   #takeBlock(): number {
     const free = this.#freeBlocks.pop();
-    if (free !== undefined) return free;
-    this.#blockCount++;
-    return this.#memory.allocate(this.#blockBytes);
+    if (free === undefined) this.#blockCount++;
+    const block = free ?? this.#memory.allocate(this.#blockBytes);
+    this.#emptyBox(this.#boxAt(block));
+    this.#writes.set(block, 0);
+    return block;
   }
 
   #growSlots(): void {

@@ -23,7 +23,10 @@ const UNDERFLOW = 1e-42;
 /** A query is −32,000 to 32,000 times its scale: 64 products of that and a sketch fit 32 bits. */
 const QUERY_MAX = 32_000;
 const LEAST_SKETCHED = 1e-30;
+/** Scale, allowance, slack and the length of what is left of a query. */
 const QUERY_TAIL_BYTES = 16;
+/** For each factor: of a score, of the guides of both sides and their sum, of lengths. */
+const ROUNDINGS = 8;
 
 interface Running {
   readonly search: Search;
@@ -125,6 +128,8 @@ export class WasmSearch {
     const { skip, stride, classes } = table;
     const apart = queryBytes(table);
     const wide = 2 * table.sketchStride;
+    const along = table.boxSide;
+    const slack = (queries + stride + wide) / 4 + 2;
     const [h0, h1, h2, h3] = [0, 1, 2, 3].map((nth) => running[nth]?.heap ?? idle);
     for (let at = 0; at < classes.length; at++) {
       const { blocks, count, longest } = classes[at];
@@ -133,6 +138,8 @@ export class WasmSearch {
       for (let nth = 0; nth < running.length; nth++) {
         const threshold = running[nth].heap / 4 + 2;
         const bound = running[nth].norm * longest + UNDERFLOW;
+        f32[slack + (nth * apart) / 4] =
+          ROUNDINGS * EPSILON * table.factorCount * bound + UNDERFLOW;
         if (bound < f32[threshold]) f32[threshold] = Number.POSITIVE_INFINITY;
         else if (f32[threshold] < Number.POSITIVE_INFINITY) open++;
       }
@@ -140,10 +147,11 @@ export class WasmSearch {
       for (let nth = 0; nth < blocks.length; nth++) {
         const here = Math.min(VECTORS_PER_BLOCK, count - nth * VECTORS_PER_BLOCK);
         if (running.length === 1) {
-          this.#exports.rankOne(queries, blocks[nth], here, stride, wide, h0, skip);
+          this.#exports.rankOne(queries, blocks[nth], here, stride, wide, along, h0, skip);
         } else {
           const block = blocks[nth];
-          this.#exports.rankFour(queries, apart, block, here, stride, wide, h0, h1, h2, h3, skip);
+          const sizes = [here, stride, wide, along] as const;
+          this.#exports.rankFour(queries, apart, block, ...sizes, h0, h1, h2, h3, skip);
         }
       }
     }
@@ -210,6 +218,8 @@ export class WasmSearch {
     const end = (integers + 2 * table.sketchStride) / 4;
     f32[end] = scale;
     f32[end + 1] = (halfSteps + rounding + whole) * (1 + 4 * EPSILON) + LEAST_SKETCHED;
+    const along = f32.subarray(end + 4, end + 4 + table.guides);
+    f32[end + 3] = table.split(query, along);
   }
 
   #put(vector: Float32Array, address: number, stride: number): void {
@@ -219,8 +229,8 @@ export class WasmSearch {
   }
 }
 
-function queryBytes({ stride, sketchStride }: WasmRankedTable): number {
-  return stride + 2 * sketchStride + QUERY_TAIL_BYTES;
+function queryBytes({ stride, sketchStride, boxSide }: WasmRankedTable): number {
+  return stride + 2 * sketchStride + QUERY_TAIL_BYTES + boxSide;
 }
 
 /** Cauchy–Schwarz bounds the exact product; a sum of k rounded products may exceed it by k roundings. */
