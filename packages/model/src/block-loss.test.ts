@@ -3,6 +3,7 @@
 import { referenceKernels, wasmKernels } from '@freshet/kernels';
 import { describe, expect, it } from 'vitest';
 import { BlockLoss } from './block-loss.ts';
+import { firstTheta } from './combiner.ts';
 import { Gram, type Grams } from './gram.ts';
 import { HalfStep } from './half-step.ts';
 import { losses } from './loss.ts';
@@ -53,7 +54,7 @@ function problem(seed: number, settings: ModelSettings, side: Side) {
   const grams: Grams = {
     user: side === 'user' ? near : far,
     item: side === 'user' ? far : near,
-    ratings: 15,
+    ...{ ratings: 15, values: 30, clock: 0, theta: firstTheta() },
   };
   return { others, row, grams, own: draw() };
 }

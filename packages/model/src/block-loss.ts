@@ -6,7 +6,7 @@
 import type { Kernels, Quadratic, Row, VectorTable } from '@freshet/kernels';
 import type { Gram, Grams } from './gram.ts';
 import { type Loss, losses } from './loss.ts';
-import { priorWeight } from './prior-weight.ts';
+import { priorWeight, shrinkage, type TargetLine, targetLine } from './prior-weight.ts';
 import type { SmoothBlock } from './projected-descent.ts';
 import type { ModelSettings, Side } from './settings.ts';
 
@@ -21,6 +21,9 @@ export class BlockLoss implements SmoothBlock {
   #predictions = new Float32Array(0);
   #coefficients = new Float32Array(0);
   #alpha = 0;
+  /** What a known rating takes back of the prior, as a share of α. */
+  #known = 0;
+  #target: TargetLine = { base: 0, slope: 1 };
   #shrinkage = 0;
   #row: Row | undefined;
   #others: VectorTable | undefined;
@@ -46,14 +49,16 @@ export class BlockLoss implements SmoothBlock {
     };
   }
 
-  /** Names the block: whose row, which neighbours, everything else through the grams. */
-  face(side: Side, row: Row, others: VectorTable, grams: Grams): void {
+  /** Names the block: whose row, which neighbours, everything else through the grams; `weight` is an item's. */
+  face(side: Side, row: Row, others: VectorTable, grams: Grams, weight = 1): void {
     this.#row = row;
     this.#others = others;
     this.#facing = side === 'user' ? grams.item : grams.user;
-    this.#alpha = priorWeight(this.#settings.rho, grams);
+    this.#alpha = Math.min(1, priorWeight(this.#settings.rho, grams) * weight);
+    this.#known = this.#settings.priorCells === 'unknown' ? this.#alpha : 0;
+    this.#target = targetLine(this.#settings, grams);
     const own = grams[side];
-    this.#shrinkage = side === 'user' ? this.#settings.userShrinkage : this.#settings.itemShrinkage;
+    this.#shrinkage = shrinkage(this.#settings, side, grams);
     const mean = side === 'user' && own.count > 0 ? 1 / own.count : 0;
     for (let f = 0; f < this.#center.length; f++) this.#center[f] = mean * own.sum[f];
     if (this.#predictions.length < row.length) {
@@ -69,14 +74,16 @@ export class BlockLoss implements SmoothBlock {
   value(own: Float32Array): number {
     const { row, others, facing } = this.#faced();
     const { priorValue } = this.#settings;
-    const alpha = this.#alpha;
+    const alpha = this.#known;
+    const { base, slope } = this.#target;
     this.#kernels.rowDots(own, row.slots, row.length, others, this.#predictions);
     let total = this.#priorOverAll(own, facing) + this.#shrinkageOf(own);
     for (let e = 0; e < row.length; e++) {
       const x = this.#predictions[e];
       const unknown = this.loss.squaredPrior ? (x - priorValue) ** 2 : x;
       total +=
-        row.copies[e] * (row.weights[e] * this.loss.error(row.values[e], x) - alpha * unknown);
+        row.copies[e] *
+        (row.weights[e] * this.loss.error(base + slope * row.values[e], x) - alpha * unknown);
     }
     return total;
   }
@@ -86,11 +93,13 @@ export class BlockLoss implements SmoothBlock {
     const { row, others, facing } = this.#faced();
     const { priorValue } = this.#settings;
     const alpha = this.#alpha;
+    const { base, slope } = this.#target;
     for (let e = 0; e < row.length; e++) {
       const x = this.#predictions[e];
       const unknown = this.loss.squaredPrior ? 2 * (x - priorValue) : 1;
+      const target = base + slope * row.values[e];
       this.#coefficients[e] =
-        row.copies[e] * (row.weights[e] * this.loss.slope(row.values[e], x) - alpha * unknown);
+        row.copies[e] * (row.weights[e] * this.loss.slope(target, x) - this.#known * unknown);
     }
     for (let f = 0; f < own.length; f++) {
       const linear = this.loss.squaredPrior ? -2 * priorValue : 1;
@@ -113,15 +122,17 @@ export class BlockLoss implements SmoothBlock {
     const { curvatures, pulls } = q;
     const { copies, weights, values } = row;
     const linear = alpha * priorValue;
-    const square = linear * priorValue;
-    let constant = square * facing.count;
+    const known = this.#known;
+    const { base, slope } = this.#target;
+    let constant = linear * priorValue * facing.count;
     for (let e = 0; e < row.length; e++) {
       const stands = copies[e];
       const weight = stands * weights[e];
-      const pull = weight * values[e];
-      curvatures[e] = weight - stands * alpha;
-      pulls[e] = pull - stands * linear;
-      constant += pull * values[e] - stands * square;
+      const target = base + slope * values[e];
+      const pull = weight * target;
+      curvatures[e] = weight - stands * known;
+      pulls[e] = pull - stands * known * priorValue;
+      constant += pull * target - stands * known * priorValue * priorValue;
     }
     q.scale = alpha;
     q.matrix = facing.matrix;

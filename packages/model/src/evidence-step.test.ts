@@ -1,5 +1,6 @@
 import { type Kernels, referenceKernels, wasmKernels } from '@freshet/kernels';
 import { describe, expect, it } from 'vitest';
+import { firstTheta } from './combiner.ts';
 import { BadSettings } from './errors.ts';
 import { Evidence } from './evidence.ts';
 import { EvidenceStep } from './evidence-step.ts';
@@ -11,9 +12,13 @@ import { defaultModel, type ModelSettings } from './settings.ts';
 
 const SEED = 4_162;
 const K = 9;
+/** How much unknown ratings of the item weigh. */
+const WEIGHT = 1.7;
 const base: ModelSettings = { ...defaultModel, factorCount: K, itemShrinkage: 2 };
 const forms: [string, ModelSettings][] = [
   ['squared', base],
+  ['squared, prior on unknown ratings alone', { ...base, priorCells: 'unknown' }],
+  ['squared, values as they are', { ...base, targets: 'values', shrinkageGrowth: 0 }],
   ['squared, three directions', { ...base, conjugateSteps: 3 }],
   ['squared without prior', { ...base, rho: 0 }],
   ['squared with a penalty', { ...base, lambda: 0.3 }],
@@ -25,7 +30,10 @@ const forms: [string, ModelSettings][] = [
 function world(kernels: Kernels, settings: ModelSettings, count: number) {
   const random = new Random(SEED + count);
   const draw = () => Float32Array.from({ length: K }, () => Math.abs(random.normal()) / 3);
-  const grams: Grams = { user: Gram.zero(K), item: Gram.zero(K), ratings: 40 * count };
+  const grams: Grams = {
+    ...{ user: Gram.zero(K), item: Gram.zero(K) },
+    ...{ ratings: 40 * count, values: 130 * count, clock: 0, theta: firstTheta() },
+  };
   for (let other = 0; other < 50; other++) grams.item.move(undefined, draw());
   const table = kernels.table(K);
   const row = emptyRow(count);
@@ -49,8 +57,10 @@ describe.each(forms)('a half-step on evidence, %s', (_, settings) => {
     for (const kernels of [wasmKernels(), referenceKernels()]) {
       const { grams, table, row, evidence, start } = world(kernels, settings, count);
       const [own, expected] = [start.slice(), start.slice()];
-      const descent = { ...new EvidenceStep(kernels, settings).run(own, evidence, grams) };
-      const oracle = new HalfStep(kernels, settings).run('item', expected, row, table, grams);
+      const step = new EvidenceStep(kernels, settings);
+      const descent = { ...step.run(own, evidence, grams, WEIGHT) };
+      const rows = new HalfStep(kernels, settings);
+      const oracle = rows.run('item', expected, row, table, grams, WEIGHT);
       expect(descent.after).toBeLessThanOrEqual(descent.before);
       expect(descent.before - descent.after).toBeCloseTo(oracle.before - oracle.after, 1);
       const size = Math.max(...expected.map(Math.abs));
@@ -63,9 +73,15 @@ describe.each(forms)('a half-step on evidence, %s', (_, settings) => {
 
 describe('a half-step on evidence', () => {
   it('lets a sample stand for all ratings: each pair counts for as many', () => {
-    const settings: ModelSettings = { ...base, loss: 'absolute', rho: 0, itemShrinkage: 288 };
+    const settings: ModelSettings = {
+      ...{ ...base, loss: 'absolute', rho: 0, targets: 'values' },
+      ...{ itemShrinkage: 288, shrinkageGrowth: 0 },
+    };
     const kernels = wasmKernels();
-    const grams: Grams = { user: Gram.zero(K), item: Gram.zero(K), ratings: 1 };
+    const grams: Grams = {
+      ...{ user: Gram.zero(K), item: Gram.zero(K) },
+      ...{ ratings: 1, values: 5, clock: 0, theta: firstTheta() },
+    };
     const vector = new Float32Array(K).fill(0.5);
     const ends = [256, 2_560].map((count) => {
       const evidence = Evidence.empty(settings);

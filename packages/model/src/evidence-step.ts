@@ -9,7 +9,7 @@ import { type EvidenceSample, MOST_PAIRS } from './evidence-sample.ts';
 import { EvidenceSums } from './evidence-sums.ts';
 import type { Grams } from './gram.ts';
 import { HalfStep } from './half-step.ts';
-import { priorWeight } from './prior-weight.ts';
+import { priorWeight, shrinkage, targetLine } from './prior-weight.ts';
 import { ProjectedDescent } from './projected-descent.ts';
 import { emptyRow } from './row-window.ts';
 import { checkSettings, type ModelSettings } from './settings.ts';
@@ -29,7 +29,7 @@ export class EvidenceStep {
 
   constructor(kernels: Kernels, settings: ModelSettings) {
     checkSettings({ ...settings, items: 'evidence' });
-    const { factorCount, itemShrinkage, lambda } = settings;
+    const { factorCount, lambda } = settings;
     this.#kernels = kernels;
     this.#settings = settings;
     this.#quadratic = {
@@ -37,7 +37,7 @@ export class EvidenceStep {
       triangle: new Float32Array(),
       scale: 0,
       matrix: new Float64Array(),
-      ridge: itemShrinkage,
+      ridge: 0,
       linear: new Float32Array(factorCount),
     };
     this.#block = new SummedBlock(kernels, factorCount);
@@ -47,39 +47,45 @@ export class EvidenceStep {
   }
 
   /**
-   * Moves `own` in place. Returns the block loss before and after, for sums without what does not depend on
+   * Moves `own` in place; unknown ratings of the item weigh α·`weight`. Returns the block loss before and after, for sums without what does not depend on
    * `own`, in an object that the next run overwrites.
    */
-  run(own: Float32Array, { form }: Evidence, grams: Grams): Readonly<Descent> {
-    if (!(form instanceof EvidenceSums)) return this.#onSample(own, form, grams);
-    return this.#settings.lambda === 0
-      ? this.#onSums(own, form, grams)
-      : this.#onPenalizedSums(own, form, grams);
+  run(own: Float32Array, { form }: Evidence, grams: Grams, weight = 1): Readonly<Descent> {
+    if (!(form instanceof EvidenceSums)) return this.#onSample(own, form, grams, weight);
+    this.#faceSums(form, grams, weight);
+    const { conjugateSteps, lambda } = this.#settings;
+    if (lambda === 0) {
+      this.#kernels.descendSums(this.#quadratic, conjugateSteps, own, this.#outcome);
+    } else {
+      this.#block.face(this.#quadratic);
+      this.#projected.run(this.#block, conjugateSteps, own, this.#outcome);
+    }
+    return this.#outcome;
   }
 
-  /** [(1 − α)A + αS + μI]h = b: each rating takes back the α that S charged for it as unknown. */
-  #onSums(own: Float32Array, { sums }: EvidenceSums, grams: Grams): Readonly<Descent> {
+  /**
+   * [A + αS + μI]h = b, with (1 − α)A where the prior is on unknown ratings alone: each known one then takes
+   * back the α that S charged for it.
+   */
+  #faceSums(sums: EvidenceSums, grams: Grams, weight: number): void {
     const f = this.#quadratic;
-    const alpha = priorWeight(this.#settings.rho, grams);
-    f.weight = 1 - alpha;
-    f.triangle = sums;
+    const settings = this.#settings;
+    const alpha = Math.min(1, priorWeight(settings.rho, grams) * weight);
+    f.weight = settings.priorCells === 'unknown' ? 1 - alpha : 1;
+    f.triangle = sums.sums;
     f.scale = alpha;
     f.matrix = grams.user.matrix;
-    const start = sums.length - own.length;
-    for (let i = 0; i < own.length; i++) f.linear[i] = sums[start + i];
-    this.#kernels.descendSums(f, this.#settings.conjugateSteps, own, this.#outcome);
-    return this.#outcome;
-  }
-
-  #onPenalizedSums(own: Float32Array, sums: EvidenceSums, grams: Grams): Readonly<Descent> {
-    const { rho, itemShrinkage, conjugateSteps } = this.#settings;
-    this.#block.face(sums, grams.user.matrix, priorWeight(rho, grams), itemShrinkage);
-    this.#projected.run(this.#block, conjugateSteps, own, this.#outcome);
-    return this.#outcome;
+    f.ridge = shrinkage(settings, 'item', grams);
+    sums.pullTo(targetLine(settings, grams), f.linear);
   }
 
   /** As on a row, each pair of which stands for as many ratings. */
-  #onSample(own: Float32Array, sample: EvidenceSample, grams: Grams): Readonly<Descent> {
+  #onSample(
+    own: Float32Array,
+    sample: EvidenceSample,
+    grams: Grams,
+    weight: number,
+  ): Readonly<Descent> {
     const { pairs, count } = sample;
     const row = this.#row;
     row.length = pairs.length;
@@ -90,6 +96,6 @@ export class EvidenceStep {
       row.slots[entry] = entry;
       row.values[entry] = pairs.valueAt(entry);
     }
-    return this.#halfStep.run('item', own, row, this.#table, grams);
+    return this.#halfStep.run('item', own, row, this.#table, grams, weight);
   }
 }

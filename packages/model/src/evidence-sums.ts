@@ -1,6 +1,6 @@
 /**
- * Evidence for the squared loss: A = Σ w·wᵀ and b = Σ r·w are all that the gradient of an item needs of its
- * ratings (eq:fast_gradient, summed). The first pairs (r, w) are kept too: few of them take fewer bytes than
+ * Evidence for the squared loss: A = Σ w·wᵀ, Σ r·w and Σ w are all that the gradient of an item needs of its
+ * ratings (eq:fast_gradient, summed), whatever line from values to targets is drawn later. The first pairs (r, w) are kept too: few of them take fewer bytes than
  * the sums, and what is taken back goes without a residue.
  *
  * The same ratings leave the same bytes, however they were batched and whenever they were stored: sums change
@@ -16,13 +16,14 @@ import {
   unpackCells,
 } from './float-bytes.ts';
 import { PairList } from './pair-list.ts';
+import type { TargetLine } from './prior-weight.ts';
 import { sharedKernels } from './shared-kernels.ts';
 
 /** About as many bytes as the sums take at k = 32. */
 const KEPT_PAIRS = 16;
 
 export class EvidenceSums {
-  /** The lower triangle of A, row after row, then b. */
+  /** The lower triangle of A, row after row, then Σ r·w, then Σ w. */
   readonly sums: Float32Array;
   readonly #factorCount: number;
   /** Undefined once there have been too many: from then on the sums are all there is. */
@@ -46,22 +47,30 @@ export class EvidenceSums {
   }
 
   get #triangle(): Float32Array {
-    return this.sums.subarray(0, -this.#factorCount);
+    return this.sums.subarray(0, -2 * this.#factorCount);
   }
 
-  get #pull(): Float32Array {
-    return this.sums.subarray(-this.#factorCount);
+  get #vectors(): Float32Array {
+    return this.sums.subarray(-2 * this.#factorCount);
+  }
+
+  /** out = b = Σ y·w of the targets y. */
+  pullTo({ base, slope }: TargetLine, out: Float32Array): void {
+    const k = this.#factorCount;
+    const plain = this.sums.length - k;
+    const rated = plain - k;
+    for (let f = 0; f < k; f++) out[f] = slope * this.sums[rated + f] + base * this.sums[plain + f];
   }
 
   get byteLength(): number {
     return this.sums.byteLength + (this.#pairs?.byteLength ?? 0);
   }
 
-  /** The pairs as long as there are any, then A with 28 bits a cell, and b. */
+  /** The pairs as long as there are any, then A with 28 bits a cell, and the sums of vectors. */
   toBytes(): Uint8Array {
     if (this.#pairs) return floatsToBytes(this.#pairs.floats);
     const triangle = packCells(this.#triangle);
-    const pull = floatsToBytes(this.#pull);
+    const pull = floatsToBytes(this.#vectors);
     const bytes = new Uint8Array(triangle.length + pull.length);
     bytes.set(triangle);
     bytes.set(pull, triangle.length);
@@ -72,7 +81,7 @@ export class EvidenceSums {
     const isFolded = reach > KEPT_PAIRS;
     const packed = packedLength(this.#triangle.length);
     const k = this.#factorCount;
-    const expected = isFolded ? packed + 4 * k : 4 * count * (k + 1);
+    const expected = isFolded ? packed + 8 * k : 4 * count * (k + 1);
     if (bytes.length !== expected || count > reach) {
       throw new RangeError(`${count} ratings of ${reach} take ${expected}, not ${bytes.length}`);
     }
@@ -81,7 +90,7 @@ export class EvidenceSums {
     this.#pairs = isFolded ? undefined : new PairList(k, bytesToFloats(bytes));
     if (this.#pairs) return this.#sumPairs(this.#pairs);
     unpackCells(bytes.subarray(0, packed), this.#triangle);
-    this.#pull.set(bytesToFloats(bytes.subarray(packed)));
+    this.#vectors.set(bytesToFloats(bytes.subarray(packed)));
   }
 
   add(value: number, vector: Float32Array): void {
@@ -97,7 +106,7 @@ export class EvidenceSums {
     if (this.#pairs) {
       this.#pairs.setValue(placeOf(this.#pairs, old, vector), value);
       this.#sumPairs(this.#pairs);
-    } else this.#addPull(Math.fround(value) - Math.fround(old), vector);
+    } else this.#addVector(Math.fround(value) - Math.fround(old), 0, vector);
   }
 
   /** Once folded, a residue stays of a vector that has moved since; without ratings nothing stays. */
@@ -125,12 +134,17 @@ export class EvidenceSums {
 
   #addPair(sign: 1 | -1, value: number, vector: Float32Array): void {
     sharedKernels().syrTriangle(sign, vector, this.sums);
-    this.#addPull(sign * Math.fround(value), vector);
+    this.#addVector(sign * Math.fround(value), sign, vector);
   }
 
-  #addPull(scale: number, vector: Float32Array): void {
-    const start = this.sums.length - vector.length;
-    for (let f = 0; f < vector.length; f++) this.sums[start + f] += scale * vector[f];
+  #addVector(value: number, count: number, vector: Float32Array): void {
+    const k = vector.length;
+    const plain = this.sums.length - k;
+    const rated = plain - k;
+    for (let f = 0; f < k; f++) {
+      this.sums[rated + f] += value * vector[f];
+      this.sums[plain + f] += count * vector[f];
+    }
   }
 }
 
@@ -140,5 +154,5 @@ function placeOf(pairs: PairList, old: number, vector: Float32Array): number {
 }
 
 function sumsLength(factorCount: number): number {
-  return (factorCount * (factorCount + 1)) / 2 + factorCount;
+  return (factorCount * (factorCount + 1)) / 2 + 2 * factorCount;
 }

@@ -39,7 +39,7 @@ function ratings(count: number, seed = SEED): EvidenceChange[] {
   });
 }
 
-/** A and b by their definition, in double precision. */
+/** A, Σ r·w and Σ w by their definition, in double precision. */
 function naive(pairs: readonly { value: number; vector: Float32Array }[]): number[] {
   const triangle: number[] = [];
   for (let row = 0; row < K; row++) {
@@ -47,10 +47,11 @@ function naive(pairs: readonly { value: number; vector: Float32Array }[]): numbe
       triangle.push(pairs.reduce((sum, { vector }) => sum + vector[row] * vector[col], 0));
     }
   }
-  const pull = Array.from({ length: K }, (_, f) =>
-    pairs.reduce((sum, { value, vector }) => sum + value * vector[f], 0),
-  );
-  return [...triangle, ...pull];
+  const weighed = (weightOf: (value: number) => number) =>
+    Array.from({ length: K }, (_, f) =>
+      pairs.reduce((sum, { value, vector }) => sum + weightOf(value) * vector[f], 0),
+    );
+  return [...triangle, ...weighed((value) => value), ...weighed(() => 1)];
 }
 
 function expectNear(actual: Float32Array, expected: readonly number[], count: number): void {
@@ -64,7 +65,7 @@ function expectNear(actual: Float32Array, expected: readonly number[], count: nu
 }
 
 describe(`evidence in sums (seed ${SEED})`, () => {
-  it.each([1, 15, 16, 17, 500])('of %i ratings is A and b by their definition', (count) => {
+  it.each([1, 15, 16, 17, 500])('of %i ratings is its sums by their definition', (count) => {
     const changes = ratings(count);
     const evidence = fold(Evidence.empty(squared), changes);
     expect(evidence.count).toBe(count);
@@ -72,16 +73,18 @@ describe(`evidence in sums (seed ${SEED})`, () => {
     expectNear(sumsOf(evidence), naive(pairs), count);
   });
 
-  it('changes b alone when a rating changes, by the present vector once it is folded', () => {
+  it('changes Σ r·w alone when a rating changes, by the present vector once it is folded', () => {
     const changes = ratings(40);
     const evidence = fold(Evidence.empty(squared), changes);
     const before = sumsOf(evidence).slice();
     const vector = vectorOf(new Random(1));
     evidence.apply({ value: 1, old: 4, vector }, 0);
     const after = sumsOf(evidence);
-    expect(after.subarray(0, -K)).toEqual(before.subarray(0, -K));
+    expect(after.subarray(0, -2 * K)).toEqual(before.subarray(0, -2 * K));
+    expect(after.subarray(-K)).toEqual(before.subarray(-K));
     vector.forEach((factor, f) => {
-      expect(after.at(f - K)).toBeCloseTo((before.at(f - K) ?? 0) - 3 * factor, 5);
+      const at = f - 2 * K;
+      expect(after.at(at)).toBeCloseTo((before.at(at) ?? 0) - 3 * factor, 5);
     });
     expect(evidence.count).toBe(40);
   });
@@ -119,6 +122,27 @@ describe(`evidence in sums (seed ${SEED})`, () => {
     expect(changed.count).toBe(3);
   });
 
+  it.each([3, 40])('of %i ratings pulls to Σ y·w, whatever line gives the targets y', (count) => {
+    const changes = ratings(count);
+    const { form } = fold(Evidence.empty(squared), changes);
+    if (!(form instanceof EvidenceSums)) throw new TypeError('no sums');
+    const pull = new Float32Array(K);
+    for (const line of [
+      { base: 0, slope: 1 },
+      { base: 0.75, slope: 0.07 },
+      { base: 1, slope: 0 },
+    ]) {
+      form.pullTo(line, pull);
+      pull.forEach((cell, f) => {
+        const expected = changes.reduce(
+          (sum, { value, vector }) => sum + (line.base + line.slope * (value ?? 0)) * vector[f],
+          0,
+        );
+        expect(cell).toBeCloseTo(expected, 4);
+      });
+    }
+  });
+
   it('has the same bits however often it was stored in between', () => {
     const random = new Random(SEED);
     const once = Evidence.empty(squared);
@@ -134,7 +158,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
     }
   });
 
-  it('takes 1,984 bytes at k = 32 once it is folded, and one pair after the other before', () => {
+  it('takes 2,112 bytes at k = 32 once it is folded, and one pair after the other before', () => {
     const settings = { ...squared, factorCount: 32 };
     const evidence = Evidence.empty(settings);
     const sizes = Array.from({ length: 40 }, (_, at) => {
@@ -142,7 +166,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
       return evidence.toBytes().byteLength;
     });
     const pairs = Array.from({ length: 16 }, (_, at) => 8 + 4 * 33 * (at + 1));
-    expect(sizes).toEqual([...pairs, ...new Array<number>(24).fill(8 + 1_848 + 128)]);
+    expect(sizes).toEqual([...pairs, ...new Array<number>(24).fill(8 + 1_848 + 256)]);
   });
 
   it('survives its bytes for every number of factors', () => {
@@ -155,7 +179,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
       }
       const bytes = evidence.toBytes();
       const cells = (k * (k + 1)) / 2;
-      expect(bytes.length).toBe(8 + Math.ceil(3.5 * cells) + 4 * k);
+      expect(bytes.length).toBe(8 + Math.ceil(3.5 * cells) + 8 * k);
       const restored = sumsOf(Evidence.fromBytes(bytes, settings));
       // `toEqual` takes seconds for so many cells.
       expect(sumsOf(evidence).every((cell, at) => Object.is(cell, restored[at]))).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { factorize, objective, type Progress } from './factorize.ts';
 import { OnlineModel } from './online-model.ts';
-import { priorWeight } from './prior-weight.ts';
+import { priorWeight, shrinkage, targetLine } from './prior-weight.ts';
 import { Random } from './random.ts';
 import { defaultModel, type ModelSettings, paperModel } from './settings.ts';
 
@@ -17,7 +17,8 @@ const forms: [string, ModelSettings][] = [
   ['squared, prior value 1', { ...paperModel, factorCount: 4, priorValue: 1 }],
   ['absolute', { ...paperModel, factorCount: 4, loss: 'absolute', rho: 0.2, lambda: 0.1 }],
   ['Kullback-Leibler', { ...paperModel, factorCount: 4, loss: 'kullback-leibler', rho: 0.2 }],
-  ['default', { ...defaultModel, factorCount: 4, userShrinkage: 2, itemShrinkage: 1 }],
+  // Who rates what is chance here, so only the values tell the tastes apart; α·c stays below 1.
+  ['default model’s', { ...defaultModel, factorCount: 4, rho: 0.2, valueWeight: 1 }],
 ];
 
 /** Two tastes, some noise, about half of the cells rated. */
@@ -46,8 +47,12 @@ function vectorsOf(model: OnlineModel): number[][] {
 
 /** eq:prior_problem as it is written: every cell visited. */
 function naiveObjective(model: OnlineModel): number {
-  const { loss, lambda, rho, priorValue, userShrinkage, itemShrinkage } = model.settings;
+  const { loss, lambda, rho, priorValue, priorCells } = model.settings;
   const alpha = priorWeight(rho, model.grams);
+  const { base, slope } = targetLine(model.settings, model.grams);
+  const [ofUser, ofItem] = (['user', 'item'] as const).map((side) =>
+    shrinkage(model.settings, side, model.grams),
+  );
   const error = (rating: number, x: number) => {
     if (loss === 'squared') return (rating - x) ** 2;
     if (loss === 'absolute') return Math.abs(rating - x);
@@ -59,7 +64,9 @@ function naiveObjective(model: OnlineModel): number {
     for (const item of model.items.ids()) {
       const value = rated.get(item);
       const x = model.score(user, item);
-      total += value === undefined ? alpha * error(priorValue, x) : error(value, x);
+      const weight = alpha * model.items.weightOf(model.items.slotOf(item) ?? -1);
+      if (value !== undefined) total += error(base + slope * value, x);
+      if (value === undefined || priorCells === 'all') total += weight * error(priorValue, x);
     }
   }
   const mean = model.vectorOf('nobody');
@@ -68,7 +75,7 @@ function naiveObjective(model: OnlineModel): number {
     const isUser = index < model.users.size;
     vector.forEach((factor, f) => {
       total += lambda * Math.abs(factor);
-      total += isUser ? userShrinkage * (factor - mean[f]) ** 2 : itemShrinkage * factor ** 2;
+      total += isUser ? ofUser * (factor - mean[f]) ** 2 : ofItem * factor ** 2;
     });
   });
   return total;

@@ -7,9 +7,10 @@ import { ItemRows } from './item-memory.ts';
 import { Learner } from './learner.ts';
 import { losses } from './loss.ts';
 import type { OnlineModel } from './online-model.ts';
+import { itemWeight, shrinkage } from './prior-weight.ts';
 import { mix, Random } from './random.ts';
 import { RowStore } from './row-store.ts';
-import { wholeRows } from './settings.ts';
+import { type ModelSettings, wholeRows } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
 export interface Progress {
@@ -31,14 +32,14 @@ export interface FactorizeOptions {
   readonly onPass?: (progress: Readonly<Progress>) => void;
 }
 
-/** Root mean square length of a random start: small against any rating, yet no saddle point. */
-const START_LENGTH = 0.5;
+/** Root mean square length of a random start, by what ratings are learnt as: small against any, yet no saddle point. */
+const START_LENGTH = { values: 0.5, relative: 0.264 } as const;
 
 /** Vectors alone: evidence still has those from before, until `handOver` collects it anew. */
 export function factorize(model: OnlineModel, options: FactorizeOptions): Progress {
   const { seed, passes, tolerance, donePasses = 0 } = options;
   const visits = new Visits(model);
-  if (donePasses === 0) randomize(model, seed);
+  if (donePasses === 0) visits.randomize(seed);
   const progress = { pass: donePasses, objective: objective(model), decrease: 1 };
   while (progress.pass < passes && progress.decrease >= tolerance) {
     visits.visitAll(mix(seed) ^ progress.pass);
@@ -64,10 +65,11 @@ export function objective(model: OnlineModel): number {
     total += learner.value(model.users, model.rows, slot, model.items, model.grams);
   }
   const vector = new Float32Array(settings.factorCount);
+  const ridge = shrinkage(settings, 'item', model.grams);
   for (const slot of model.items.slots()) {
     model.items.vectors.read(slot, vector);
     for (const factor of vector) {
-      total += settings.itemShrinkage * factor * factor + settings.lambda * Math.abs(factor);
+      total += ridge * factor * factor + settings.lambda * Math.abs(factor);
     }
   }
   return total;
@@ -83,6 +85,14 @@ class Visits {
     this.#model = model;
     this.#learner = new Learner(model.kernels, wholeRows(model.settings));
     this.#itemRows = model.memory instanceof ItemRows ? model.memory.rows : itemRows(model);
+  }
+
+  randomize(seed: number): void {
+    const { users, items, settings, grams } = this.#model;
+    const random = new Random(seed);
+    const weightOf = (slot: number) => itemWeight(settings, this.#itemRows.length(slot), grams);
+    drawVectors(users, random, settings, () => 1);
+    drawVectors(items, random, settings, weightOf);
   }
 
   /** Every user and item once, in a random order. */
@@ -111,20 +121,20 @@ function itemRows({ users, rows }: OnlineModel): RowStore {
   return transposed;
 }
 
-function randomize(model: OnlineModel, seed: number): void {
-  const random = new Random(seed);
-  const { floor } = losses[model.settings.loss];
-  for (const state of [model.users, model.items]) drawVectors(state, random, floor);
-}
-
-function drawVectors(state: SideState, random: Random, floor: number): void {
-  const k = state.gram.factorCount;
+function drawVectors(
+  state: SideState,
+  random: Random,
+  { factorCount: k, loss, targets }: ModelSettings,
+  weightOf: (slot: number) => number,
+): void {
+  const { floor } = losses[loss];
+  const scale = START_LENGTH[targets] / Math.sqrt(k);
   const vector = new Float32Array(k);
   for (const slot of state.slots()) {
     for (let f = 0; f < k; f++) {
-      const drawn = (START_LENGTH / Math.sqrt(k)) * random.normal();
+      const drawn = scale * random.normal();
       vector[f] = floor >= 0 ? Math.max(floor, Math.abs(drawn)) : drawn;
     }
-    state.move(slot, vector);
+    state.move(slot, vector, weightOf(slot));
   }
 }

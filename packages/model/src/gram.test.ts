@@ -70,6 +70,42 @@ describe(`a gram (seed ${SEED})`, () => {
     );
   });
 
+  it('with weights is Σ c·v·vᵀ, and a move retracts exactly what was added', () => {
+    const k = 4;
+    const random = new Random(SEED);
+    const draw = () => Float32Array.from({ length: k }, () => random.normal());
+    const stored = Array.from({ length: 20 }, () => ({ vector: draw(), weight: 1 }));
+    const gram = gramOf(
+      stored.map(({ vector }) => vector),
+      k,
+    );
+    for (let move = 0; move < 500; move++) {
+      const one = stored[random.below(stored.length)];
+      const [vector, weight] = [draw(), Math.fround(3 * random.next())];
+      gram.move(one.vector, vector, { before: one.weight, after: weight });
+      Object.assign(one, { vector, weight });
+    }
+    for (let row = 0; row < k; row++) {
+      for (let col = 0; col < k; col++) {
+        const brute = stored.reduce(
+          (sum, { vector, weight }) => sum + weight * vector[row] * vector[col],
+          0,
+        );
+        expect(gram.matrix[row * k + col]).toBeCloseTo(brute, 4);
+      }
+      // s and the count know no weights.
+      expect(gram.sum[row]).toBeCloseTo(
+        stored.reduce((sum, { vector }) => sum + vector[row], 0),
+        10,
+      );
+    }
+    expect(gram.count).toBe(20);
+    for (const { vector, weight } of stored)
+      gram.move(vector, undefined, { before: weight, after: 1 });
+    expect(gram.count).toBe(0);
+    expect(Math.max(...cells(gram).map(Math.abs))).toBeLessThan(1e-12);
+  });
+
   it('survives bytes exactly, in k(k+1)/2 + k + 1 doubles', () => {
     const random = new Random(SEED);
     for (const k of [1, 2, 5, 32]) {

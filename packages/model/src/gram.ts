@@ -6,15 +6,26 @@
 
 import { sharedKernels } from './shared-kernels.ts';
 
+/** What a vector weighs in S before and after a move. */
+export interface Weights {
+  readonly before: number;
+  readonly after: number;
+}
+
 export class Gram {
   readonly matrix: Float64Array;
   readonly sum: Float64Array;
   count: number;
+  readonly #scratch: { readonly before: Float32Array; readonly after: Float32Array };
 
   private constructor(matrix: Float64Array, sum: Float64Array, count: number) {
     this.matrix = matrix;
     this.sum = sum;
     this.count = count;
+    this.#scratch = {
+      before: new Float32Array(sum.length),
+      after: new Float32Array(sum.length),
+    };
   }
 
   static zero(k: number): Gram {
@@ -25,11 +36,23 @@ export class Gram {
     return this.sum.length;
   }
 
-  /** Without `before` the vector is new; without `after` it is removed. */
-  move(before: Float32Array | undefined, after: Float32Array | undefined): void {
-    if (before && after) this.#replace(before, after);
-    else if (after) this.#add(1, after);
-    else if (before) this.#add(-1, before);
+  /**
+   * Without `before` the vector is new; without `after` it is removed. In S each counts with its weight, in s
+   * and the count once. √weight·v is rounded to float32, so that a scan finds the very same.
+   */
+  move(
+    before: Float32Array | undefined,
+    after: Float32Array | undefined,
+    weights: Weights = ALIKE,
+  ): void {
+    const from = before && weighed(before, weights.before, this.#scratch.before);
+    const to = after && weighed(after, weights.after, this.#scratch.after);
+    if (from && to) sharedKernels().syrMove(from, to, this.matrix);
+    else if (to) sharedKernels().syr(1, to, this.matrix);
+    else if (from) sharedKernels().syr(-1, from, this.matrix);
+    if (after) for (let f = 0; f < this.sum.length; f++) this.sum[f] += after[f];
+    if (before) for (let f = 0; f < this.sum.length; f++) this.sum[f] -= before[f];
+    this.count += Number(after !== undefined) - Number(before !== undefined);
   }
 
   add(other: Gram): void {
@@ -84,26 +107,15 @@ export class Gram {
     }
     return gram;
   }
+}
 
-  #add(sign: 1 | -1, vector: Float32Array): void {
-    const { matrix, sum } = this;
-    const k = sum.length;
-    for (let row = 0, at = 0; row < k; row++) {
-      const scaled = sign * vector[row];
-      sum[row] += scaled;
-      for (let col = 0; col < k; col++, at++) matrix[at] += scaled * vector[col];
-    }
-    this.count += sign;
-  }
+const ALIKE: Weights = { before: 1, after: 1 };
 
-  /**
-   * Products of float32 are exact in double, so taking their difference first leaves one rounding
-   * against S per move: half the drift of retracting and adding in turn.
-   */
-  #replace(before: Float32Array, after: Float32Array): void {
-    for (let f = 0; f < this.sum.length; f++) this.sum[f] += after[f] - before[f];
-    sharedKernels().syrMove(before, after, this.matrix);
-  }
+function weighed(vector: Float32Array, weight: number, out: Float32Array): Float32Array {
+  if (weight === 1) return vector;
+  const root = Math.sqrt(weight);
+  for (let f = 0; f < out.length; f++) out[f] = root * vector[f];
+  return out;
 }
 
 export function gramByteLength(k: number): number {
@@ -115,4 +127,10 @@ export interface Grams {
   user: Gram;
   item: Gram;
   ratings: number;
+  /** The sum of all known values. */
+  values: number;
+  /** How often the catalogue could have been rated through: it goes on by 1/m with each rating. */
+  clock: number;
+  /** How much each feature of an item counts in a ranking. */
+  theta: Float64Array;
 }

@@ -28,7 +28,7 @@ export class HalfStep {
 
   /**
    * Moves `own` in place. Returns the block loss before and after, in an object that the next run
-   * overwrites. The squared loss without λ is a quadratic and has the exact step; the rest backtracks.
+   * overwrites. `weight` is how much unknown ratings of an item weigh. The squared loss without λ is a quadratic and has the exact step; the rest backtracks.
    */
   run(
     side: Side,
@@ -36,10 +36,11 @@ export class HalfStep {
     row: Row,
     others: VectorTable,
     grams: Grams,
+    weight = 1,
   ): Readonly<Descent> {
     const block = this.#block;
     const steps = this.#settings.conjugateSteps;
-    block.face(side, row, others, grams);
+    block.face(side, row, others, grams, weight);
     if (!this.#free) {
       this.#projected.run(block, steps, own, this.#outcome);
       return this.#outcome;

@@ -1,27 +1,67 @@
 /**
- * From a static factorization to a stream: the evidence that items need for it. Every rating leaves its pair
- * with the vector that the factorization gave its user, then each item takes one half-step on what it has.
+ * From a factorization to a stream: the state that ratings, one after the other, would have left. Users start
+ * again at the mean and live through their ratings once more, against items that stand still. Every rating leaves
+ * its pair with the vector that its user had before it, as in a stream, then each item takes one half-step. θ is not
+ * learnt here: the items already know the ratings that they would be judged by.
  */
 
 import { ItemEvidence } from './item-memory.ts';
+import { NEWCOMER_BELOW, NO_STATISTICS } from './item-statistics.ts';
+import { Learner } from './learner.ts';
 import type { OnlineModel } from './online-model.ts';
 import { hashId } from './random.ts';
+import { RowStore } from './row-store.ts';
+import { meanVector } from './start-vector.ts';
 
-/** After `factorize`, before the first rating of a stream. A model whose items have rows needs none. */
+const RATINGS_PER_REPORT = 10_000;
+
+/** After `factorize`, before the first rating of a stream. With rows and without counts there is nothing to do. */
 export function handOver(model: OnlineModel, onProgress?: (share: number) => void): void {
-  const { memory, users, items, rows, settings } = model;
-  if (!(memory instanceof ItemEvidence)) return;
-  for (const item of items.slots()) memory.forget(item);
-  const vector = new Float32Array(settings.factorCount);
-  let done = 0;
-  let offset = 0;
-  for (const user of users.slots()) {
-    users.vectors.read(user, vector);
-    for (const { slot, value } of rows.entries(user)) {
-      const seed = hashId(items.idOf(slot) ?? '', offset++);
-      memory.apply(slot, user, { value, old: null, vector }, seed);
-    }
-    onProgress?.(++done / users.size);
+  const { memory, users, items, settings, grams, features, kernels } = model;
+  const evidence = memory instanceof ItemEvidence ? memory : undefined;
+  if (evidence === undefined && settings.ranking === 'factors') return;
+  for (const item of items.slots()) {
+    evidence?.forget(item);
+    features.set(item, NO_STATISTICS);
   }
+  const learner = new Learner(kernels, settings);
+  const replayed = new RowStore(true);
+  const vector = new Float32Array(settings.factorCount);
+  meanVector('user', grams, vector);
+  for (const user of users.slots()) users.move(user, vector);
+  const order = inOrder(model);
+  grams.clock = 0;
+  let met = 0;
+  order.forEach(({ user, slot, value, time }, nth) => {
+    const earlier = replayed.length(user);
+    const bias = model.biasOf(user, replayed);
+    users.vectors.read(user, vector);
+    const seed = hashId(items.idOf(slot) ?? '', nth);
+    evidence?.apply(slot, user, { value, old: null, vector }, seed);
+    replayed.insert(user, earlier, slot, value, time);
+    learner.step(users, replayed, user, items, grams);
+    met += Number(features.statisticsAt(slot).count === 0);
+    const byNewcomer = earlier < NEWCOMER_BELOW;
+    model.count(slot, { value, old: null, byNewcomer, userBias: bias }, met);
+    if (nth % RATINGS_PER_REPORT === 0) onProgress?.(nth / order.length);
+  });
   for (const item of items.slots()) memory.step(item);
+  features.moveTo(grams.clock);
+  model.combiner.loosen();
+}
+
+interface Cell {
+  readonly user: number;
+  readonly slot: number;
+  readonly value: number;
+  readonly time: number;
+}
+
+/** All ratings by time; those of a user in the order of her row. */
+function inOrder({ users, rows }: OnlineModel): Cell[] {
+  const cells: Cell[] = [];
+  for (const user of users.slots()) {
+    for (const entry of rows.entries(user)) cells.push({ user, ...entry });
+  }
+  return cells.sort((a, b) => a.time - b.time);
 }

@@ -5,6 +5,7 @@ import { Evidence, type EvidenceChange } from './evidence.ts';
 import { EvidenceStep } from './evidence-step.ts';
 import type { Grams } from './gram.ts';
 import type { Learner } from './learner.ts';
+import { itemWeight } from './prior-weight.ts';
 import { RowStore } from './row-store.ts';
 import type { ModelSettings } from './settings.ts';
 import type { SideState } from './side-state.ts';
@@ -55,9 +56,11 @@ export class ItemEvidence implements ItemMemory {
   }
 
   step(item: number): Readonly<Descent> {
+    const evidence = this.of(item);
+    const weight = itemWeight(this.#settings, evidence.count, this.#grams);
     this.#items.vectors.read(item, this.#own);
-    const outcome = this.#step.run(this.#own, this.of(item), this.#grams);
-    this.#items.move(item, this.#own);
+    const outcome = this.#step.run(this.#own, evidence, this.#grams, weight);
+    this.#items.move(item, this.#own, weight);
     return outcome;
   }
 

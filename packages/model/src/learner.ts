@@ -3,17 +3,20 @@
 import type { Descent, Kernels, Row } from '@freshet/kernels';
 import type { Grams } from './gram.ts';
 import { HalfStep } from './half-step.ts';
+import { itemWeight } from './prior-weight.ts';
 import type { RowStore } from './row-store.ts';
 import { RowWindow } from './row-window.ts';
 import { type ModelSettings, type Side, wholeRows } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
 export class Learner {
+  readonly #settings: ModelSettings;
   readonly #halfStep: HalfStep;
   readonly #windows: Record<Side, RowWindow>;
   readonly #own: Float32Array;
 
   constructor(kernels: Kernels, settings: ModelSettings) {
+    this.#settings = settings;
     this.#halfStep = new HalfStep(kernels, settings);
     this.#windows = { user: new RowWindow(settings), item: new RowWindow(wholeRows(settings)) };
     this.#own = new Float32Array(settings.factorCount);
@@ -29,8 +32,10 @@ export class Learner {
   ): Readonly<Descent> {
     const row = this.#rowOf(state.side, rows, slot);
     state.vectors.read(slot, this.#own);
-    const outcome = this.#halfStep.run(state.side, this.#own, row, others.vectors, grams);
-    state.move(slot, this.#own);
+    const isItem = state.side === 'item';
+    const weight = isItem ? itemWeight(this.#settings, rows.length(slot), grams) : 1;
+    const outcome = this.#halfStep.run(state.side, this.#own, row, others.vectors, grams, weight);
+    state.move(slot, this.#own, weight);
     return outcome;
   }
 

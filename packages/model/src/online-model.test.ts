@@ -1,5 +1,6 @@
 import { referenceKernels, wasmKernels } from '@freshet/kernels';
 import { describe, expect, it } from 'vitest';
+import { FEATURES, firstTheta, placeOf, weightsAt } from './combiner.ts';
 import { BadRating, BadSettings, UnknownId } from './errors.ts';
 import { Evidence } from './evidence.ts';
 import { Gram } from './gram.ts';
@@ -29,13 +30,13 @@ function snapshot(model: OnlineModel) {
   return { users: vectors(model.users), items: vectors(model.items), ratings };
 }
 
-/** The gram of the vectors as they are stored. */
+/** The gram of the vectors and weights as they are stored. */
 function scanned(state: SideState, k: number): Gram {
   const gram = Gram.zero(k);
   const vector = new Float32Array(k);
   for (const slot of state.slots()) {
     state.vectors.read(slot, vector);
-    gram.move(undefined, vector);
+    gram.move(undefined, vector, { before: 1, after: state.weightOf(slot) });
   }
   return gram;
 }
@@ -52,6 +53,10 @@ function expectConsistent(model: OnlineModel): void {
   }
   const ratings = [...model.users.ids()].flatMap((user) => [...model.ratingsOf(user)]);
   expect(model.grams.ratings).toBe(ratings.length);
+  expect(model.grams.values).toBeCloseTo(
+    ratings.reduce((sum, { value }) => sum + value, 0),
+    8,
+  );
   expect(new Set(ratings.map(({ item }) => item))).toEqual(new Set(model.items.ids()));
   for (const item of model.items.ids()) {
     const count = ratings.filter((rating) => rating.item === item).length;
@@ -74,7 +79,13 @@ describe('a model', () => {
   const forms: [string, ModelSettings][] = [
     ['the streaming form', { ...small, rho: 1 }],
     ['the streaming form with rows of items', { ...small, rho: 1, items: 'rows' }],
-    ['the streaming form with the KL loss', { ...small, rho: 0.2, loss: 'kullback-leibler' }],
+    [
+      'the streaming form with the KL loss',
+      {
+        ...{ ...small, rho: 0.2, loss: 'kullback-leibler' },
+        ...{ userShrinkage: 0.1, itemShrinkage: 0.1 },
+      },
+    ],
     ['the paper’s form', { ...paperModel, factorCount: 6, rho: 1 }],
     ['the absolute loss', { ...paperModel, factorCount: 6, rho: 1, loss: 'absolute' }],
     ['the KL loss', { ...paperModel, factorCount: 6, rho: 1, loss: 'kullback-leibler' }],
@@ -216,8 +227,8 @@ describe('a model', () => {
     expect(() => new OnlineModel({ ...small, priorValue: 2, items: 'rows' })).not.toThrow();
   });
 
-  it('answers for somebody unknown with the mean of all users, and adds the terms it is given', () => {
-    const model = new OnlineModel(small);
+  it('answers for somebody unknown with the mean of all users', () => {
+    const model = new OnlineModel({ ...small, ranking: 'factors' });
     checkerboard(model, 4, 2);
     const mean = new Float32Array(6);
     for (const user of model.users.ids()) {
@@ -228,15 +239,71 @@ describe('a model', () => {
     model.vectorOf('nobody').forEach((factor, f) => {
       expect(factor).toBeCloseTo(mean[f], 5);
     });
-    const plain = new Float32Array(model.items.slotEnd);
-    const lifted = new Float32Array(model.items.slotEnd);
-    model.scoreAll('nobody', plain);
-    model.scoreAll('nobody', lifted, new Float32Array(model.items.slotEnd).fill(2));
-    plain.forEach((score, slot) => {
-      expect(lifted[slot]).toBe(Math.fround(score + 2));
-      const item = model.items.idOf(slot) ?? '';
-      expect(model.score('nobody', item)).toBeCloseTo(score, 4);
+    const scores = new Float32Array(model.items.slotEnd);
+    model.scoreAll('nobody', scores);
+    scores.forEach((score, slot) => {
+      expect(model.score('nobody', model.items.idOf(slot) ?? '')).toBeCloseTo(score, 4);
     });
+  });
+
+  it('ranks by θ(n)·x: the user’s own taste, that of all, and five counts', () => {
+    const model = new OnlineModel(small);
+    checkerboard(model, 12, 8);
+    expect(model.grams.theta).not.toEqual(firstTheta());
+    const scores = new Float32Array(model.items.slotEnd);
+    const theta = new Float64Array(FEATURES);
+    const x = new Float64Array(FEATURES);
+    for (const user of ['nobody', 'u1', 'u90']) {
+      const slot = model.users.slotOf(user);
+      weightsAt(
+        model.grams.theta,
+        placeOf(slot === undefined ? 0 : model.rows.length(slot)),
+        theta,
+      );
+      model.scoreAll(user, scores);
+      for (const item of model.items.ids()) {
+        const at = model.items.slotOf(item) ?? -1;
+        const ofMean = model.score('nobody', item);
+        x[0] = model.score(user, item) - ofMean;
+        x[1] = ofMean;
+        model.features.read(at, x, 2);
+        const expected = x.reduce((sum, feature, f) => sum + theta[f] * feature, 0);
+        expect(Math.abs(scores[at] - expected)).toBeLessThan(1e-4 * (1 + Math.abs(expected)));
+      }
+    }
+  });
+
+  it('ranks as before once its clock has been put forward, and never puts it back', () => {
+    const model = new OnlineModel(small);
+    checkerboard(model, 12, 2);
+    model.features.moveTo(model.grams.clock);
+    const [before, after] = [0, 1].map(() => new Float32Array(model.items.slotEnd));
+    model.scoreAll('u1', before);
+    model.startClockAt(model.grams.clock + 500);
+    model.scoreAll('u1', after);
+    after.forEach((score, slot) => {
+      expect(score).toBeCloseTo(before[slot], 1);
+    });
+    const { clock } = model.grams;
+    model.startClockAt(3);
+    expect(model.grams.clock).toBe(clock);
+  });
+
+  it('expects the value that was usual for the user and for the item', () => {
+    const model = new OnlineModel(small);
+    for (let user = 0; user < 30; user++) {
+      for (let item = 0; item < 20; item++) {
+        // Even users give one more than others, even items get one more.
+        const value = 3 + (user % 2 === 0 ? 0.5 : -0.5) + (item % 2 === 0 ? 0.5 : -0.5);
+        if ((user + item) % 3 > 0) model.rate(`u${user}`, `i${item}`, value, item * 30 + user);
+      }
+    }
+    expect(model.meanValue).toBeCloseTo(3, 1);
+    expect(model.expectedValue('nobody', 'nothing')).toBe(model.meanValue);
+    const expected = (user: string, item: string) => model.expectedValue(user, item);
+    expect(expected('u2', 'i4') - expected('u3', 'i4')).toBeGreaterThan(0.5);
+    expect(expected('u2', 'i4') - expected('u2', 'i5')).toBeGreaterThan(0.5);
+    expect(Math.abs(expected('u2', 'i4') - 4)).toBeLessThan(0.35);
   });
 
   it('adds a rating to the evidence with the vector its user had before it', () => {

@@ -5,15 +5,31 @@
  */
 
 import { type Descent, type Kernels, wasmKernels } from '@freshet/kernels';
+import { firstTheta, RankingQuery } from './combiner.ts';
+import { CombinerSolver } from './combiner-solver.ts';
+import { type ComparedItems, Comparison } from './comparison.ts';
 import { BadRating, UnknownId } from './errors.ts';
 import type { Evidence } from './evidence.ts';
+import { LOOKED_AT, userBias } from './expected-value.ts';
+import { FeatureTable } from './feature-table.ts';
 import type { Grams } from './gram.ts';
 import { ItemEvidence, ItemRows } from './item-memory.ts';
+import {
+  type CountedRating,
+  figuresOf,
+  laterBy,
+  NEWCOMER_BELOW,
+  NO_STATISTICS,
+  withRating,
+} from './item-statistics.ts';
 import { type Decision, judge, type KnownCell } from './judge.ts';
 import { Learner } from './learner.ts';
+import { Lessons } from './lessons.ts';
 import { losses } from './loss.ts';
-import { hashId } from './random.ts';
+import { hashId, mix } from './random.ts';
+import { Rater } from './rater.ts';
 import { RowStore } from './row-store.ts';
+import { emptyRow } from './row-window.ts';
 import { defaultModel, type ModelSettings, type Side } from './settings.ts';
 import { SideState } from './side-state.ts';
 import { meanVector, startVector } from './start-vector.ts';
@@ -29,6 +45,9 @@ export interface Rating {
 /** What became of an event. */
 export type Verdict = Decision['kind'];
 
+/** After how many ratings θ is solved for again. */
+const RATINGS_PER_SOLUTION = 100;
+
 export class OnlineModel {
   readonly settings: ModelSettings;
   readonly kernels: Kernels;
@@ -38,6 +57,15 @@ export class OnlineModel {
   readonly rows = new RowStore(true);
   readonly memory: ItemEvidence | ItemRows;
   readonly grams: Grams;
+  /** What counts say of each item, by slot. */
+  readonly features = new FeatureTable();
+  readonly combiner: CombinerSolver;
+  readonly #lessons = new Lessons();
+  readonly #comparison: Comparison;
+  readonly #compared: ComparedItems;
+  readonly #rater: Rater;
+  readonly #query: RankingQuery;
+  readonly #newest = { ...emptyRow(LOOKED_AT), start: 0 };
   readonly #learner: Learner;
   /** A user's vector before an event moves it. */
   readonly #before: Float32Array;
@@ -52,30 +80,73 @@ export class OnlineModel {
     this.kernels = kernels;
     this.users = new SideState('user', kernels, settings.factorCount);
     this.items = new SideState('item', kernels, settings.factorCount);
-    this.grams = { user: this.users.gram, item: this.items.gram, ratings: 0 };
+    this.combiner = new CombinerSolver(firstTheta(settings.ranking));
+    const { theta } = this.combiner;
+    const counts = { ratings: 0, values: 0, clock: 0 };
+    this.grams = { user: this.users.gram, item: this.items.gram, ...counts, theta };
     this.memory =
       settings.items === 'evidence'
         ? new ItemEvidence(kernels, settings, this.items, this.grams)
         : new ItemRows(this.#learner, this.items, this.users, this.grams);
     this.#before = new Float32Array(settings.factorCount);
+    this.#comparison = new Comparison(kernels, settings);
+    const isPresent = (slot: number) => this.items.idOf(slot) !== undefined;
+    this.#compared = { table: this.items.vectors, features: this.features, isPresent };
+    this.#rater = new Rater(this.users, this.rows, this.#before);
+    this.#query = new RankingQuery(settings.factorCount);
   }
 
   /** Learns one rating: the user's half-step, then the item's. */
   rate(user: string, item: string, value: number, time: number): Verdict {
-    const verdict = this.record(user, item, value, time);
-    if (verdict !== 'stale') this.#update(this.#slot('user', user), this.#slot('item', item));
-    return verdict;
+    const known = this.users.slotOf(user);
+    const byNewcomer = known === undefined || this.rows.length(known) < NEWCOMER_BELOW;
+    const bias = known === undefined ? 0 : this.biasOf(known);
+    this.#teach(user, item);
+    const decision = this.#take(user, item, value, time);
+    if (decision.kind === 'stale') return decision.kind;
+    const slot = this.#slot('item', item);
+    this.#update(this.#slot('user', user), slot);
+    const old = decision.kind === 'changed' ? decision.old : null;
+    this.count(slot, { value, old, byNewcomer, userBias: bias });
+    return decision.kind;
+  }
+
+  /** Lets the clock go on, for a catalogue of so many items, and the item's counts with it. */
+  count(item: number, rating: CountedRating, items = this.items.size): void {
+    this.grams.clock += 1 / Math.max(1, items);
+    const before = this.features.statisticsAt(item);
+    this.features.set(item, withRating(before, rating, this.grams.clock));
+  }
+
+  /** Puts the clock forward, and with it all that was counted by it; it never goes back. */
+  startClockAt(clock: number): void {
+    const passed = clock - this.grams.clock;
+    if (!(passed > 0)) return;
+    for (const slot of this.items.slots()) {
+      this.features.set(slot, laterBy(passed, this.features.statisticsAt(slot)));
+    }
+    this.grams.clock = clock;
+    this.features.moveTo(clock);
+  }
+
+  /** What is kept with the vector of an item. */
+  figuresOf(item: number): Float64Array {
+    return figuresOf(this.items.weightOf(item), this.features.statisticsAt(item));
   }
 
   /** Counts a rating without moving a vector that exists: for loading what is then factorized. */
   record(user: string, item: string, value: number, time: number): Verdict {
+    return this.#take(user, item, value, time).kind;
+  }
+
+  #take(user: string, item: string, value: number, time: number): Decision {
     this.#check(user, item, value, time);
     const offset = this.#offset++;
     const knownOwner = this.users.slotOf(user);
     const knownNeighbour = this.items.slotOf(item);
     const position = this.#find(knownOwner, knownNeighbour);
     const decision = judge({ value, time }, this.#knownCell(user, item, knownOwner, position));
-    if (decision.kind === 'stale') return decision.kind;
+    if (decision.kind === 'stale') return decision;
     const owner = knownOwner ?? this.#start('user', user);
     const neighbour = knownNeighbour ?? this.#start('item', item);
     const old = decision.kind === 'changed' ? decision.old : null;
@@ -85,8 +156,9 @@ export class OnlineModel {
     this.users.vectors.read(owner, this.#before);
     const change = { value, old, vector: this.#before };
     this.memory.apply(neighbour, owner, change, hashId(item, offset));
+    this.grams.values += value - (old ?? 0);
     if (old === null) this.grams.ratings++;
-    return decision.kind;
+    return decision;
   }
 
   /** Takes a rating back; what is left without ratings is removed. False if it was not known. */
@@ -128,7 +200,7 @@ export class OnlineModel {
       : this.memory.step(slot);
   }
 
-  /** The predicted rating; an unknown user is answered for by the mean of all. */
+  /** w·h; an unknown user is answered for by the mean of all. */
   score(user: string, item: string): number {
     const slot = this.#slot('item', item);
     const vector = new Float32Array(this.settings.factorCount);
@@ -136,10 +208,15 @@ export class OnlineModel {
     return this.kernels.dot(this.vectorOf(user), vector);
   }
 
-  /** out[slot] = the predicted rating of every item, plus `terms[slot]` if given (a trend, a rule). */
-  scoreAll(user: string, out: Float32Array, terms?: Float32Array): void {
-    this.kernels.scores(this.vectorOf(user), this.items.vectors, out);
-    if (terms) for (let slot = 0; slot < this.items.slotEnd; slot++) out[slot] += terms[slot];
+  /** out[slot] = what every item is ranked by for a user. */
+  scoreAll(user: string, out: Float32Array): void {
+    const query = this.#query;
+    const slot = this.users.slotOf(user);
+    const row = slot === undefined ? 0 : this.rows.length(slot);
+    const vector = slot === undefined ? undefined : this.vectorOf(user);
+    query.face(this.grams, vector, row);
+    this.kernels.scores(query.vector, this.items.vectors, out);
+    this.features.addWeighted(query.counts, out);
   }
 
   /** A user's vector, or the mean of all users for somebody unknown. */
@@ -149,6 +226,29 @@ export class OnlineModel {
     if (slot === undefined) meanVector('user', this.grams, vector);
     else this.users.vectors.read(slot, vector);
     return vector;
+  }
+
+  /** a: by how much the ratings of the user in a slot exceed what others give the same items. */
+  biasOf(user: number, rows = this.rows): number {
+    const row = this.#newest;
+    row.length = Math.min(rows.length(user), row.slots.length);
+    rows.copyNewest(user, row);
+    const mean = this.meanValue;
+    return userBias(row, mean, (slot) => this.features.biasAt(slot, mean));
+  }
+
+  /** r̄ */
+  get meanValue(): number {
+    return this.grams.ratings > 0 ? this.grams.values / this.grams.ratings : 0;
+  }
+
+  /** The value that a user would give an item. */
+  expectedValue(user: string, item: string): number {
+    const owner = this.users.slotOf(user);
+    const slot = this.items.slotOf(item);
+    const ofUser = owner === undefined ? 0 : this.biasOf(owner);
+    const ofItem = slot === undefined ? 0 : this.features.biasAt(slot, this.meanValue);
+    return this.meanValue + ofUser + ofItem;
   }
 
   /** What an item keeps of its ratings; undefined for one that is not there, or where items have rows. */
@@ -169,6 +269,25 @@ export class OnlineModel {
     if (owner === undefined) return;
     for (const { slot, value, time } of this.rows.entries(owner)) {
       yield { user, item: this.items.idOf(slot) ?? '', value, time };
+    }
+  }
+
+  /** Lets a first rating of an item that is known teach θ. */
+  #teach(user: string, item: string): void {
+    if (this.settings.ranking === 'factors') return;
+    const slot = this.items.slotOf(item);
+    const rater = this.#rater;
+    rater.face(this.users.slotOf(user));
+    if (slot !== undefined && !rater.row.isRated(slot)) {
+      const seed = mix(this.#offset);
+      const isDrawn = this.#comparison.draw(rater, slot, this.#compared, this.grams, seed);
+      if (isDrawn) this.#comparison.teach(this.#lessons);
+    }
+    this.features.moveTo(this.grams.clock);
+    if (this.#offset % RATINGS_PER_SOLUTION === 0) {
+      this.#lessons.events = RATINGS_PER_SOLUTION;
+      this.combiner.take(this.#lessons);
+      this.#lessons.clear();
     }
   }
 
@@ -210,6 +329,10 @@ export class OnlineModel {
     const seed = hashId(this.items.idOf(neighbour) ?? '', offset);
     this.memory.apply(neighbour, owner, { value: null, old, vector: this.#before }, seed);
     this.grams.ratings--;
+    this.grams.values -= old;
+    const taken = { value: null, old, byNewcomer: false, userBias: this.biasOf(owner) };
+    const before = this.features.statisticsAt(neighbour);
+    this.features.set(neighbour, withRating(before, taken, this.grams.clock));
   }
 
   #removeUser(owner: number): void {
@@ -221,6 +344,7 @@ export class OnlineModel {
   #settleItem(slot: number): void {
     if (this.memory.count(slot) > 0) return void this.step('item', slot);
     this.memory.forget(slot);
+    this.features.set(slot, NO_STATISTICS);
     this.items.remove(slot);
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashId, mix, Random } from './random.ts';
+import { hashId, isOfSample, mix, Random } from './random.ts';
 
 const SEED = 4_156;
 
@@ -44,5 +44,43 @@ describe(`seeded randomness (seed ${SEED})`, () => {
     // Of 20,000 draws from 2³², 0.05 pairs are expected to collide.
     expect(hashes.size).toBeGreaterThan(19_997);
     expect(mix(1) ^ mix(2)).not.toBe(3);
+  });
+});
+
+describe('a sample of offsets', () => {
+  const offsets = Array.from({ length: 100_000 }, (_, offset) => offset);
+  const sampleOf = (oneIn: number) => offsets.filter((offset) => isOfSample(offset, oneIn));
+
+  it('is one in so many, the same for the same offsets, none at 0 and all at 1', () => {
+    const some = sampleOf(32);
+    // Four standard errors of the share.
+    expect(Math.abs(some.length / offsets.length - 1 / 32)).toBeLessThan(0.0022);
+    expect(sampleOf(32)).toEqual(some);
+    expect(sampleOf(0)).toEqual([]);
+    expect(sampleOf(1)).toEqual(offsets);
+  });
+
+  it('is part of every larger one', () => {
+    const larger = new Set(sampleOf(5));
+    expect(sampleOf(32).every((offset) => larger.has(offset))).toBe(true);
+  });
+
+  it('has no rhythm that a producer could share', () => {
+    for (const rhythm of [2, 16, 60]) {
+      const due = offsets.filter((offset) => isOfSample(offset * rhythm, 16));
+      expect(due.length / offsets.length).toBeCloseTo(1 / 16, 2);
+    }
+  });
+
+  it('tells nothing of what else the same seed draws', () => {
+    const random = new Random(0);
+    let sum = 0;
+    const due = sampleOf(16);
+    for (const offset of due) {
+      random.reseed(offset);
+      sum += random.next();
+    }
+    // Five standard errors of the mean of 6,250.
+    expect(Math.abs(sum / due.length - 0.5)).toBeLessThan(0.018);
   });
 });

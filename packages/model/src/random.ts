@@ -16,6 +16,19 @@ export function mix(seed: number): number {
   return (z ^ (z >>> 16)) >>> 0;
 }
 
+/**
+ * Whether the rating at this offset is of a sample of one in so many; 0: none is. Drawn, for producers may have a
+ * rhythm, and from a stream of its own: what else the offset draws must not depend on it.
+ */
+export function isOfSample(offset: number, oneIn: number): boolean {
+  return oneIn > 0 && lotOf(offset) * oneIn < 1;
+}
+
+/** Uniform in [0, 1): the least lots are of every sample. */
+export function lotOf(offset: number): number {
+  return mix(mix(~offset) + 0x9e3779b9) / 2 ** 32;
+}
+
 export class Random {
   #state: number;
 

@@ -16,10 +16,24 @@ export interface ModelSettings {
   readonly priorValue: number;
   /** λ, the L1 penalty. */
   readonly lambda: number;
-  /** μ of a user, toward the mean of all users. */
+  /** What a rating is learnt as: its value, or 1 + τ(value / mean value − 1). */
+  readonly targets: 'values' | 'relative';
+  /** τ: how much a value says beside that something was rated at all; 1 is all of it. */
+  readonly valueWeight: number;
+  /** Which cells the prior pulls at: those nobody rated, or all of them. */
+  readonly priorCells: 'unknown' | 'all';
+  /** An unknown rating of an item weighs α·(ratings of the item / mean of all items)^this; 0: all alike. */
+  readonly popularityPower: number;
+  /** μ of a user, toward the mean of all users, for one rating a user. */
   readonly userShrinkage: number;
-  /** μ of an item, toward zero. */
+  /** μ of an item, toward zero, for one rating an item. */
   readonly itemShrinkage: number;
+  /** Both grow with this power of the ratings per user or item; 0: they stay as they are. */
+  readonly shrinkageGrowth: number;
+  /** What items are ranked by: factors and counts in a learnt combination, or the factors alone. */
+  readonly ranking: 'combined' | 'factors';
+  /** θ learns from one in so many ratings, and from all of users with few. */
+  readonly rankingSample: number;
   /** How many of a user's ratings, the newest, one half-step looks at. */
   readonly window: number;
   /** What an item keeps of its ratings: bounded evidence, or whole rows, as the paper has it. */
@@ -48,8 +62,15 @@ export const defaultModel: ModelSettings = {
   rho: 5,
   priorValue: 0,
   lambda: 0,
-  userShrinkage: 80,
-  itemShrinkage: 30,
+  targets: 'relative',
+  valueWeight: 0.25,
+  priorCells: 'all',
+  popularityPower: 0.5,
+  userShrinkage: 2.2,
+  itemShrinkage: 0.65,
+  shrinkageGrowth: 0.5,
+  ranking: 'combined',
+  rankingSample: 1,
   window: 64,
   items: 'evidence',
   recencyWeight: 60,
@@ -57,10 +78,16 @@ export const defaultModel: ModelSettings = {
   recencyRamp: 40,
   conjugateSteps: 2,
   start: 'mean',
-  startNoise: 0.3,
+  startNoise: 0.16,
   updateRounds: 1,
   updateTolerance: 0,
 };
+
+/**
+ * What comes next and what is liked are two questions. The default answers the first; with this it ranks by how
+ * much something will be liked.
+ */
+export const forLiking = { valueWeight: 1, popularityPower: 0, ranking: 'factors' } as const;
 
 /** `model: paper`: no shrinkage, no recency, every rating of a row, alternating until converged. */
 export const paperModel: ModelSettings = {
@@ -69,8 +96,15 @@ export const paperModel: ModelSettings = {
   rho: 2,
   priorValue: 0,
   lambda: 0,
+  targets: 'values',
+  valueWeight: 1,
+  priorCells: 'unknown',
+  popularityPower: 0,
   userShrinkage: 0,
   itemShrinkage: 0,
+  shrinkageGrowth: 0,
+  ranking: 'factors',
+  rankingSample: 1,
   window: 2 ** 31,
   items: 'rows',
   recencyWeight: 0,
@@ -93,8 +127,12 @@ const ranges: Partial<Record<keyof ModelSettings, readonly [number, number]>> = 
   rho: [0, 1000],
   priorValue: [-1000, 1000],
   lambda: [0, 1e6],
+  valueWeight: [0, 1],
+  popularityPower: [0, 4],
   userShrinkage: [0, 1e6],
   itemShrinkage: [0, 1e6],
+  shrinkageGrowth: [0, 4],
+  rankingSample: [1, 1e6],
   window: [1, 2 ** 31],
   recencyWeight: [0, 1e6],
   recencyHalfLife: [1e-3, 1e9],
@@ -107,6 +145,7 @@ const ranges: Partial<Record<keyof ModelSettings, readonly [number, number]>> = 
 
 const whole: readonly (keyof ModelSettings)[] = [
   'factorCount',
+  'rankingSample',
   'window',
   'conjugateSteps',
   'updateRounds',

@@ -10,6 +10,8 @@ export class SideState {
   readonly gram: Gram;
   readonly #slots = new Map<string, number>();
   readonly #ids: (string | undefined)[] = [];
+  /** What each vector weighs in the gram. */
+  readonly #weights: number[] = [];
   readonly #scratch: Float32Array;
 
   constructor(side: Side, kernels: Kernels, factorCount: number) {
@@ -49,6 +51,7 @@ export class SideState {
     const slot = this.vectors.add();
     this.#slots.set(id, slot);
     this.#ids[slot] = id;
+    this.#weights[slot] = 1;
     this.vectors.write(slot, vector);
     this.gram.move(undefined, vector);
     return slot;
@@ -58,16 +61,21 @@ export class SideState {
     const id = this.#ids[slot];
     if (id === undefined) return;
     this.vectors.read(slot, this.#scratch);
-    this.gram.move(this.#scratch, undefined);
+    this.gram.move(this.#scratch, undefined, { before: this.#weights[slot], after: 1 });
     this.vectors.remove(slot);
     this.#slots.delete(id);
     this.#ids[slot] = undefined;
   }
 
-  /** Replaces a vector; the gram follows. */
-  move(slot: number, after: Float32Array): void {
+  /** Replaces a vector and what it weighs; the gram follows. */
+  move(slot: number, vector: Float32Array, weight = 1): void {
     this.vectors.read(slot, this.#scratch);
-    this.vectors.write(slot, after);
-    this.gram.move(this.#scratch, after);
+    this.vectors.write(slot, vector);
+    this.gram.move(this.#scratch, vector, { before: this.#weights[slot], after: weight });
+    this.#weights[slot] = weight;
+  }
+
+  weightOf(slot: number): number {
+    return this.#weights[slot] ?? 1;
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { firstTheta } from './combiner.ts';
 import { Gram, type Grams } from './gram.ts';
 import { priorWeight } from './prior-weight.ts';
 import { defaultModel, paperModel } from './settings.ts';
@@ -7,7 +8,10 @@ import { meanVector, startVector } from './start-vector.ts';
 const k = defaultModel.factorCount;
 
 function grams(users: number, items: number, ratings: number): Grams {
-  const all: Grams = { user: Gram.zero(k), item: Gram.zero(k), ratings };
+  const all: Grams = {
+    ...{ user: Gram.zero(k), item: Gram.zero(k), ratings },
+    ...{ values: 3 * ratings, clock: 0, theta: firstTheta() },
+  };
   for (let u = 0; u < users; u++) all.user.move(undefined, new Float32Array(k).fill(u));
   for (let i = 0; i < items; i++) all.item.move(undefined, new Float32Array(k).fill(2 * i));
   return all;

@@ -1,14 +1,13 @@
 /** The squared block of an item in the sums of its evidence, up to a constant: h·M·h − 2 b·h. */
 
-import type { Kernels } from '@freshet/kernels';
-import type { EvidenceSums } from './evidence-sums.ts';
+import type { Kernels, SummedQuadratic } from '@freshet/kernels';
 import { losses } from './loss.ts';
 import type { SmoothBlock } from './projected-descent.ts';
 
 export class SummedBlock implements SmoothBlock {
   readonly loss = losses.squared;
   readonly #kernels: Kernels;
-  /** M = (1 − α)A + αS + μI */
+  /** M = weight·A + scale·S + ridge·I */
   readonly #matrix: Float64Array;
   readonly #pull: Float64Array;
   readonly #product: Float64Array;
@@ -20,19 +19,19 @@ export class SummedBlock implements SmoothBlock {
     this.#product = new Float64Array(factorCount);
   }
 
-  face({ sums }: EvidenceSums, gram: Float64Array, alpha: number, shrinkage: number): void {
+  face({ weight, triangle, scale, matrix: gram, ridge, linear }: SummedQuadratic): void {
     const matrix = this.#matrix;
     const k = this.#pull.length;
     let at = 0;
     for (let row = 0; row < k; row++) {
       for (let col = 0; col <= row; col++, at++) {
-        const cell = (1 - alpha) * sums[at] + alpha * gram[row * k + col];
+        const cell = weight * triangle[at] + scale * gram[row * k + col];
         matrix[row * k + col] = cell;
         matrix[col * k + row] = cell;
       }
-      matrix[row * k + row] += shrinkage;
+      matrix[row * k + row] += ridge;
     }
-    for (let f = 0; f < k; f++, at++) this.#pull[f] = sums[at];
+    for (let f = 0; f < k; f++) this.#pull[f] = linear[f];
   }
 
   value(own: Float32Array): number {

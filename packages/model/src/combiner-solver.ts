@@ -1,0 +1,69 @@
+/** θ from what the ratings teach: damped Newton steps, θ += (H + λI)⁻¹G. */
+
+import { firstTheta, WEIGHTS } from './combiner.ts';
+import { CURVATURES, type Lessons } from './lessons.ts';
+
+/** λ for each rating that a step follows: it is short as long as little is known, however many come at once. */
+const DAMPING = 0.005;
+/** Ratings after which the curvature of old ones counts half. */
+const HALF_LIFE = 300_000;
+/** What is left of the curvature once all vectors are others: θ stays, and moves as easily as a young one. */
+const LEFT_AFTER_CHANGE = 0.02;
+/** No weight gets beyond: something has gone wrong that no ranking should follow. */
+const LIMIT = 100;
+
+export class CombinerSolver {
+  readonly theta: Float64Array;
+  /** H, faded. */
+  readonly curvature: Float64Array;
+  readonly #factor = new Float64Array(CURVATURES);
+  readonly #step = new Float64Array(WEIGHTS);
+
+  constructor(theta = firstTheta(), curvature = new Float64Array(CURVATURES)) {
+    this.theta = theta;
+    this.curvature = curvature;
+  }
+
+  /** Takes in what is new since the last call; what has cells that are no numbers teaches nothing. */
+  take({ gradient, curvature, events }: Pick<Lessons, 'gradient' | 'curvature' | 'events'>): void {
+    if (!gradient.every(Number.isFinite) || !curvature.every(Number.isFinite)) return;
+    for (let at = 0; at < CURVATURES; at++) this.curvature[at] += curvature[at];
+    this.#solve(gradient, DAMPING * events);
+    const fade = 2 ** (-events / HALF_LIFE);
+    for (let at = 0; at < CURVATURES; at++) this.curvature[at] *= fade;
+  }
+
+  /** Vectors were learnt anew: what θ has become is a good beginning, but less certain than it was. */
+  loosen(): void {
+    for (let at = 0; at < CURVATURES; at++) this.curvature[at] *= LEFT_AFTER_CHANGE;
+  }
+
+  /** By the Cholesky factor L of H + λI, which is positive definite. */
+  #solve(gradient: Float64Array, damping: number): void {
+    const [l, z] = [this.#factor, this.#step];
+    for (let row = 0, at = 0; row < WEIGHTS; row++) {
+      const start = at;
+      for (let col = 0; col <= row; col++, at++) {
+        const other = (col * (col + 1)) / 2;
+        let sum = this.curvature[at] + (row === col ? damping : 0);
+        for (let q = 0; q < col; q++) sum -= l[start + q] * l[other + q];
+        l[at] = row === col ? Math.sqrt(sum) : sum / l[other + col];
+      }
+    }
+    for (let row = 0; row < WEIGHTS; row++) {
+      const start = (row * (row + 1)) / 2;
+      let sum = gradient[row];
+      for (let q = 0; q < row; q++) sum -= l[start + q] * z[q];
+      z[row] = sum / l[start + row];
+    }
+    for (let row = WEIGHTS - 1; row >= 0; row--) {
+      let sum = z[row];
+      for (let q = row + 1; q < WEIGHTS; q++) sum -= l[(q * (q + 1)) / 2 + row] * z[q];
+      z[row] = sum / l[(row * (row + 1)) / 2 + row];
+    }
+    if (!z.every(Number.isFinite)) return;
+    for (let at = 0; at < WEIGHTS; at++) {
+      this.theta[at] = Math.max(-LIMIT, Math.min(LIMIT, this.theta[at] + z[at]));
+    }
+  }
+}
