@@ -73,7 +73,7 @@ export const settings = {
     about: 'namespace of every key, internal topic and consumer group',
   }),
   FACTOR_COUNT: setting({
-    read: integer(1, 256),
+    read: integer(1, 250),
     fallback: '32',
     about: 'k, the length of every vector',
   }),
@@ -82,6 +82,11 @@ export const settings = {
     fallback: 'squared',
     about: 'loss function of the factorization',
   }),
+  RANK_BY: setting({
+    read: oneOf('next', 'liking'),
+    fallback: 'next',
+    about: 'what comes first in a list: what a user takes next, or what she will like most',
+  }),
   RHO: setting({
     read: decimal(0, 100),
     fallback: '5',
@@ -89,13 +94,13 @@ export const settings = {
   }),
   USER_SHRINKAGE: setting({
     read: decimal(0, 1_000_000),
-    fallback: '80',
-    about: 'μ of a user: how many ratings it takes to move halfway from the mean of all users',
+    fallback: '2.2',
+    about: 'a user is drawn to the mean of all by this times the root of the ratings per user',
   }),
   ITEM_SHRINKAGE: setting({
     read: decimal(0, 1_000_000),
-    fallback: '30',
-    about: 'μ of an item, toward zero',
+    fallback: '0.65',
+    about: 'an item is drawn to zero by this times the root of the ratings per item',
   }),
   RECENCY_WEIGHT: setting({
     read: decimal(0, 1_000_000),
@@ -112,6 +117,12 @@ export const settings = {
     fallback: '40',
     about:
       'how many ratings a user needs for half of that extra weight; 0: it counts from the first',
+  }),
+  RANKING_SAMPLE: setting({
+    read: integer(1, 1_000_000),
+    fallback: '1',
+    about:
+      'the weights of the ranking are learnt from one in so many ratings, and from every rating of users with fewer than 8; live AUC is measured on the same ratings',
   }),
   RATINGS_TOPICS: setting({
     read: topicNames,
@@ -304,7 +315,7 @@ export const settings = {
     read: integer(0, 1_000_000),
     fallback: '32',
     about:
-      'one of so many ratings is scored before it is learnt, for the prequential figures; 0: none',
+      'one in so many ratings is looked up among all items before it is learnt, for the live hit rate; 0: no live figures of quality',
   }),
   LOG_LEVEL: setting({
     read: oneOf('debug', 'info', 'warn', 'error'),

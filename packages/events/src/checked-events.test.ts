@@ -9,8 +9,11 @@ import {
 import {
   type FactorBatch,
   factorBatchCodec,
+  type GramPart,
+  type GramsEvent,
   gramPartCodec,
   gramsCodec,
+  type Side,
 } from './internal-events.ts';
 import { type ItemRating, ItemRatingPack, itemRatingsCodec } from './item-ratings.ts';
 import type { RatingEvent } from './rating-event.ts';
@@ -30,6 +33,8 @@ describe('ratings for an item shard', () => {
     time: 5,
     sourceOffset: 9,
     ordinal: 0,
+    byNewcomer: true,
+    userBias: 0.5,
     vector,
   };
   const bytesOf = (rating: Partial<ItemRating> = {}, head: object = {}): Buffer => {
@@ -54,6 +59,7 @@ describe('ratings for an item shard', () => {
     ['an infinite value', bytesOf({ value: Number.POSITIVE_INFINITY })],
     ['neither a value nor one before', bytesOf({ value: null })],
     ['a vector that is not finite', bytesOf({ vector: Float32Array.of(1, Number.NaN) })],
+    ['a bias that is not finite', bytesOf({ userBias: Number.NaN })],
     ['vectors of another length', bytesOf({}, { factorCount: 3 })],
     ['a time that is none', bytesOf({ time: Number.NaN })],
     ['half an offset', bytesOf({ sourceOffset: 1.5 })],
@@ -120,22 +126,30 @@ describe('vectors that a commit moved', () => {
     factorCount: 2,
     ids: ['u'],
     vectors: Float32Array.of(1, 2),
-    trends: Float64Array.of(0),
+    figures: new Float64Array(),
     deletes: [],
     produced: new Float64Array(),
     applied: 1,
     sources: ['t:0'],
     offsets: Float64Array.of(4),
   };
-  const read = (changes: Partial<FactorBatch>) =>
-    readFactorBatch(
-      factorBatchCodec.encode({ ...good, ...changes }),
-      { side: 'user', shard: 1 },
-      shape,
-    );
+  const read = (changes: Partial<FactorBatch>, side: Side = 'user') =>
+    readFactorBatch(factorBatchCodec.encode({ ...good, ...changes }), { side, shard: 1 }, shape);
+  const never = Number.NEGATIVE_INFINITY;
+  const ofItem: Partial<FactorBatch> = {
+    side: 'item',
+    figures: Float64Array.of(1, 0, 0, never, never, 0),
+  };
 
   it('are read as they were written', () => {
     expect(read({})).toEqual(good);
+    expect(read(ofItem, 'item')).toEqual({ ...good, ...ofItem });
+  });
+
+  it('of items are refused without all their figures, or with one that is no number', () => {
+    for (const figures of [[], [1, 2, 3, 4, 5], [1, 2, 3, Number.NaN, 5, 6]]) {
+      expect(() => read({ side: 'item', figures: Float64Array.from(figures) }, 'item')).toThrow();
+    }
   });
 
   it.each<[string, Partial<FactorBatch>]>([
@@ -143,7 +157,7 @@ describe('vectors that a commit moved', () => {
     ['of another shard', { shard: 2 }],
     ['of another length', { factorCount: 3 }],
     ['with too few factors', { vectors: Float32Array.of(1) }],
-    ['without a trend', { trends: new Float64Array() }],
+    ['with figures that no user has', { figures: Float64Array.of(1, 2, 3, 4, 5, 6) }],
     ['that are not finite', { vectors: Float32Array.of(1, Number.NaN) }],
     ['from before the beginning', { from: -1 }],
     ['with a source and no offset', { offsets: new Float64Array() }],
@@ -153,37 +167,67 @@ describe('vectors that a commit moved', () => {
 });
 
 describe('grams', () => {
-  const gram = (length: number, value = 1): Uint8Array =>
+  const doubles = (length: number, value = 1): Uint8Array =>
     new Uint8Array(new Float64Array(length).fill(value).buffer);
-  const part = {
-    side: 'item',
-    shard: 3,
-    epoch: 1,
-    sequence: 2,
+  const head = { shard: 3, epoch: 1, sequence: 2, factorCount: 2, ratings: 7 };
+  const counts = { values: 21.5, moves: 9, clock: 0.25 };
+  const ofItems: GramPart = { side: 'item', ...head, ...counts, sums: doubles(6) };
+  // Behind the gram: how many events, G of 21 weights and the lower triangle of H.
+  const ofUsers: GramPart = { ...ofItems, side: 'user', sums: doubles(6 + 1 + 21 + 231) };
+  const sum: GramsEvent = {
     factorCount: 2,
+    user: doubles(6),
+    item: doubles(6),
     ratings: 7,
-  } as const;
-  const sum = { factorCount: 2, user: gram(6), item: gram(6), ratings: 7, parts: [] };
+    values: 21.5,
+    clock: 0.25,
+    theta: new Float64Array(21),
+    learnt: Uint8Array.of(1, 2, 3),
+    parts: [],
+  };
+  const readPart = (part: GramPart) => readGramPart(gramPartCodec.encode(part), shape);
+  const readSum = (grams: GramsEvent) => readGrams(gramsCodec.encode(grams), shape);
 
   it('are read as they were written', () => {
-    expect(readGramPart(gramPartCodec.encode({ ...part, gram: gram(6) }), shape)).toMatchObject(
-      part,
-    );
-    expect(readGrams(gramsCodec.encode(sum), shape).ratings).toBe(7);
+    for (const part of [ofItems, ofUsers]) {
+      const { sums, ...rest } = readPart(part);
+      expect({ ...rest, sums: Uint8Array.from(sums) }).toEqual(part);
+    }
+    const { theta, learnt, ratings, values, clock } = readSum(sum);
+    expect({ theta, ratings, values, clock }).toEqual({
+      theta: sum.theta,
+      ratings: 7,
+      values: 21.5,
+      clock: 0.25,
+    });
+    expect(Uint8Array.from(learnt)).toEqual(sum.learnt);
   });
 
-  it('of another size, shard or sense are refused', () => {
-    const badParts = [
-      { ...part, gram: gram(5) },
-      { ...part, gram: gram(6, Number.NaN) },
-      { ...part, shard: 4, gram: gram(6) },
-      { ...part, factorCount: 3, gram: gram(10) },
-    ];
-    for (const bad of badParts) {
-      expect(() => readGramPart(gramPartCodec.encode(bad), shape)).toThrow();
-    }
-    for (const bad of [{ user: gram(7) }, { ratings: -1 }, { factorCount: 3 }]) {
-      expect(() => readGrams(gramsCodec.encode({ ...sum, ...bad }), shape)).toThrow();
-    }
+  it.each<[string, GramPart]>([
+    ['a gram that is too short', { ...ofItems, sums: doubles(5) }],
+    ['a gram that is not finite', { ...ofItems, sums: doubles(6, Number.NaN) }],
+    ['a shard that there is not', { ...ofItems, shard: 4 }],
+    ['another number of factors', { ...ofItems, factorCount: 3, sums: doubles(10) }],
+    ['lessons of items', { ...ofItems, sums: ofUsers.sums }],
+    ['no lessons of users', { ...ofUsers, sums: ofItems.sums }],
+    ['half a lesson', { ...ofUsers, sums: ofUsers.sums.subarray(0, -8) }],
+    ['lessons that are not finite', { ...ofUsers, sums: doubles(259, Number.NaN) }],
+    ['a clock that is none', { ...ofItems, clock: Number.NaN }],
+    ['an infinite sum of values', { ...ofUsers, values: Number.POSITIVE_INFINITY }],
+    ['moves below zero', { ...ofUsers, moves: -1 }],
+  ])('of a shard are refused with %s', (_, part) => {
+    expect(() => readPart(part)).toThrow();
+  });
+
+  it.each<[string, Partial<GramsEvent>]>([
+    ['a gram that is too long', { user: doubles(7) }],
+    ['ratings below zero', { ratings: -1 }],
+    ['another number of factors', { factorCount: 3 }],
+    ['a clock that is none', { clock: Number.NaN }],
+    ['values that are none', { values: Number.NaN }],
+    ['too few weights', { theta: new Float64Array(20) }],
+    ['a weight that is no number', { theta: new Float64Array(21).fill(Number.NaN) }],
+  ])('of all shards are refused with %s', (_, change) => {
+    expect(() => readSum({ ...sum, ...change })).toThrow();
   });
 });

@@ -81,12 +81,13 @@ export function readItemRatings(
   must(isCount(life), 'life');
   must(Number.isFinite(produced), 'production time');
   const ratings = [...packedRatings(entries, factorCount)];
-  for (const { value, old, time, sourceOffset, vector, start, itemEnd } of ratings) {
+  for (const rating of ratings) {
+    const { value, old, time, sourceOffset, vector, userBias, start, itemEnd } = rating;
     must(value !== null || old !== null, 'value');
     must(Number.isFinite(value ?? 0) && Number.isFinite(old ?? 0), 'value');
     must(Number.isFinite(time), 'time');
     must(isCount(sourceOffset), 'source offset');
-    must(areFinite(vector), 'vector');
+    must(areFinite(vector) && Number.isFinite(userBias), 'vector');
     must(
       homeOf(entries, start + 1, itemEnd, shards) === itemShard,
       'item, which is of another shard',
@@ -100,6 +101,11 @@ function homeOf(entries: Buffer, start: number, end: number, shards: number): nu
   return (murmur2(entries, start, end) & 0x7fffffff) % shards;
 }
 
+const FIGURES_PER_ITEM = 6;
+const THETA_LENGTH = 21;
+/** Events, gradient, packed curvature. */
+const LESSONS_LENGTH = 1 + THETA_LENGTH + (THETA_LENGTH * (THETA_LENGTH + 1)) / 2;
+
 export function readFactorBatch(
   bytes: Buffer,
   { side, shard }: { readonly side: Side; readonly shard: number },
@@ -108,8 +114,10 @@ export function readFactorBatch(
   const batch = factorBatchCodec.decode(bytes);
   must(batch.side === side && batch.shard === shard, 'shard');
   must(batch.factorCount === factorCount, 'number of factors');
-  const { ids, vectors, trends, epoch, sequence, from, next, sources, offsets } = batch;
-  must(vectors.length === ids.length * factorCount && trends.length === ids.length, 'length');
+  const { ids, vectors, figures, epoch, sequence, from, next, sources, offsets } = batch;
+  must(vectors.length === ids.length * factorCount, 'length');
+  must(figures.length === (side === 'item' ? FIGURES_PER_ITEM * ids.length : 0), 'length');
+  must(!figures.some(Number.isNaN), 'figures');
   must([epoch, sequence, from, next, batch.applied].every(isCount), 'version');
   must(areFinite(vectors), 'vector');
   must(sources.length === offsets.length && offsets.every(isCount), 'source');
@@ -120,8 +128,13 @@ export function readGramPart(bytes: Buffer, shape: ModelShape): GramPart {
   const part = gramPartCodec.decode(bytes);
   must(sides.includes(part.side) && isBelow(part.shard, shape.shards), 'shard');
   must(part.factorCount === shape.factorCount, 'number of factors');
-  must([part.epoch, part.sequence, part.ratings].every(isCount), 'version');
-  checkGram(part.gram, shape.factorCount);
+  must([part.epoch, part.sequence, part.ratings, part.moves].every(isCount), 'version');
+  must(Number.isFinite(part.values) && Number.isFinite(part.clock), 'number');
+  const gram = gramLength(shape.factorCount);
+  checkGram(part.sums.subarray(0, gram), shape.factorCount);
+  const lessons = float64s(part.sums.subarray(gram));
+  must(lessons.length === (part.side === 'user' ? LESSONS_LENGTH : 0), 'length of its lessons');
+  must(areFinite(lessons), 'lessons');
   return part;
 }
 
@@ -129,6 +142,8 @@ export function readGrams(bytes: Buffer, { factorCount }: ModelShape): GramsEven
   const grams = gramsCodec.decode(bytes);
   must(grams.factorCount === factorCount, 'number of factors');
   must(isCount(grams.ratings), 'number of ratings');
+  must(Number.isFinite(grams.values) && Number.isFinite(grams.clock), 'number');
+  must(grams.theta.length === THETA_LENGTH && areFinite(grams.theta), 'theta');
   for (const { shard, epoch, sequence } of grams.parts) {
     must([shard, epoch, sequence].every(isCount), 'version');
   }
@@ -137,9 +152,13 @@ export function readGrams(bytes: Buffer, { factorCount }: ModelShape): GramsEven
   return grams;
 }
 
-/** Count, sum and packed triangle, in doubles. */
+/** In bytes: count, sum and packed triangle, in doubles. */
+function gramLength(k: number): number {
+  return 8 * (1 + k + (k * (k + 1)) / 2);
+}
+
 function checkGram(bytes: Uint8Array, k: number): void {
-  must(bytes.length === 8 * (1 + k + (k * (k + 1)) / 2), 'length of a gram');
+  must(bytes.length === gramLength(k), 'length of a gram');
   must(areFinite(float64s(bytes)), 'gram');
 }
 

@@ -30,7 +30,7 @@ function floats(length: number): fc.Arbitrary<Float32Array> {
 
 function batchOf(ids: string[], factorCount: number): fc.Arbitrary<FactorBatch> {
   const n = ids.length;
-  const doubles = fc.array(fc.double(), { minLength: n, maxLength: n });
+  const doubles = fc.array(fc.double(), { minLength: 6 * n, maxLength: 6 * n });
   return fc.record({
     side,
     shard: count,
@@ -41,7 +41,7 @@ function batchOf(ids: string[], factorCount: number): fc.Arbitrary<FactorBatch> 
     factorCount: fc.constant(factorCount),
     ids: fc.constant(ids),
     vectors: floats(n * factorCount),
-    trends: doubles.map((list) => Float64Array.from(list)),
+    figures: doubles.map((list) => Float64Array.from(list)),
     deletes: fc.array(id, { maxLength: 4 }),
     produced: fc.array(offset, { maxLength: 3 }).map((list) => Float64Array.from(list)),
     applied: offset,
@@ -80,6 +80,8 @@ describe('what services send each other comes back as it was', () => {
       time: offset,
       sourceOffset: offset,
       ordinal: count,
+      byNewcomer: fc.boolean(),
+      userBias: fc.float({ noNaN: true }),
       vector: fc.constant(Float32Array.of(1, -2, 3)),
     });
     fc.assert(
@@ -140,14 +142,17 @@ describe('what services send each other comes back as it was', () => {
       sequence: offset,
       factorCount: count,
       ratings: offset,
-      gram: bytes,
+      values: fc.double(),
+      moves: offset,
+      clock: fc.double(),
+      sums: bytes,
     });
     fc.assert(
       fc.property(part, (sent) => {
-        const { gram, ...rest } = gramPartCodec.decode(gramPartCodec.encode(sent));
-        expect({ ...rest, gram: Uint8Array.from(gram) }).toEqual({
+        const { sums, ...rest } = gramPartCodec.decode(gramPartCodec.encode(sent));
+        expect({ ...rest, sums: Uint8Array.from(sums) }).toEqual({
           ...sent,
-          gram: Uint8Array.from(sent.gram),
+          sums: Uint8Array.from(sent.sums),
         });
       }),
       { seed: 23, numRuns: 200 },
@@ -161,13 +166,21 @@ describe('what services send each other comes back as it was', () => {
       user: bytes,
       item: bytes,
       ratings: offset,
+      values: fc.double(),
+      clock: fc.double(),
+      theta: fc.array(fc.double()).map((list) => Float64Array.from(list)),
+      learnt: bytes,
       parts,
     });
     fc.assert(
       fc.property(grams, (sent) => {
         const read = gramsCodec.decode(gramsCodec.encode(sent));
         expect(read.parts).toEqual(sent.parts);
-        expect([read.factorCount, read.ratings]).toEqual([sent.factorCount, sent.ratings]);
+        const plain = ({ factorCount, ratings, values, clock, theta }: GramsEvent) => {
+          return { factorCount, ratings, values, clock, theta };
+        };
+        expect(plain(read)).toEqual(plain(sent));
+        expect(Buffer.from(read.learnt)).toEqual(Buffer.from(sent.learnt));
         expect(Buffer.from(read.user)).toEqual(Buffer.from(sent.user));
         expect(Buffer.from(read.item)).toEqual(Buffer.from(sent.item));
       }),

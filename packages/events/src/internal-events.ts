@@ -27,7 +27,8 @@ export interface FactorBatch extends Version {
   factorCount: number;
   ids: string[];
   vectors: Float32Array;
-  trends: Float64Array;
+  /** What is kept with each vector beside it: six numbers of an item, none of a user. */
+  figures: Float64Array;
   deletes: string[];
   /** When some of the ratings in it were produced, ms: a sample, never none of many. */
   produced: Float64Array;
@@ -43,7 +44,14 @@ export interface GramPart extends Version {
   shard: number;
   factorCount: number;
   ratings: number;
-  gram: Uint8Array;
+  /** The sum of the known values. */
+  values: number;
+  /** Ratings that have counted so far: unlike those known, never fewer. */
+  moves: number;
+  /** The latest clock that the shard has counted by. */
+  clock: number;
+  /** The partial gram and, of users, the lessons. */
+  sums: Uint8Array;
 }
 
 export interface PartVersion extends Version {
@@ -56,6 +64,11 @@ export interface GramsEvent {
   user: Uint8Array;
   item: Uint8Array;
   ratings: number;
+  values: number;
+  clock: number;
+  theta: Float64Array;
+  /** What a next aggregator goes on from; empty in most. */
+  learnt: Uint8Array;
   parts: PartVersion[];
 }
 
@@ -65,11 +78,12 @@ interface Codec<T> {
 }
 
 type OnTheWire<T, Packed extends keyof T> = Omit<T, Packed> & Record<Packed, Buffer>;
-type PackedBatch = 'ids' | 'vectors' | 'trends' | 'deletes' | 'produced' | 'sources' | 'offsets';
+type PackedBatch = 'ids' | 'vectors' | 'figures' | 'deletes' | 'produced' | 'sources' | 'offsets';
 
 const factorBatchType = new AvroType<OnTheWire<FactorBatch, PackedBatch>>('factor-batch.avsc');
-const gramPartType = new AvroType<OnTheWire<GramPart, 'gram'>>('gram-part.avsc');
-const gramsType = new AvroType<OnTheWire<GramsEvent, 'user' | 'item' | 'parts'>>('grams.avsc');
+const gramPartType = new AvroType<OnTheWire<GramPart, 'sums'>>('gram-part.avsc');
+type PackedGrams = 'user' | 'item' | 'theta' | 'learnt' | 'parts';
+const gramsType = new AvroType<OnTheWire<GramsEvent, PackedGrams>>('grams.avsc');
 
 export const factorBatchCodec: Codec<FactorBatch> = {
   encode: (batch) =>
@@ -77,7 +91,7 @@ export const factorBatchCodec: Codec<FactorBatch> = {
       ...batch,
       ids: packStrings(batch.ids),
       vectors: bytesOf(batch.vectors),
-      trends: bytesOf(batch.trends),
+      figures: bytesOf(batch.figures),
       deletes: packStrings(batch.deletes),
       produced: bytesOf(batch.produced),
       sources: packStrings(batch.sources),
@@ -89,7 +103,7 @@ export const factorBatchCodec: Codec<FactorBatch> = {
       ...wire,
       ids: unpackStrings(wire.ids),
       vectors: float32s(wire.vectors),
-      trends: float64s(wire.trends),
+      figures: float64s(wire.figures),
       deletes: unpackStrings(wire.deletes),
       produced: float64s(wire.produced),
       sources: unpackStrings(wire.sources),
@@ -99,7 +113,7 @@ export const factorBatchCodec: Codec<FactorBatch> = {
 };
 
 export const gramPartCodec: Codec<GramPart> = {
-  encode: (part) => gramPartType.encode({ ...part, gram: Buffer.from(part.gram) }),
+  encode: (part) => gramPartType.encode({ ...part, sums: Buffer.from(part.sums) }),
   decode: (bytes) => ({ ...gramPartType.decode(bytes) }),
 };
 
@@ -117,6 +131,8 @@ export const gramsCodec: Codec<GramsEvent> = {
       ...grams,
       user: Buffer.from(grams.user),
       item: Buffer.from(grams.item),
+      theta: bytesOf(grams.theta),
+      learnt: Buffer.from(grams.learnt),
       parts: bytesOf(Float64Array.from(parts)),
     });
   },
@@ -128,6 +144,6 @@ export const gramsCodec: Codec<GramsEvent> = {
       const [side = 0, shard = 0, epoch = 0, sequence = 0] = numbers.subarray(at);
       parts.push({ side: sides[side] ?? 'user', shard, epoch, sequence });
     }
-    return { ...wire, parts };
+    return { ...wire, theta: float64s(wire.theta), parts };
   },
 };

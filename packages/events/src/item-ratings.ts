@@ -17,6 +17,10 @@ export interface ItemRating {
   readonly sourceOffset: number;
   /** Index among the entries of one source offset. */
   readonly ordinal: number;
+  /** Its user had rated next to nothing before. */
+  readonly byNewcomer: boolean;
+  /** By how much the user's ratings exceed what others give the same items, before this one. */
+  readonly userBias: number;
   /** The user's vector before this rating moved it. */
   readonly vector: Float32Array;
 }
@@ -35,15 +39,20 @@ export interface ItemRatings {
 export interface PackedRating extends ItemRating {
   readonly start: number;
   readonly itemEnd: number;
-  /** Where what was decided ends and the vector begins. */
+  /** Where what was decided ends, and what was computed begins. */
   readonly decidedEnd: number;
   readonly end: number;
 }
 
 export const itemRatingsCodec = new AvroType<ItemRatings>('item-ratings.avsc');
 
-/** Behind the item's id: float32 value and old value (NaN: none), float64 time and offset, uint32 ordinal. */
+/**
+ * Behind the item's id: float32 value and old value (NaN: none), float64 time and offset, uint32 ordinal with the
+ * newcomer in its highest bit.
+ */
 const NUMBERS_BYTES = 28;
+const NEWCOMER_BIT = 2 ** 31;
+const BIAS_BYTES = 4;
 
 /** Packs entries one after the other. */
 export class ItemRatingPack {
@@ -64,17 +73,28 @@ export class ItemRatingPack {
   }
 
   /** Returns where what was decided ends. */
-  add({ item, value, old, time, sourceOffset, ordinal, vector }: ItemRating): number {
+  add({
+    item,
+    value,
+    old,
+    time,
+    sourceOffset,
+    ordinal,
+    byNewcomer,
+    userBias,
+    vector,
+  }: ItemRating): number {
     const writer = this.#writer;
-    writer.reserve(1 + 3 * item.length + NUMBERS_BYTES + vector.byteLength);
+    writer.reserve(1 + 3 * item.length + NUMBERS_BYTES + BIAS_BYTES + vector.byteLength);
     const head = writer.skip(1);
     writer.bytesAt(head, writer.text(item) - 1);
     writer.float(value ?? Number.NaN);
     writer.float(old ?? Number.NaN);
     writer.double(time);
     writer.double(sourceOffset);
-    writer.uint32(ordinal);
+    writer.uint32(ordinal + (byNewcomer ? NEWCOMER_BIT : 0));
     const decidedEnd = writer.length;
+    writer.float(userBias);
     writer.floats(vector);
     return decidedEnd;
   }
@@ -91,18 +111,22 @@ export function* packedRatings(
   for (let start = 0; start < entries.length; ) {
     const itemEnd = start + 2 + entries.readUInt8(start);
     const decidedEnd = itemEnd + NUMBERS_BYTES;
-    const end = decidedEnd + 4 * factorCount;
+    const vectorAt = decidedEnd + BIAS_BYTES;
+    const end = vectorAt + 4 * factorCount;
     if (end > entries.length) throw new RangeError('an entry is cut off');
     const vector = factors.subarray(first, first + factorCount);
     first += factorCount;
-    for (let f = 0; f < factorCount; f++) vector[f] = view.getFloat32(decidedEnd + 4 * f, true);
+    for (let f = 0; f < factorCount; f++) vector[f] = view.getFloat32(vectorAt + 4 * f, true);
+    const marked = view.getUint32(itemEnd + 24, true);
     yield {
       item: entries.toString('utf8', start + 1, itemEnd),
       value: numberOrNone(view.getFloat32(itemEnd, true)),
       old: numberOrNone(view.getFloat32(itemEnd + 4, true)),
       time: view.getFloat64(itemEnd + 8, true),
       sourceOffset: view.getFloat64(itemEnd + 16, true),
-      ordinal: view.getUint32(itemEnd + 24, true),
+      ordinal: marked % NEWCOMER_BIT,
+      byNewcomer: marked >= NEWCOMER_BIT,
+      userBias: view.getFloat32(decidedEnd, true),
       vector,
       start,
       itemEnd,

@@ -66,7 +66,7 @@ describe('a recommendation', () => {
       user: '🎬',
       items: [{ item: 'a', score: 0.5 }],
       model: { name: 'default', position: 7, sequence: 3, lag: { ratings: 2, ms: 1.5 } },
-      fallback: 'mean',
+      fallback: 'newcomer',
     } as const;
     expect(JSON.parse(encodeRecommendation(answer, 'json').toString())).toEqual(answer);
     const avro = new AvroType('recommendation.avsc').decode(encodeRecommendation(answer, 'avro'));
@@ -75,7 +75,10 @@ describe('a recommendation', () => {
 
   it('may leave out in Avro what is not known: it is null', () => {
     const model = { name: 'default', position: null };
-    const bytes = encodeRecommendation({ user: 'u', items: [], model, fallback: 'mean' }, 'avro');
+    const bytes = encodeRecommendation(
+      { user: 'u', items: [], model, fallback: 'newcomer' },
+      'avro',
+    );
     expect(new AvroType('recommendation.avsc').decode(bytes)).toMatchObject({
       model: { ...model, sequence: null, lag: null },
     });

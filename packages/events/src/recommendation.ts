@@ -34,8 +34,8 @@ export interface ModelState {
   readonly lag?: { readonly ratings: number; readonly ms: number } | null;
 }
 
-/** Why an answer is not the user's own: the mean of all users, or what is popular now. */
-export type Fallback = null | 'mean' | 'trend';
+/** Why an answer is nobody's own: nothing is known yet, and it is what newcomers take and what is popular now. */
+export type Fallback = null | 'newcomer';
 
 export interface Recommendation {
   readonly user: string;

@@ -1,13 +1,29 @@
 import { generateRatings, loadTable, type RatingTable, Runner } from '@freshet/experiments';
 import { type VectorTable, wasmKernels } from '@freshet/kernels';
-import { defaultModel, factorize, Gram, handOver, OnlineModel, Random } from '@freshet/model';
+import {
+  COUNT_FEATURES,
+  Comparison,
+  defaultModel,
+  type FeatureTable,
+  factorize,
+  firstTheta,
+  Gram,
+  type Grams,
+  handOver,
+  OnlineModel,
+  Random,
+} from '@freshet/model';
 import { describe, expect, it } from 'vitest';
-import { type ItemCatalogue, PrequentialMeter } from './prequential-meter.ts';
+import { type ItemCatalogue, PrequentialMeter, type Question } from './prequential-meter.ts';
+import type { PrequentialFigures } from './prequential-window.ts';
 
 const SEED = 20_160_827;
 const K = 2;
 const kernels = wasmKernels();
-const nobody = { user: Gram.zero(K), item: Gram.zero(K), ratings: 0 };
+const counts = { ratings: 0, values: 0, clock: 0 };
+/** Ranked by w·h alone. */
+const theta = firstTheta('factors');
+const nobody = { user: Gram.zero(K), item: Gram.zero(K), ...counts, theta };
 const noRow = { slots: new Uint32Array(), length: 0 };
 
 /** Items with these vectors, ranked by popularity as given; a hole is an item that never came. */
@@ -17,16 +33,36 @@ function catalogue(
 ): ItemCatalogue {
   const table: VectorTable = kernels.table(K);
   for (const vector of vectors) table.write(table.add(), Float32Array.from(vector ?? [0, 0]));
-  return { table, isPresent: (slot) => Boolean(vectors[slot]), trendAt: popularity };
+  const read: FeatureTable['read'] = (_, out, at) => out.fill(0, at, at + COUNT_FEATURES);
+  const features = { read, weighted: () => 0, popularityAt: popularity };
+  return { table, isPresent: (slot) => Boolean(vectors[slot]), features };
 }
 
-function meterOf(sample = 1, window?: number): PrequentialMeter {
-  return new PrequentialMeter({
-    kernels,
-    factorCount: K,
-    sample,
-    ...(window === undefined ? {} : { window }),
-  });
+/** What an updater does with a first rating; `rankingSample`: the one of its model. */
+class Asking {
+  readonly meter: PrequentialMeter;
+  readonly #comparison: Comparison;
+
+  constructor(options: { window?: number; sample?: number; rankingSample?: number } = {}) {
+    const { window, sample = 1, rankingSample = 1 } = options;
+    const measured = { kernels, factorCount: K, sample };
+    this.meter = new PrequentialMeter({ ...measured, ...(window === undefined ? {} : { window }) });
+    this.#comparison = new Comparison(kernels, { factorCount: K, rankingSample });
+  }
+
+  ask(question: Question, items: ItemCatalogue, grams: Grams = nobody): void {
+    const { offset, slot, vector, rated } = question;
+    const isRated = (other: number) => rated.slots.includes(other);
+    const user = { vector, row: { length: rated.length, isRated } };
+    if (this.#comparison.draw(user, slot, items, grams, offset)) {
+      this.meter.compare(this.#comparison, items);
+    }
+    if (this.meter.isDue(offset)) this.meter.search(question, items, grams);
+  }
+
+  get figures(): PrequentialFigures {
+    return this.meter.figures();
+  }
 }
 
 function row(...slots: number[]) {
@@ -39,41 +75,41 @@ describe('the meter, worked by hand', () => {
   const items = catalogue([[5, 0], [4, 0], [3, 0], [2, 0], [1, 0], null], (slot) => slot);
 
   it('places the item among those that are there and that the user has not rated', () => {
-    const meter = meterOf();
+    const asking = new Asking();
     // 4 against 3, 2 and 1: the best is the user's own, the last is not there.
-    meter.ask({ offset: 0, slot: 1, vector: first, rated: row(0) }, items, nobody);
-    const { all } = meter.figures();
+    asking.ask({ offset: 0, slot: 1, vector: first, rated: row(0) }, items);
+    const { all } = asking.figures;
     expect(all).toMatchObject({ events: 1, auc: { model: 1 }, hits: { model: 1 } });
     // By popularity, the slot, the same item is below all three.
     expect(all.auc.popularity).toBe(0);
   });
 
   it('tells all, cold and new users apart, and has no figure where nobody was asked', () => {
-    const meter = meterOf();
-    expect(meter.figures().all.auc.model).toBeNaN();
-    meter.ask({ offset: 0, slot: 4, vector: first, rated: row(0, 1, 2) }, items, nobody);
-    expect(meter.figures().all.auc.model).toBe(0);
-    expect(meter.figures().cold.events).toBe(0);
-    expect(meter.figures().cold.auc.model).toBeNaN();
-    meter.ask({ offset: 1, slot: 0, vector: first, rated: row(1, 2) }, items, nobody);
-    expect(meter.figures()).toMatchObject({ all: { events: 2 }, cold: { events: 1 } });
-    expect(meter.figures().new.events).toBe(0);
+    const asking = new Asking();
+    expect(asking.figures.all.auc.model).toBeNaN();
+    asking.ask({ offset: 0, slot: 4, vector: first, rated: row(0, 1, 2) }, items);
+    expect(asking.figures.all.auc.model).toBe(0);
+    expect(asking.figures.cold.events).toBe(0);
+    expect(asking.figures.cold.auc.model).toBeNaN();
+    asking.ask({ offset: 1, slot: 0, vector: first, rated: row(1, 2) }, items);
+    expect(asking.figures).toMatchObject({ all: { events: 2 }, cold: { events: 1 } });
+    expect(asking.figures.new.events).toBe(0);
   });
 
   it('answers somebody unknown by the mean of all users', () => {
-    const meter = meterOf();
+    const asking = new Asking();
     const mean = Gram.zero(K);
     mean.move(undefined, Float32Array.of(-1, 0));
     const grams = { ...nobody, user: mean };
-    meter.ask({ offset: 0, slot: 4, vector: undefined, rated: noRow }, items, grams);
-    expect(meter.figures().new.auc.model).toBe(1);
+    asking.ask({ offset: 0, slot: 4, vector: undefined, rated: noRow }, items, grams);
+    expect(asking.figures.new).toMatchObject({ auc: { model: 1 }, hits: { model: 1 } });
   });
 
   it('counts an item that nobody could have recommended as one half and no hit', () => {
-    const meter = meterOf();
-    meter.ask({ offset: 0, slot: 5, vector: first, rated: noRow }, items, nobody);
-    meter.ask({ offset: 1, slot: -1, vector: first, rated: noRow }, items, nobody);
-    expect(meter.figures().all).toEqual({
+    const asking = new Asking();
+    asking.ask({ offset: 0, slot: 5, vector: first, rated: noRow }, items);
+    asking.ask({ offset: 1, slot: -1, vector: first, rated: noRow }, items);
+    expect(asking.figures.all).toEqual({
       events: 2,
       auc: { model: 0.5, popularity: 0.5 },
       hits: { model: 0, popularity: 0 },
@@ -82,49 +118,55 @@ describe('the meter, worked by hand', () => {
 
   it('counts ties half, and breaks them by lot for a hit', () => {
     const same = catalogue(Array.from({ length: 20 }, () => [1, 1]));
-    const meter = meterOf();
-    meter.ask({ offset: 0, slot: 3, vector: first, rated: noRow }, same, nobody);
-    expect(meter.figures().all.auc).toEqual({ model: 0.5, popularity: 0.5 });
-    expect(meter.figures().all.hits).toEqual({ model: 0.5, popularity: 0.5 });
+    const asking = new Asking();
+    asking.ask({ offset: 0, slot: 3, vector: first, rated: noRow }, same);
+    expect(asking.figures.all.auc).toEqual({ model: 0.5, popularity: 0.5 });
+    expect(asking.figures.all.hits).toEqual({ model: 0.5, popularity: 0.5 });
   });
 
   it('leaves out a rating of the only item there is', () => {
-    const meter = meterOf();
-    const alone = catalogue([[1, 1]]);
-    meter.ask({ offset: 0, slot: 0, vector: first, rated: noRow }, alone, nobody);
-    expect(meter.figures().all.events).toBe(0);
+    const asking = new Asking();
+    asking.ask({ offset: 0, slot: 0, vector: first, rated: noRow }, catalogue([[1, 1]]));
+    expect(asking.figures.all.events).toBe(0);
+    expect(asking.figures.all.hits.model).toBeNaN();
   });
 
   it('forgets what has left its window', () => {
-    const meter = meterOf(1, 2);
+    const asking = new Asking({ window: 2 });
     for (const slot of [0, 4, 4]) {
-      meter.ask({ offset: slot, slot, vector: first, rated: noRow }, items, nobody);
+      asking.ask({ offset: slot, slot, vector: first, rated: noRow }, items);
     }
-    expect(meter.figures().all).toMatchObject({ events: 2, auc: { model: 0 } });
+    expect(asking.figures.all).toMatchObject({ events: 2, auc: { model: 0 } });
+  });
+
+  it('has no use for comparisons at 0', () => {
+    expect(new Asking({ sample: 0 }).meter.isOn).toBe(false);
+    expect(new Asking({ sample: 0 }).meter.isDue(0)).toBe(false);
+    expect(new Asking({ sample: 32 }).meter.isOn).toBe(true);
   });
 });
 
-describe('the sample of ratings', () => {
-  it('is one of so many, the same for the same offsets, and none at 0', () => {
-    const [some, again, none, every] = [32, 32, 0, 1].map((sample) => meterOf(sample));
-    const offsets = Array.from({ length: 100_000 }, (_, offset) => offset);
-    const due = offsets.filter((offset) => some.isDue(offset));
-    expect(due.length / offsets.length).toBeCloseTo(1 / 32, 3);
-    expect(offsets.filter((offset) => again.isDue(offset))).toEqual(due);
-    expect(offsets.some((offset) => none.isDue(offset))).toBe(false);
-    expect(offsets.every((offset) => every.isDue(offset))).toBe(true);
-  });
-
-  it('has no rhythm that a producer could share', () => {
-    const meter = meterOf(16);
-    for (const rhythm of [2, 16, 60]) {
-      const due = Array.from({ length: 64_000 }, (_, n) => meter.isDue(n * rhythm)).filter(Boolean);
-      expect(due.length / 64_000).toBeCloseTo(1 / 16, 2);
+describe('ratings of newcomers, who are compared more often than others', () => {
+  it('do not count more for all users', () => {
+    const items = catalogue([...Array.from({ length: 20 }, () => [1, 0]), [2, 0], [0, 0]]);
+    const vector = Float32Array.of(1, 0);
+    const regulars = row(...Array.from({ length: 10 }, (_, slot) => slot));
+    const asking = new Asking({ rankingSample: 4 });
+    // Newcomers rate the best item, regulars the worst: half of all are ranked first.
+    for (let offset = 0; offset < 8_000; offset++) {
+      const isNew = offset % 2 === 0;
+      const [slot, rated] = isNew ? [20, noRow] : [21, regulars];
+      asking.ask({ offset, slot, vector, rated }, items);
     }
+    const { all, cold } = asking.figures;
+    expect(cold).toMatchObject({ events: 4_000, auc: { model: 1 } });
+    // Four standard errors of a quarter of 8,000, and of a half of those.
+    expect(Math.abs(all.events - 2_000)).toBeLessThan(160);
+    expect(Math.abs(all.auc.model - 0.5)).toBeLessThan(0.045);
   });
 });
 
-describe('a catalogue too large to compare with all of it', () => {
+describe('a large catalogue', () => {
   const random = new Random(SEED);
   const size = 5_000;
   const vectors = Array.from({ length: size }, (_, slot) =>
@@ -143,38 +185,37 @@ describe('a catalogue too large to compare with all of it', () => {
   );
   const better = [...candidates].sort((a, b) => scoreOf(b) - scoreOf(a));
 
-  it('gives the same AUC as all of it, on the average over ratings', () => {
+  it('gives the AUC of a comparison with all of it, on the average over ratings', () => {
     for (const place of [40, 1_000, 3_000]) {
-      const meter = meterOf();
-      const slot = better[place];
-      for (let offset = 0; offset < 2_000; offset++) {
-        meter.ask({ offset, slot, vector, rated }, items, nobody);
+      const asking = new Asking({ sample: 2_000 });
+      for (let offset = 0; offset < 4_000; offset++) {
+        asking.ask({ offset, slot: better[place], vector, rated }, items);
       }
       const exact = 1 - place / (candidates.length - 1);
-      // 128 candidates 2,000 times: the standard error is .001 at most.
-      expect(Math.abs(meter.figures().all.auc.model - exact)).toBeLessThan(0.004);
+      // About four others 4,000 times: the standard error is .004 at most.
+      expect(Math.abs(asking.figures.all.auc.model - exact)).toBeLessThan(0.016);
     }
   });
 
-  it('still tells exactly who is among the first ten', () => {
+  it('tells exactly who is among the first ten', () => {
     const hitRate = (place: number): number => {
-      const meter = meterOf();
+      const asking = new Asking();
       for (let offset = 0; offset < 100; offset++) {
-        meter.ask({ offset, slot: better[place], vector, rated }, items, nobody);
+        asking.ask({ offset, slot: better[place], vector, rated }, items);
       }
-      return meter.figures().all.hits.model;
+      return asking.figures.all.hits.model;
     };
     expect([0, 9, 10, 200].map(hitRate)).toEqual([1, 1, 0, 0]);
   });
 
   it('asks known and unknown items alike whether they are hits', () => {
-    const meter = meterOf();
+    const asking = new Asking();
     for (let offset = 0; offset < 20_000; offset++) {
       const slot = offset % 2 === 0 ? better[0] : -1;
-      meter.ask({ offset, slot, vector, rated }, items, nobody);
+      asking.ask({ offset, slot, vector, rated }, items);
     }
-    // Of the last 4,096 about half; the standard error is .008.
-    expect(Math.abs(meter.figures().all.hits.model - 0.5)).toBeLessThan(0.03);
+    // About 1,000 were looked up, half of them of each: the standard error is .016.
+    expect(Math.abs(asking.figures.all.hits.model - 0.5)).toBeLessThan(0.06);
   });
 });
 
@@ -200,15 +241,24 @@ describe('on a stream of ratings', () => {
       seed: 1,
     });
     expect(fresh.events).toBeGreaterThan(5);
-    expect(all.auc.model).toBeCloseTo(model?.aucServed ?? 0, 9);
-    expect(cold.auc.model).toBeCloseTo(model?.aucCold ?? 0, 9);
-    expect(fresh.auc.model).toBeCloseTo(model?.aucNew ?? 0, 9);
+    expectEstimate(all.auc.model, model?.aucServed, 5 * all.events);
+    expectEstimate(cold.auc.model, model?.aucCold, 20 * cold.events);
+    expectEstimate(fresh.auc.model, model?.aucNew, 20 * fresh.events);
+    expectEstimate(all.auc.popularity, popularity?.aucServed, 5 * all.events);
     expect(all.hits.model).toBeCloseTo(model?.hitRate10 ?? 0, 9);
     expect(cold.hits.model).toBeCloseTo(model?.hitRate10Cold ?? 0, 9);
-    expect(all.auc.popularity).toBeCloseTo(popularity?.aucServed ?? 0, 9);
     expect(all.hits.popularity).toBeCloseTo(popularity?.hitRate10 ?? 0, 9);
   });
 });
+
+/**
+ * Of so many draws with chances a the variance is Σa(1 − a)/draws², most where all chances are the same. Half of
+ * the draws may be lost to what the user has rated. Four standard errors.
+ */
+function expectEstimate(estimate: number, exact = Number.NaN, draws = 0): void {
+  const error = Math.sqrt((exact * (1 - exact)) / (draws / 2));
+  expect(Math.abs(estimate - exact)).toBeLessThan(4 * error);
+}
 
 /** What an updater does: each rating is asked about, then learnt. */
 function replay(
@@ -223,7 +273,12 @@ function replay(
   const seen: ItemCatalogue = {
     table: items.vectors,
     isPresent: (slot) => items.idOf(slot) !== undefined,
-    trendAt: (slot) => counts[slot],
+    // Popularity without decay, as that baseline of the experiments has it.
+    features: {
+      read: (slot, out, at) => model.features.read(slot, out, at),
+      weighted: (weights, slot) => model.features.weighted(weights, slot),
+      popularityAt: (slot) => counts[slot],
+    },
   };
   const { factorCount } = model.settings;
   const meter = new PrequentialMeter({
@@ -232,6 +287,7 @@ function replay(
     sample: 1,
     window: test,
   });
+  const comparison = new Comparison(model.kernels, model.settings);
   for (let at = 0; at < train + test; at++) {
     if (at === train) {
       factorize(model, training);
@@ -239,16 +295,18 @@ function replay(
     }
     const user = table.users[table.user[at]];
     const item = table.items[table.item[at]];
-    if (at >= train && !model.hasRated(user, item) && meter.isDue(at)) {
+    if (at >= train && !model.hasRated(user, item)) {
       const owner = users.slotOf(user);
       const length = owner === undefined ? 0 : model.rows.length(owner);
       const slots = Uint32Array.from({ length }, (_, e) => model.rows.slotAt(owner ?? 0, e));
       const vector = owner === undefined ? undefined : model.vectorOf(user);
       const slot = items.slotOf(item) ?? -1;
-      meter.ask({ offset: at, slot, vector, rated: { slots, length } }, seen, model.grams);
+      const isRated = (other: number) => slots.includes(other);
+      comparison.draw({ vector, row: { length, isRated } }, slot, seen, model.grams, at);
+      meter.compare(comparison, seen);
+      meter.search({ offset: at, slot, vector, rated: { slots, length } }, seen, model.grams);
     }
-    if (at < train) model.record(user, item, table.value[at], table.time[at]);
-    else model.rate(user, item, table.value[at], table.time[at]);
+    model.rate(user, item, table.value[at], table.time[at]);
     counts[items.slotOf(item) ?? 0]++;
   }
   return meter.figures();

@@ -9,10 +9,11 @@ export const userGroups = ['all', 'cold', 'new'] as const;
 export type UserGroup = (typeof userGroups)[number];
 export const methods = ['model', 'popularity'] as const;
 export type Method = (typeof methods)[number];
+export type Figure = 'auc' | 'hits';
 
 /** NaN where nothing was measured. */
 export interface GroupFigures {
-  /** Ratings in the window. */
+  /** Ratings in the window of AUC. */
   readonly events: number;
   readonly auc: Readonly<Record<Method, number>>;
   readonly hits: Readonly<Record<Method, number>>;
@@ -28,18 +29,24 @@ type Means = Readonly<Record<Method, SlidingMean>>;
 export class PrequentialWindow {
   readonly #groups: Readonly<Record<UserGroup, { readonly auc: Means; readonly hits: Means }>>;
 
-  constructor(events: number) {
-    const means = () => ({ model: new SlidingMean(events), popularity: new SlidingMean(events) });
-    const group = () => ({ auc: means(), hits: means() });
+  /** How many answers each figure is the mean of. */
+  constructor(answers: Readonly<Record<Figure, number>>) {
+    const means = (count: number) => {
+      return { model: new SlidingMean(count), popularity: new SlidingMean(count) };
+    };
+    const group = () => ({ auc: means(answers.auc), hits: means(answers.hits) });
     this.#groups = { all: group(), cold: group(), new: group() };
   }
 
-  /** The answer to a user with so many earlier ratings. */
-  add(figure: 'auc' | 'hits', earlier: number, values: Readonly<Record<Method, number>>): void {
+  /**
+   * The answer to a user with so many earlier ratings. Ratings of cold users may be asked about more often than
+   * others: `isOfAll` tells those that may count for all users.
+   */
+  add(figure: Figure, earlier: number, isOfAll: boolean, model: number, popularity: number): void {
     const { all, cold, new: fresh } = this.#groups;
-    addTo(all[figure], values);
-    if (earlier <= COLD_UP_TO) addTo(cold[figure], values);
-    if (earlier === 0) addTo(fresh[figure], values);
+    if (isOfAll) addTo(all[figure], model, popularity);
+    if (earlier <= COLD_UP_TO) addTo(cold[figure], model, popularity);
+    if (earlier === 0) addTo(fresh[figure], model, popularity);
   }
 
   figures(): PrequentialFigures {
@@ -51,9 +58,9 @@ export class PrequentialWindow {
   }
 }
 
-function addTo({ model, popularity }: Means, values: Readonly<Record<Method, number>>): void {
-  model.add(values.model);
-  popularity.add(values.popularity);
+function addTo(means: Means, model: number, popularity: number): void {
+  means.model.add(model);
+  means.popularity.add(popularity);
 }
 
 function meansOf({ model, popularity }: Means): Record<Method, number> {

@@ -70,6 +70,9 @@ export class FollowedGrams {
       user: Gram.fromBytes(grams.user, grams.factorCount),
       item: Gram.fromBytes(grams.item, grams.factorCount),
       ratings: grams.ratings,
+      values: grams.values,
+      clock: grams.clock,
+      theta: grams.theta,
     };
   }
 

@@ -91,10 +91,10 @@ export class FollowedReplica {
     const { store } = this.#options;
     const head = await store.head({ side, shard });
     const found = new Set<string>();
-    for await (const [id, { vector, trend }] of store.vectors({ side, shard })) {
+    for await (const [id, { vector, figures }] of store.vectors({ side, shard })) {
       if (vector.length === 0) continue;
       found.add(id);
-      this.replica.set(id, vector, trend);
+      this.replica.set(id, vector, figures);
     }
     this.replica.resetShard(shard, versionOf(head), found);
   }

@@ -97,7 +97,7 @@ describe('a store that lost the model under a running service', () => {
     store.wipe();
     await store.takeOver(id, 3);
     const empty = { vectors: new Map(), removed: [], bodies: new Map() };
-    const bytes = { gram: new Uint8Array(), outbox: new Uint8Array() };
+    const bytes = { sums: new Uint8Array(), outbox: new Uint8Array() };
     const place = { epoch: 3, id: 'c', from: 0, next: 1, facts: { ...NO_FACTS, life: 0 } };
     await store.commit(id, { ...empty, ...bytes, ...place });
     await one.renew();

@@ -1,7 +1,7 @@
 /** What every service does before its own work: connect, create topics, agree with the store. */
 import type { Settings } from '@freshet/config';
 import { topicName } from '@freshet/events';
-import { defaultModel, type ModelSettings } from '@freshet/model';
+import { defaultModel, forLiking, type ModelSettings } from '@freshet/model';
 import { type Agreement, type FactorStore, RedisStore } from '@freshet/store';
 import type { ServiceContext } from '@freshet/telemetry';
 import { ModelAgreement } from './model-agreement.ts';
@@ -9,7 +9,7 @@ import { type Brokers, openTopics } from './open-brokers.ts';
 import { ServerWatch } from './server-watch.ts';
 
 /** Changes when keys or bytes in the store change their meaning. */
-export const STORE_FORMAT = 4;
+export const STORE_FORMAT = 5;
 
 export interface Session extends Brokers {
   readonly store: FactorStore;
@@ -42,7 +42,12 @@ export async function openSession(
   return { kafka, admin, store, model, modelSettings, agreement, servers };
 }
 
-/** Exported for the test that keeps every setting that changes what is learnt in it. */
+/**
+ * RANKING_SAMPLE is not in it: no vector depends on it, and a lesson of a sample counts for all the ratings that it
+ * was drawn from, so that lessons of several samples still add up to those of all ratings, on the average.
+ *
+ * Exported for the test that keeps every setting that changes what is learnt in it.
+ */
 export function agreementOf(settings: Settings): Agreement {
   return {
     manifest: {
@@ -53,6 +58,7 @@ export function agreementOf(settings: Settings): Agreement {
       shards: settings.SHARDS,
     },
     tuning: {
+      RANK_BY: settings.RANK_BY,
       RHO: settings.RHO,
       USER_SHRINKAGE: settings.USER_SHRINKAGE,
       ITEM_SHRINKAGE: settings.ITEM_SHRINKAGE,
@@ -68,6 +74,7 @@ export function agreementOf(settings: Settings): Agreement {
 export function modelSettingsOf(settings: Settings): ModelSettings {
   return {
     ...defaultModel,
+    ...(settings.RANK_BY === 'liking' ? forLiking : {}),
     factorCount: settings.FACTOR_COUNT,
     loss: settings.LOSS,
     rho: settings.RHO,
@@ -76,5 +83,6 @@ export function modelSettingsOf(settings: Settings): ModelSettings {
     recencyWeight: settings.RECENCY_WEIGHT,
     recencyHalfLife: settings.RECENCY_HALF_LIFE,
     recencyRamp: settings.RECENCY_RAMP,
+    rankingSample: settings.RANKING_SAMPLE,
   };
 }

@@ -1,5 +1,6 @@
 import { type FactorBatch, shardOf } from '@freshet/events';
 import { referenceKernels } from '@freshet/kernels';
+import { COUNT_FEATURES, figuresOf, NO_STATISTICS, withRating } from '@freshet/model';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Replica, ReplicaFull } from './replica.ts';
 
@@ -35,7 +36,7 @@ function batch(from: number, changes: Partial<FactorBatch> & { value?: number } 
     factorCount: K,
     ids,
     vectors: new Float32Array(K * ids.length).fill(value),
-    trends: new Float64Array(ids.length),
+    figures: Float64Array.from(ids.flatMap(() => [...figuresOf(1, NO_STATISTICS)])),
     deletes: [],
     produced: new Float64Array(),
     applied: 0,
@@ -185,13 +186,65 @@ describe('a replica with a table and an observer of its own', () => {
     expect(watched.table).toBe(table);
     expect(watched.isPresent(99)).toBe(false);
   });
+});
 
-  it('knows how popular each is, as the last batch or the store said', () => {
-    replica.receive(batch(0, { trends: Float64Array.of(7.5) }));
-    replica.set(b, Float32Array.of(1, 1), 3);
-    const trendOf = (id: string) => replica.trendAt(replica.slotOf(id) ?? -1);
-    expect([trendOf(a), trendOf(b)]).toEqual([7.5, 3]);
-    expect(trendOf('never seen')).toBe(Number.NEGATIVE_INFINITY);
+describe('what counts say of items', () => {
+  const rating = { value: 4, old: null, byNewcomer: true, userBias: 0 };
+  const once = withRating(NO_STATISTICS, rating, 0);
+  const figures = figuresOf(0.5, once);
+  const countsOf = (id: string, held = replica): number[] => {
+    const counts = new Float64Array(COUNT_FEATURES);
+    held.features.read(held.slotOf(id) ?? -1, counts, 0);
+    return Array.from(counts, (each) => Math.exp(each));
+  };
+
+  it('is what the last batch or the store said, for as long as the item is there', () => {
+    replica.receive(batch(0, { ids: [a, b], figures: Float64Array.of(...figures, ...figures) }));
+    replica.set(b, Float32Array.of(1, 1), figuresOf(2, withRating(once, rating, 0)));
+    const statisticsOf = (id: string) => replica.features.statisticsAt(replica.slotOf(id) ?? 99);
+    expect(statisticsOf(a)).toEqual(once);
+    expect(statisticsOf(b)).toMatchObject({ count: 2, newcomers: 2, excess: 8 });
+    replica.remove(a);
+    expect(statisticsOf(a)).toEqual(NO_STATISTICS);
+    expect(statisticsOf('never seen')).toEqual(NO_STATISTICS);
+  });
+
+  it('decays for all items together once the clock has gone on', () => {
+    for (const id of [a, b]) replica.set(id, Float32Array.of(1, 1), figures);
+    const rated = [2, 21 / 20, 2, 3 / 2, 2];
+    for (const id of [a, b]) {
+      for (const [at, each] of countsOf(id).entries()) expect(each).toBeCloseTo(rated[at] ?? 0, 5);
+    }
+    replica.moveTo(2);
+    for (const id of [a, b]) {
+      const [, , , fast, slow] = countsOf(id);
+      for (const [at, each] of countsOf(id).slice(0, 3).entries()) {
+        expect(each).toBeCloseTo(rated[at] ?? 0, 5);
+      }
+      expect(fast).toBeCloseTo(1, 5);
+      expect(slow).toBeCloseTo(1.5, 5);
+    }
+  });
+
+  it('lies behind each vector where the table has room for it, and follows the clock there', () => {
+    const kernels = referenceKernels();
+    const wide = new Replica(kernels, K, SHARDS, { table: kernels.table(K + COUNT_FEATURES) });
+    const row = new Float32Array(K + COUNT_FEATURES);
+    const behind = (): number[] => {
+      wide.table.read(wide.slotOf(a) ?? -1, row);
+      return Array.from(row.subarray(K), (each) => Math.exp(each));
+    };
+    wide.set(a, Float32Array.of(3, 4), figures);
+    for (const clock of [0, 2]) {
+      wide.moveTo(clock);
+      wide.rewrite(0, wide.table.slotEnd);
+      for (const [at, each] of behind().entries()) {
+        expect(each).toBeCloseTo(countsOf(a, wide)[at] ?? 0, 4);
+      }
+      expect(Array.from(row.subarray(0, K))).toEqual([3, 4]);
+    }
+    wide.remove(a);
+    expect(behind()[0]).toBeCloseTo(1, 5);
   });
 });
 

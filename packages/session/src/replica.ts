@@ -6,6 +6,7 @@
  */
 import { type FactorBatch, isNewer, shardOf, type Version } from '@freshet/events';
 import type { Kernels, VectorTable } from '@freshet/kernels';
+import { COUNT_FEATURES, FeatureTable, NO_STATISTICS, statisticsIn } from '@freshet/model';
 import { Fault } from '@freshet/telemetry';
 
 export interface ShardVersion extends Version {
@@ -16,7 +17,7 @@ export interface ShardVersion extends Version {
 export type Reception = 'applied' | 'known' | 'reload';
 
 export interface ReplicaOptions {
-  /** Where the vectors go; a plain table unless given. */
+  /** Where the vectors go; a plain table unless given. A wider one gets the features behind each vector. */
   readonly table?: VectorTable;
   /** Told when a slot gets a vector or loses it. */
   readonly present?: (slot: number, isPresent: boolean) => void;
@@ -33,21 +34,23 @@ export class ReplicaFull extends Fault {
 /** The most that a JavaScript Map can hold. WebAssembly's 4 GB may end earlier. */
 const MAP_LIMIT = 2 ** 24;
 
-/** The trend of something nobody has rated. */
-const NO_TREND = Number.NEGATIVE_INFINITY;
+const NO_FIGURES: Float64Array = new Float64Array();
 
 const FIRST_CAPACITY = 1024;
 
 export class Replica {
   readonly table: VectorTable;
+  /** What counts say of each item, by slot. */
+  readonly features = new FeatureTable();
   readonly #slots = new Map<string, number>();
   readonly #ids: string[] = [];
   readonly #versions: (ShardVersion | undefined)[];
   readonly #nothing: Float32Array;
+  /** A vector with its features, where the table has room for both. */
+  readonly #wide: Float32Array | undefined;
   /** By slot: 1 where no vector has arrived, or it was removed. */
   #absent = new Uint8Array(FIRST_CAPACITY);
   #absentCount = 0;
-  #trends = new Float64Array(FIRST_CAPACITY);
   readonly #present: ReplicaOptions['present'];
   readonly #limit: number;
 
@@ -57,6 +60,10 @@ export class Replica {
     this.#limit = options.limit ?? MAP_LIMIT;
     this.#versions = new Array(shards).fill(undefined);
     this.#nothing = new Float32Array(factorCount);
+    this.#wide =
+      this.table.factorCount === factorCount + COUNT_FEATURES
+        ? new Float32Array(this.table.factorCount)
+        : undefined;
   }
 
   /** How many vectors are really there. */
@@ -79,9 +86,20 @@ export class Replica {
     return slot < this.table.slotEnd && this.#absent[slot] === 0;
   }
 
-  /** The decayed popularity, as an exponent of two; −∞ of what nobody has rated. */
-  trendAt(slot: number): number {
-    return this.#trends[slot] ?? NO_TREND;
+  /** Counts that decay have done so since: the features of all items, once that shows; then true. */
+  moveTo(clock: number): boolean {
+    return this.features.moveTo(clock);
+  }
+
+  /** Lets a wide table have the features of these slots as they are now. */
+  rewrite(from: number, to: number): void {
+    const wide = this.#wide;
+    if (wide === undefined) return;
+    for (let slot = from; slot < Math.min(to, this.table.slotEnd); slot++) {
+      this.table.read(slot, wide);
+      this.features.read(slot, wide, this.#nothing.length);
+      this.#orFull(() => this.table.write(slot, wide));
+    }
   }
 
   version(shard: number): ShardVersion | undefined {
@@ -103,8 +121,10 @@ export class Replica {
     if (!isNewer(batch, held)) return 'known';
     if (!follows(batch, held)) return 'reload';
     const k = batch.factorCount;
+    const figures = batch.figures.length / Math.max(1, batch.ids.length);
     batch.ids.forEach((id, index) => {
-      this.set(id, batch.vectors.subarray(index * k, (index + 1) * k), batch.trends[index]);
+      const vector = batch.vectors.subarray(index * k, (index + 1) * k);
+      this.set(id, vector, batch.figures.subarray(index * figures, (index + 1) * figures));
     });
     for (const id of batch.deletes) this.remove(id);
     const { epoch, sequence, next } = batch;
@@ -112,17 +132,18 @@ export class Replica {
     return 'applied';
   }
 
-  set(id: string, vector: Float32Array, trend = NO_TREND): void {
+  set(id: string, vector: Float32Array, figures: Float64Array = NO_FIGURES): void {
     const slot = this.#slots.get(id) ?? this.#newSlot(id);
+    this.features.set(slot, statisticsIn(figures));
     this.#write(slot, vector);
     this.#setAbsent(slot, 0);
-    this.#trends[slot] = trend;
   }
 
   remove(id: string): void {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
-    this.table.write(slot, this.#nothing);
+    this.features.set(slot, NO_STATISTICS);
+    this.#write(slot, this.#nothing);
     this.#setAbsent(slot, 1);
   }
 
@@ -140,12 +161,20 @@ export class Replica {
     const slot = this.#orFull(() => this.table.add());
     this.#slots.set(id, slot);
     this.#ids[slot] = id;
+    this.features.set(slot, NO_STATISTICS);
     return slot;
   }
 
   #write(slot: number, vector: Float32Array): void {
     if (vector.length !== this.#nothing.length) throw new RangeError('a vector of another length');
-    this.#orFull(() => this.table.write(slot, vector));
+    this.#orFull(() => this.table.write(slot, this.#widened(slot, vector)));
+  }
+
+  #widened(slot: number, vector: Float32Array): Float32Array {
+    if (this.#wide === undefined) return vector;
+    this.#wide.set(vector);
+    this.features.read(slot, this.#wide, vector.length);
+    return this.#wide;
   }
 
   /** What is right with a vector and its slot fails for one reason: memory cannot grow any more. */
@@ -173,9 +202,6 @@ export class Replica {
       const grown = new Uint8Array(2 * Math.max(slot, this.#absent.length));
       grown.set(this.#absent);
       this.#absent = grown;
-      const trends = new Float64Array(grown.length);
-      trends.set(this.#trends);
-      this.#trends = trends;
     }
     this.#absentCount += absent - (this.#absent[slot] ?? 0);
     this.#absent[slot] = absent;

@@ -12,30 +12,21 @@ const at = (position: number | null, topicId: string | null = null) => ({ positi
 const first = { born: 0, rebuilt: 0 };
 
 describe('a shard that holds nothing', () => {
-  it('begins with what the log holds', () => {
-    expect(sourceFault(log(40, 90), at(null), first)).toBeUndefined();
-    expect(sourceFault(log(40, 90), at(null))).toBeUndefined();
-  });
-
-  it('that held something before the store lost it needs the whole log', () => {
-    const lost = { born: 12, rebuilt: 0 };
-    expect(sourceFault(log(0, 90), at(null), lost)).toBeUndefined();
-    expect(sourceFault(log(40, 90), at(null), lost)).toMatchObject({
-      kind: 'store-lost',
-      verdict: 'hold',
-      message: expect.stringMatching(
-        /ratings\/3: the store lost this shard, and ratings no longer .* \(offsets 0 to 39 .*freshet rebuild/,
-      ),
-    });
-  });
-
-  it('is known to have held something by what it told Kafka, where the model is not new', () => {
-    const told = { ...first, committed: 70 };
-    expect(sourceFault(log(40, 90), at(null), told)?.kind).toBe('store-lost');
+  it('needs the whole log, also in a store that has never lost anything that it knows of', () => {
+    for (const birth of [first, { born: 12, rebuilt: 0 }]) {
+      expect(sourceFault(log(0, 90), at(null), birth)).toBeUndefined();
+      expect(sourceFault(log(40, 90), at(null), birth)).toMatchObject({
+        kind: 'store-lost',
+        verdict: 'hold',
+        message: expect.stringMatching(
+          /ratings\/3: the store lost this shard, and ratings no longer .* \(offsets 0 to 39 .*freshet rebuild/,
+        ),
+      });
+    }
   });
 
   it('begins wherever the log begins while the model is rebuilt from its sources', () => {
-    const rebuilt = { born: 12, rebuilt: 12, committed: 70 };
+    const rebuilt = { born: 12, rebuilt: 12 };
     expect(sourceFault(log(40, 90), at(null), rebuilt)).toBeUndefined();
     // The store was lost once more since, and nobody reads the sources again for that.
     const since = { born: 15, rebuilt: 12 };
@@ -70,14 +61,13 @@ describe('the log of a shard', () => {
     const admin = {
       ranges: async () => new Map([[2, { start: 40, end: 90 }]]),
       topicId: async () => 'one',
-      committed: async () => new Map([[2, { offset: 50, metadata: '' }]]),
     };
     const facts = { ...NO_FACTS, topicId };
-    const source = { admin, model: 'm', topic: 'm.user-ratings', agreement: first };
+    const source = { admin, topic: 'm.user-ratings', agreement: first };
     return lookAtSource(source, { side: 'user', shard: 2 }, { position, facts });
   };
 
-  it('is looked at with what the shard knows of its topic, and told Kafka', async () => {
+  it('is looked at with what the shard knows of its topic', async () => {
     expect(await look(60)).toMatchObject({ range: { start: 40, end: 90 }, fault: undefined });
     expect((await look(60, 'another')).fault?.kind).toBe('recreated');
     expect((await look(30)).fault?.kind).toBe('cut');

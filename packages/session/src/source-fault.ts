@@ -28,24 +28,19 @@ export interface SourcePlace {
   readonly topicId: string | null;
 }
 
-export interface ShardHistory extends Birth {
-  /** Up to where the shard had once told Kafka that it was; absent: never. */
-  readonly committed?: number | undefined;
-}
+const NEVER_REBUILT: Birth = { born: 0, rebuilt: 0 };
 
-const NO_HISTORY: ShardHistory = { born: 0, rebuilt: 0 };
-
-/** `history`: of a shard; whoever keeps its place in Kafka alone has none. */
+/** `birth`: of the model that a shard belongs to; of a source that intake reads it says nothing. */
 export function sourceFault(
   { topic, partition, range, topicId }: SourceLog,
   known: SourcePlace,
-  history: ShardHistory = NO_HISTORY,
+  birth: Birth = NEVER_REBUILT,
 ): LogFault | undefined {
   const { start, end } = range;
   const { position } = known;
   const place = { topic, partition };
   if (position === null) {
-    if (start === 0 || !wasLost(history)) return undefined;
+    if (start === 0 || isRebuilt(birth)) return undefined;
     return new LogFault(
       'store-lost',
       place,
@@ -68,10 +63,12 @@ export function sourceFault(
   );
 }
 
-/** A shard that holds nothing held something once, and nobody is reading the sources anew to fill it. */
-function wasLost({ born, rebuilt, committed = 0 }: ShardHistory): boolean {
-  const isRebuilt = rebuilt > 0 && rebuilt === born;
-  return !isRebuilt && (born > 0 || committed > 0);
+/**
+ * Somebody is reading the sources anew to fill the shards. Otherwise the beginning of a shard's log is the
+ * beginning of the shard: what is deleted there was held once, or was never read.
+ */
+function isRebuilt({ born, rebuilt }: Birth): boolean {
+  return rebuilt > 0 && rebuilt === born;
 }
 
 /** The group in which the updaters of a model share the shards of a side. */
@@ -80,8 +77,7 @@ export function updaterGroup(model: string, side: Side): string {
 }
 
 export interface SourceLook {
-  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed'>;
-  readonly model: string;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId'>;
   /** The topic whose partitions the shards of this side apply. */
   readonly topic: string;
   readonly agreement: Birth;
@@ -93,23 +89,13 @@ export interface FoundSource extends SourceLog {
 
 /** What the log of a shard holds now, and what is wrong with that. */
 export async function lookAtSource(
-  { admin, model, topic, agreement }: SourceLook,
-  { side, shard }: ShardId,
+  { admin, topic, agreement }: SourceLook,
+  { shard }: ShardId,
   { position, facts }: Pick<ShardHead, 'position' | 'facts'>,
 ): Promise<FoundSource> {
   const range = (await admin.ranges(topic)).get(shard) ?? { start: 0, end: 0 };
   const log = { topic, partition: shard, range, topicId: await admin.topicId(topic) };
-  // Asked for only where it matters: a shard that holds nothing, of a log that was cut.
-  const isNew = position === null && range.start > 0;
-  const committed = isNew
-    ? (await admin.committed(updaterGroup(model, side), topic)).get(shard)?.offset
-    : undefined;
-  const { born, rebuilt } = agreement;
-  const fault = sourceFault(
-    log,
-    { position, topicId: facts.topicId },
-    { born, rebuilt, committed },
-  );
+  const fault = sourceFault(log, { position, topicId: facts.topicId }, agreement);
   return { ...log, fault };
 }
 

@@ -15,7 +15,7 @@ export interface Manifest {
 }
 
 /** By the name of the setting. */
-export type Tuning = Readonly<Record<string, number | boolean>>;
+export type Tuning = Readonly<Record<string, number | boolean | string>>;
 
 export interface Agreement {
   readonly manifest: Manifest;

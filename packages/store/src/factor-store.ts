@@ -14,12 +14,12 @@ export interface ShardId {
 }
 
 /**
- * A vector and the decayed popularity of its user or item. The vector is empty when all its ratings
+ * A vector and the figures that are kept with it: some of an item, none of a user. The vector is empty when all its ratings
  * were taken back: its body is then kept for the tombstones alone.
  */
 export interface StoredVector {
   readonly vector: Float32Array;
-  readonly trend: number;
+  readonly figures: Float64Array;
 }
 
 /** Bytes for the body of a user or an item: behind what is there, or in its place. */
@@ -39,7 +39,7 @@ export interface Commit {
   /** Ids whose vector and body go, before anything is written. */
   readonly removed: readonly string[];
   readonly bodies: ReadonlyMap<string, BodyChange>;
-  readonly gram: Uint8Array;
+  readonly sums: Uint8Array;
   readonly outbox: Uint8Array;
   readonly facts: ShardFacts;
 }
@@ -63,7 +63,7 @@ export interface ShardHead {
 }
 
 export interface ShardState extends ShardHead {
-  readonly gram: Uint8Array | null;
+  readonly sums: Uint8Array | null;
   readonly outbox: Uint8Array | null;
 }
 

@@ -35,7 +35,7 @@ interface MemoryShard {
   facts: string;
   readonly vectors: Map<string, StoredVector>;
   readonly bodies: Map<string, Uint8Array>;
-  gram: Uint8Array | null;
+  sums: Uint8Array | null;
   outbox: Uint8Array | null;
 }
 
@@ -105,7 +105,7 @@ export class MemoryStore implements FactorStore {
       const before = isWhole ? undefined : shard.bodies.get(key);
       shard.bodies.set(key, Buffer.concat([before ?? new Uint8Array(), bytes]));
     }
-    shard.gram = bytesOf(commit.gram);
+    shard.sums = bytesOf(commit.sums);
     shard.outbox = bytesOf(commit.outbox);
     shard.facts = encodeFacts(commit.facts);
     shard.commit = commit.id;
@@ -186,7 +186,7 @@ export class MemoryStore implements FactorStore {
         facts: encodeFacts(NO_FACTS),
         vectors: new Map(),
         bodies: new Map(),
-        gram: null,
+        sums: null,
         outbox: null,
       };
       this.#shards.set(key, found);
@@ -200,8 +200,8 @@ function headOf({ fence, position, commit, facts }: MemoryShard): ShardHead {
 }
 
 function stateOf(shard: MemoryShard): ShardState {
-  const { gram, outbox } = shard;
-  return { ...headOf(shard), gram: gram && bytesOf(gram), outbox: outbox && bytesOf(outbox) };
+  const { sums, outbox } = shard;
+  return { ...headOf(shard), sums: sums && bytesOf(sums), outbox: outbox && bytesOf(outbox) };
 }
 
 function entityOf({ vectors, bodies }: MemoryShard, key: string): StoredEntity {
@@ -209,8 +209,8 @@ function entityOf({ vectors, bodies }: MemoryShard, key: string): StoredEntity {
   return { stored: stored ? copyOf(stored) : null, body: body ? bytesOf(body) : null };
 }
 
-function copyOf({ vector, trend }: StoredVector): StoredVector {
-  return { vector: vector.slice(), trend };
+function copyOf({ vector, figures }: StoredVector): StoredVector {
+  return { vector: vector.slice(), figures: figures.slice() };
 }
 
 function bytesOf(bytes: Uint8Array): Uint8Array {

@@ -152,7 +152,7 @@ export class RedisStore implements FactorStore {
 
   async takeOver(shard: ShardId, epoch: number): Promise<ShardState> {
     const keys = this.#keys(shard);
-    const place = [keys.meta, keys.gram, keys.outbox];
+    const place = [keys.meta, keys.sums, keys.outbox];
     const reply = await this.#run.takeOver(3, ...place, epoch, this.#seal);
     const [taken, ...state] = reply as [number, ...Reply];
     if (taken === -2) throw foreignShard(shard.side, shard.shard, this.#model);
@@ -173,7 +173,7 @@ export class RedisStore implements FactorStore {
     const touched = [
       keys.meta,
       keys.vectors,
-      keys.gram,
+      keys.sums,
       keys.outbox,
       ...[...appended, ...whole].map(([id]) => keys.body(id)),
       ...commit.removed.map(keys.body),
@@ -185,7 +185,7 @@ export class RedisStore implements FactorStore {
       commit.from,
       commit.next,
       commit.id,
-      bufferOf(commit.gram),
+      bufferOf(commit.sums),
       bufferOf(commit.outbox),
       encodeFacts(commit.facts),
       this.#seal,
@@ -204,7 +204,7 @@ export class RedisStore implements FactorStore {
 
   async inspect(shard: ShardId): Promise<ShardState> {
     const keys = this.#keys(shard);
-    return stateOf((await this.#run.inspect(3, keys.meta, keys.gram, keys.outbox)) as Reply);
+    return stateOf((await this.#run.inspect(3, keys.meta, keys.sums, keys.outbox)) as Reply);
   }
 
   async head(shard: ShardId): Promise<ShardHead> {
@@ -282,7 +282,7 @@ export class RedisStore implements FactorStore {
 
   /** Nobody writes a shard while it is emptied: what is written among it would be left without its vector. */
   async #empty(shard: ShardId): Promise<void> {
-    const { meta, vectors, gram, outbox, body, row } = this.#keys(shard);
+    const { meta, vectors, sums, outbox, body, row } = this.#keys(shard);
     const closed = this.#redis.multi().hset(meta, 'emptying', 1).hdel(meta, 'fence');
     await answered(closed.exec());
     let ids: string[] = [];
@@ -297,7 +297,7 @@ export class RedisStore implements FactorStore {
       if (ids.length >= SCAN_COUNT) await unlink();
     }
     await unlink();
-    await answered(this.#redis.unlink(meta, vectors, gram, outbox));
+    await answered(this.#redis.unlink(meta, vectors, sums, outbox));
   }
 
   #keys({ side, shard }: ShardId) {
@@ -305,7 +305,7 @@ export class RedisStore implements FactorStore {
     return {
       meta: `${tag}:meta`,
       vectors: `${tag}:vectors`,
-      gram: `${tag}:gram`,
+      sums: `${tag}:sums`,
       outbox: `${tag}:outbox`,
       body: (id: string) => `${tag}:body:${id}`,
       row: (id: string) => `${tag}:row:${id}`,
@@ -326,8 +326,8 @@ function verdictOf(code: number, detail: Buffer): CommitVerdict {
   return code === 0 ? { kind: 'elsewhere', position: Number(detail) } : { kind: 'written' };
 }
 
-function stateOf([gram = null, outbox = null, ...head]: Reply): ShardState {
-  return { gram, outbox, ...headOf(head) };
+function stateOf([sums = null, outbox = null, ...head]: Reply): ShardState {
+  return { sums, outbox, ...headOf(head) };
 }
 
 function headOf([fence, position, commit, facts]: Reply): ShardHead {

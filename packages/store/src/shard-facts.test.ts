@@ -11,6 +11,7 @@ import {
 } from './shard-facts.ts';
 
 const count = fc.maxSafeNat();
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((each) => each + 0);
 const tally = fc.record({ count, sum: count });
 const mark: fc.Arbitrary<SourceMark> = fc.record({
   life: count,
@@ -24,6 +25,10 @@ const facts: fc.Arbitrary<ShardFacts> = fc.record({
   epoch: count,
   sequence: count,
   ratings: count,
+  // JSON has no −0: what is added up is never that.
+  values: number,
+  moves: count,
+  clock: number,
   life: fc.option(count),
   leastLife: count,
   topicId: fc.option(fc.string()),

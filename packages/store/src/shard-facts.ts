@@ -36,6 +36,12 @@ export interface ShardFacts {
   readonly sequence: number;
   /** Known ratings. */
   readonly ratings: number;
+  /** The sum of their values. */
+  readonly values: number;
+  /** Ratings that have counted so far: unlike those known, never fewer. */
+  readonly moves: number;
+  /** The latest clock that ratings were counted by. */
+  readonly clock: number;
   /** The life in which the shard sends; null before it has one. */
   readonly life: number | null;
   /** What its sources sent in an earlier life than this is void. */
@@ -59,6 +65,9 @@ export const NO_FACTS: ShardFacts = {
   epoch: 0,
   sequence: 0,
   ratings: 0,
+  values: 0,
+  moves: 0,
+  clock: 0,
   life: null,
   leastLife: 0,
   topicId: null,

@@ -1,17 +1,20 @@
-/** A vector as Redis keeps it: k little-endian float32 and the trend as float64. */
-import { bytesOf, float32s } from '@freshet/events';
+/** A vector as Redis keeps it: k little-endian float32, figures as float64, and how many of those there are. */
+import { bytesOf, float32s, float64s } from '@freshet/events';
 import type { StoredVector } from './factor-store.ts';
 
-const TREND_BYTES = 8;
-
-export function encodeVector({ vector, trend }: StoredVector): Buffer {
-  const bytes = Buffer.allocUnsafe(vector.byteLength + TREND_BYTES);
+export function encodeVector({ vector, figures }: StoredVector): Buffer {
+  const bytes = Buffer.allocUnsafe(vector.byteLength + figures.byteLength + 1);
   bytesOf(vector).copy(bytes);
-  bytes.writeDoubleLE(trend, vector.byteLength);
+  bytesOf(figures).copy(bytes, vector.byteLength);
+  bytes.writeUInt8(figures.length, bytes.length - 1);
   return bytes;
 }
 
 export function decodeVector(bytes: Buffer): StoredVector {
-  const trendAt = bytes.length - TREND_BYTES;
-  return { vector: float32s(bytes.subarray(0, trendAt)), trend: bytes.readDoubleLE(trendAt) };
+  const end = bytes.length - 1;
+  const start = end - 8 * bytes.readUInt8(end);
+  return {
+    vector: float32s(bytes.subarray(0, start)),
+    figures: float64s(bytes.subarray(start, end)),
+  };
 }

@@ -218,6 +218,23 @@ export const metrics = {
     'freshet_prior_weight_ratio',
     'How much does one unknown rating weigh against a known one (α)?',
   ),
+  rankingWeight: table.gauge(
+    ['aggregator'],
+    'freshet_ranking_weight',
+    'How much does a feature of an item weigh in the ranking (θ), for a user with so many ratings?',
+    { feature: [], ratings: [] },
+  ),
+  rankingShare: table.gauge(
+    ['aggregator'],
+    'freshet_ranking_share_ratio',
+    'How much of the difference between two items in doubt comes from each part, at so many ratings?',
+    { part: [], ratings: [] },
+  ),
+  rankingLearnt: table.gauge(
+    ['aggregator'],
+    'freshet_ranking_learnt_ratings',
+    'How many ratings have the weights of the ranking been learnt from?',
+  ),
 
   servable: table.histogram(
     ['scorer'],

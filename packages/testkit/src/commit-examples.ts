@@ -12,7 +12,7 @@ export const shard: ShardId = { side: 'user', shard: 3 };
 export const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
 
 export function storedOf(...factors: number[]): StoredVector {
-  return { vector: Float32Array.from(factors), trend: factors.length };
+  return { vector: Float32Array.from(factors), figures: Float64Array.of(factors.length) };
 }
 
 /** A batch that moves the position by one and changes nothing else, unless told. */
@@ -25,7 +25,7 @@ export function commitAt(from: number, changes: Partial<Commit> = {}): Commit {
     vectors: new Map(),
     removed: [],
     bodies: new Map(),
-    gram: bytes(from),
+    sums: bytes(from),
     outbox: bytes(),
     facts: NO_FACTS,
     ...changes,
@@ -43,14 +43,17 @@ export async function vectorsOf(
 
 /** Everything a shard holds, in a form that compares. */
 export async function contentOf(store: FactorStore, of: ShardId, ids: readonly string[]) {
-  const { gram, outbox, ...head } = await store.inspect(of);
+  const { sums, outbox, ...head } = await store.inspect(of);
   const found = await store.load(of, ids);
   const plain = (part: Uint8Array | null) => part && Array.from(part);
+  const figures: Record<string, Float64Array> = {};
+  for await (const [id, stored] of store.vectors(of)) figures[id] = stored.figures;
   return {
     ...head,
-    gram: plain(gram),
+    sums: plain(sums),
     outbox: plain(outbox),
     bodies: found.map(({ body }) => plain(body)),
     vectors: Object.fromEntries(await vectorsOf(store, of)),
+    figures,
   };
 }

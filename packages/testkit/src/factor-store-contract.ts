@@ -11,6 +11,9 @@ const facts: ShardFacts = {
   epoch: 1,
   sequence: 7,
   ratings: 2 ** 40,
+  values: 1.5,
+  moves: 2 ** 41,
+  clock: 0.25,
   life: 0,
   leastLife: 3,
   topicId: 'Xy3k9PqlTZ2h_0aVbNcDeQ',
@@ -43,7 +46,7 @@ export function factorStoreContract(name: string, open: () => Promise<FactorStor
 function takeOverLaws(store: () => FactorStore): void {
   it('finds nothing in a shard that nobody ever wrote', async () => {
     const head = { position: null, fence: null, commit: null, facts: NO_FACTS };
-    const empty = { ...head, gram: null, outbox: null };
+    const empty = { ...head, sums: null, outbox: null };
     expect(await store().head(shard)).toEqual(head);
     expect(await store().inspect(shard)).toEqual(empty);
     expect(await vectorsOf(store(), shard)).toEqual(new Map());
@@ -59,7 +62,7 @@ function takeOverLaws(store: () => FactorStore): void {
     expect((await store().head(shard)).position).toBeNull();
   });
 
-  it('hands the last commit to the next writer: position, id, gram, outbox and facts', async () => {
+  it('hands the last commit to the next writer: position, id, sums, outbox and facts', async () => {
     await store().takeOver(shard, 1);
     await store().commit(shard, commitAt(0, { next: 40, outbox: bytes(5, 0, 255), facts }));
     const inspected = await store().inspect(shard);
@@ -67,9 +70,9 @@ function takeOverLaws(store: () => FactorStore): void {
     expect(state).toEqual(inspected);
     expect(state).toMatchObject({ position: 40, fence: 1, commit: 'commit-0', facts });
     expect(state.facts).toEqual(facts);
-    expect(Array.from(state.gram ?? [])).toEqual([0]);
+    expect(Array.from(state.sums ?? [])).toEqual([0]);
     expect(Array.from(state.outbox ?? [])).toEqual([5, 0, 255]);
-    const { gram: _, outbox: __, ...head } = await store().inspect(shard);
+    const { sums: _, outbox: __, ...head } = await store().inspect(shard);
     expect(await store().head(shard)).toEqual(head);
   });
 
@@ -160,11 +163,11 @@ function commitLaws(store: () => FactorStore): void {
     expect((await store().inspect(shard)).position).toBe(2);
   });
 
-  it('replaces gram, outbox and all facts, and tells its id', async () => {
+  it('replaces sums, outbox and all facts, and tells its id', async () => {
     await store().commit(shard, { ...second, facts });
     await store().commit(shard, commitAt(2, { facts: { ...NO_FACTS, sequence: 3 } }));
     const state = await store().inspect(shard);
-    const parts = [Array.from(state.gram ?? []), Array.from(state.outbox ?? [])];
+    const parts = [Array.from(state.sums ?? []), Array.from(state.outbox ?? [])];
     expect([...parts, state.position, state.commit]).toEqual([[2], [], 3, 'commit-2']);
     expect(state.facts).toEqual({ ...NO_FACTS, sequence: 3 });
   });
@@ -177,13 +180,38 @@ function contentLaws(store: () => FactorStore): void {
   };
   beforeEach(() => store().takeOver(shard, 1));
 
+  it('keeps as many figures with each vector as were given, none among them', async () => {
+    const figuresOf = async (): Promise<Record<string, number[]>> => {
+      const found: Record<string, number[]> = {};
+      for await (const [id, { figures }] of store().vectors(shard)) found[id] = [...figures];
+      return found;
+    };
+    const withFigures = (...figures: number[]) => {
+      return { vector: Float32Array.of(1, 2), figures: Float64Array.from(figures) };
+    };
+    const six = [0.5, 3, 1, -7.25, Number.NEGATIVE_INFINITY, 1e300];
+    const vectors = new Map([
+      ['none', withFigures()],
+      ['six', withFigures(...six)],
+      ['gone', { vector: new Float32Array(), figures: Float64Array.from(six) }],
+    ]);
+    await store().commit(shard, commitAt(0, { vectors }));
+    expect(await figuresOf()).toEqual({ none: [], six, gone: six });
+    expect((await store().entity(shard, 'six')).stored?.figures).toEqual(Float64Array.from(six));
+    const [found] = await store().load(shard, ['none']);
+    expect(found?.stored).toEqual(withFigures());
+    const moved = new Map([['six', withFigures(...six.toReversed())]]);
+    await store().commit(shard, commitAt(1, { vectors: moved }));
+    expect(await figuresOf()).toEqual({ none: [], six: six.toReversed(), gone: six });
+  });
+
   it('comes back bit for bit: −0, denormals, the largest number', async () => {
     const vector = Float32Array.of(0.1, -0, 1e-45, -1e-45, 3.4028234663852886e38, 0);
-    const trend = 5e-324;
-    await store().commit(shard, commitAt(0, { vectors: new Map([['u', { vector, trend }]]) }));
+    const figures = Float64Array.of(5e-324, Number.NEGATIVE_INFINITY);
+    await store().commit(shard, commitAt(0, { vectors: new Map([['u', { vector, figures }]]) }));
     const bitsOf = (numbers: Float32Array) => Array.from(new Uint32Array(numbers.slice().buffer));
     for await (const [id, stored] of store().vectors(shard)) {
-      expect([id, stored.trend]).toEqual(['u', trend]);
+      expect([id, stored.figures]).toEqual(['u', figures]);
       expect(bitsOf(stored.vector)).toEqual(bitsOf(vector));
     }
     const { stored } = await store().entity(shard, 'u');
@@ -201,11 +229,11 @@ function contentLaws(store: () => FactorStore): void {
     });
     await store().commit(shard, commit);
     const before = await contentOf(store(), shard, ['u']);
-    for (const array of [stored.vector, body, commit.gram]) array.fill(9);
+    for (const array of [stored.vector, stored.figures, body, commit.sums]) array.fill(9);
     delete sources['clicks:11'];
     const read = await store().entity(shard, 'u');
-    for (const array of [read.stored?.vector, read.body]) array?.fill(9);
-    (await store().inspect(shard)).gram?.fill(9);
+    for (const array of [read.stored?.vector, read.stored?.figures, read.body]) array?.fill(9);
+    (await store().inspect(shard)).sums?.fill(9);
     expect(await contentOf(store(), shard, ['u'])).toEqual(before);
   });
 

@@ -110,8 +110,8 @@ export function rebuildLaws(store: () => FactorStore): void {
   it('leaves nothing of any shard of either side, fences included', async () => {
     await store().rebuild(agreement, 17);
     for (const each of everywhere) {
-      const { position, fence, commit, gram, outbox } = await store().inspect(each);
-      expect([position, fence, commit, gram, outbox]).toEqual([null, null, null, null, null]);
+      const { position, fence, commit, sums, outbox } = await store().inspect(each);
+      expect([position, fence, commit, sums, outbox]).toEqual([null, null, null, null, null]);
       expect(await vectorsOf(store(), each)).toEqual(new Map());
       const found = await store().load(each, ids);
       expect(found.every(({ stored, body }) => stored === null && body === null)).toBe(true);

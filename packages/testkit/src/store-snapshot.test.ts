@@ -1,5 +1,11 @@
-import { defaultModel, Evidence, Gram } from '@freshet/model';
-import { encodeRow, MemoryStore, NO_FACTS, type ShardFacts } from '@freshet/store';
+import { defaultModel, Evidence, ShardSums, type Side } from '@freshet/model';
+import {
+  encodeRow,
+  MemoryStore,
+  NO_FACTS,
+  type ShardFacts,
+  type StoredVector,
+} from '@freshet/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commitAt, storedOf } from './commit-examples.ts';
 import { snapshot, violationsOf } from './store-snapshot.ts';
@@ -10,10 +16,12 @@ const sent = { count: 3, sum: 77 };
 
 let store: MemoryStore;
 
-function gramOf(...vectors: Float32Array[]): Uint8Array {
-  const gram = Gram.zero(2);
-  for (const vector of vectors) gram.move(undefined, vector);
-  return gram.toBytes();
+function sumsOf(side: Side, ...vectors: StoredVector[]): Uint8Array {
+  const sums = ShardSums.zero(side, 2);
+  for (const { vector, figures } of vectors) {
+    sums.gram.move(undefined, vector, { before: 1, after: figures[0] ?? 1 });
+  }
+  return sums.toBytes();
 }
 
 function evidenceOf(...values: number[]): Uint8Array {
@@ -49,10 +57,11 @@ async function fill(changes: { user?: Partial<ShardFacts>; item?: Partial<ShardF
       ['bob', whole(encodeRow([{ neighbour: 'tea', value: 2, ...at }]))],
       ['gone', whole(encodeRow([{ neighbour: 'tea', value: null, ...at }]))],
     ]),
-    gram: gramOf(ann.vector, bob.vector),
+    sums: sumsOf('user', ann, bob),
     facts: {
       ...NO_FACTS,
       ratings: 3,
+      values: 8,
       life: 4,
       sources: { 'ratings:0': { life: 0, offset: 9, ordinal: 0, applied: { count: 4, sum: 1 } } },
       sent: { 0: sent },
@@ -68,7 +77,7 @@ async function fill(changes: { user?: Partial<ShardFacts>; item?: Partial<ShardF
       ['tea', whole(evidenceOf(5, 2))],
       ['milk', whole(evidenceOf(1))],
     ]),
-    gram: gramOf(tea.vector, milk.vector),
+    sums: sumsOf('item', tea, milk),
     facts: {
       ...NO_FACTS,
       sources: { 0: { life: 4, offset: 9, ordinal: 0, applied: sent } },
@@ -108,6 +117,7 @@ describe('a store is found wanting', () => {
       'too much in rows: ann milk 1, bob tea 2',
       'item tea has evidence of 2 ratings, not 1',
       'item milk has evidence of 1 ratings, not 2',
+      'the values add up to 9, not to 8',
     ]);
   });
 
@@ -121,9 +131,17 @@ describe('a store is found wanting', () => {
     expect(await violations()).toHaveLength(1);
   });
 
+  it('when an item weighs another than in the gram', async () => {
+    const heavier = new Map([['milk', { ...storedOf(7, 8), figures: Float64Array.of(2.5) }]]);
+    const sums = (await store.inspect({ side: 'item', shard: 0 })).sums ?? new Uint8Array();
+    const { facts } = await store.inspect({ side: 'item', shard: 0 });
+    await store.commit({ side: 'item', shard: 0 }, commitAt(1, { vectors: heavier, sums, facts }));
+    expect(await violations()).toEqual([expect.stringMatching(/^a gram is off by/)]);
+  });
+
   it('when |R| or a gram is not what is stored', async () => {
     await fill({ user: { ratings: 2 } });
-    await store.commit({ side: 'item', shard: 0 }, commitAt(1, { gram: gramOf() }));
+    await store.commit({ side: 'item', shard: 0 }, commitAt(1, { sums: sumsOf('item') }));
     const found = await violations();
     expect(found).toContainEqual('|R| is 2, not 3');
     expect(found.at(-1)).toMatch(/a gram is off by/);

@@ -1,7 +1,14 @@
 /** Everything a store holds, read the slow and obvious way, for comparison with the truth. */
 import { sides } from '@freshet/events';
 import { Evidence, type ModelSettings } from '@freshet/model';
-import { decodeRow, type FactorStore, isSame, NO_TALLY, type ShardFacts } from '@freshet/store';
+import {
+  decodeRow,
+  type FactorStore,
+  isSame,
+  NO_TALLY,
+  type ShardFacts,
+  type StoredVector,
+} from '@freshet/store';
 
 export interface StoreSnapshot {
   /** `user item value` of every rating in the rows of users. */
@@ -10,8 +17,9 @@ export interface StoreSnapshot {
   readonly evidence: ReadonlyMap<string, number>;
   /** Largest difference of a stored partial gram from the sum of its stored vectors, relative. */
   readonly gramError: number;
-  /** |R| as the user shards count it. */
+  /** |R| as the user shards count it, and the sum of all values. */
   readonly counted: number;
+  readonly values: number;
   /** Events that user shards have applied, of all sources. */
   readonly applied: number;
   /** Where an item shard has not applied exactly what a user shard has sent it, in words. */
@@ -32,8 +40,8 @@ export async function snapshot(
   for (const side of sides) {
     for (let shard = 0; shard < shards; shard++) {
       const id = { side, shard };
-      const vectors = new Map<string, Float32Array>();
-      for await (const [owner, { vector }] of store.vectors(id)) vectors.set(owner, vector);
+      const vectors = new Map<string, StoredVector>();
+      for await (const [owner, stored] of store.vectors(id)) vectors.set(owner, stored);
       const owners = [...vectors.keys()];
       for (const [at, { body }] of (await store.load(id, owners)).entries()) {
         const owner = owners[at] ?? '';
@@ -45,8 +53,9 @@ export async function snapshot(
       }
       const state = await store.inspect(id);
       facts[side].push(state.facts);
-      const there = [...vectors.values()].filter(({ length }) => length > 0);
-      if (state.gram) gramError = Math.max(gramError, relativeError(state.gram, there));
+      const there = [...vectors.values()].filter(({ vector }) => vector.length > 0);
+      const error = state.sums ? relativeError(state.sums, there, settings.factorCount) : 0;
+      gramError = Math.max(gramError, error);
     }
   }
   return {
@@ -54,6 +63,7 @@ export async function snapshot(
     evidence,
     gramError,
     counted: facts.user.reduce((sum, { ratings }) => sum + ratings, 0),
+    values: facts.user.reduce((sum, { values }) => sum + values, 0),
     applied: facts.user.reduce((sum, { sources }) => sum + appliedOf(sources), 0),
     unequal: unequalTallies(facts.user, facts.item),
   };
@@ -61,7 +71,7 @@ export async function snapshot(
 
 /** What is wrong with a store that should hold these ratings (`user item value`) and no others. */
 export function violationsOf(
-  { ratings, evidence, gramError, counted, unequal }: StoreSnapshot,
+  { ratings, evidence, gramError, counted, values, unequal }: StoreSnapshot,
   expected: ReadonlySet<string>,
 ): string[] {
   const found = [...unequal];
@@ -79,6 +89,13 @@ export function violationsOf(
     if (known !== due) found.push(`item ${item} has evidence of ${known} ratings, not ${due}`);
   }
   if (counted !== expected.size) found.push(`|R| is ${counted}, not ${expected.size}`);
+  const due = [...expected].reduce(
+    (sum, rating) => sum + Number(rating.slice(rating.lastIndexOf(' '))),
+    0,
+  );
+  if (!(Math.abs(values - due) <= 1e-9 * Math.max(1, Math.abs(due)))) {
+    found.push(`the values add up to ${due}, not to ${values}`);
+  }
   if (!(gramError < 1e-9)) found.push(`a gram is off by ${gramError}`);
   return found;
 }
@@ -110,22 +127,25 @@ function unequalTallies(users: readonly ShardFacts[], items: readonly ShardFacts
   return found;
 }
 
-/** The stored bytes (count, sum, packed lower triangle) against a plain double loop. */
-function relativeError(gram: Uint8Array, vectors: readonly Float32Array[]): number {
-  const view = new DataView(gram.buffer, gram.byteOffset, gram.byteLength);
-  const stored = Array.from({ length: gram.byteLength / 8 }, (_, at) =>
-    view.getFloat64(8 * at, true),
-  );
-  const k = vectors[0]?.length ?? 0;
+/**
+ * The stored bytes (count, sum, packed lower triangle, then perhaps lessons) against a plain double loop, in which
+ * an item counts as √weight·v.
+ */
+function relativeError(sums: Uint8Array, found: readonly StoredVector[], k: number): number {
+  const vectors = found.map(({ vector }) => vector);
+  const weighed = found.map(({ vector, figures: [weight = 1] }) => {
+    return vector.map((factor) => Math.sqrt(weight) * factor);
+  });
   const expected = [vectors.length];
   for (let f = 0; f < k; f++) expected.push(sumOf(vectors, (vector) => vector[f] ?? 0));
   for (let row = 0; row < k; row++) {
     for (let col = 0; col <= row; col++) {
-      expected.push(sumOf(vectors, (vector) => (vector[row] ?? 0) * (vector[col] ?? 0)));
+      expected.push(sumOf(weighed, (vector) => (vector[row] ?? 0) * (vector[col] ?? 0)));
     }
   }
-  const largest = Math.max(1, ...expected.map(Math.abs));
-  return Math.max(0, ...stored.map((cell, at) => Math.abs(cell - (expected[at] ?? 0)))) / largest;
+  const view = new DataView(sums.buffer, sums.byteOffset, sums.byteLength);
+  const errors = expected.map((cell, at) => Math.abs(view.getFloat64(8 * at, true) - cell));
+  return Math.max(...errors) / Math.max(1, ...expected.map(Math.abs));
 }
 
 function sumOf(vectors: readonly Float32Array[], term: (vector: Float32Array) => number): number {
