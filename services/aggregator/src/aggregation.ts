@@ -9,10 +9,11 @@ import {
   gramsCodec,
   type ModelShape,
   readGramPart,
+  readGrams,
   sides,
   topicName,
 } from '@freshet/events';
-import { Gram, priorWeight } from '@freshet/model';
+import { type ModelSettings, priorWeight, ShardSums } from '@freshet/model';
 import type { FactorStore } from '@freshet/store';
 import {
   InternalEvents,
@@ -24,14 +25,14 @@ import {
 } from '@freshet/stream';
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 import { GramSum } from './gram-sum.ts';
+import { hideRanking, showRanking } from './show-ranking.ts';
 
 export interface AggregationOptions extends ModelShape {
   readonly model: string;
   readonly topic: string;
-  /** ρ, by which α follows from the counts. */
-  readonly rho: number;
+  readonly settings: Pick<ModelSettings, 'rho' | 'ranking'>;
   readonly publisher: Pick<Publisher, 'publish'>;
-  readonly admin: Pick<TopicAdmin, 'ranges'>;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'peek'>;
   readonly store: Pick<FactorStore, 'inspect'>;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
@@ -39,6 +40,10 @@ export interface AggregationOptions extends ModelShape {
 
 /** Fast enough that a half-step sees the last ones, slow enough to cost nothing. */
 const PUBLISH_INTERVAL_MS = 20;
+/** What a next aggregator needs to go on is larger than the grams: it goes with some of them. */
+const LEARNT_INTERVAL_MS = 1_000;
+/** Among so many of the last records there is one with it, however fast they came. */
+const LOOK_BACK = 200;
 /** Also when nothing changes: whoever starts, or lost the topic, need not wait for a rating. */
 const REPEAT_MS = 10_000;
 
@@ -48,6 +53,7 @@ export class Aggregation implements PartitionOwner {
   /** Kept when the topic is taken over again: parts are absolute, and the newest of each counts. */
   readonly #sum: GramSum;
   #publishedAt = 0;
+  #learntAt = 0;
   #active = false;
   /** The sum may be published once everything that was there at take-over has been read. */
   #goal = Number.POSITIVE_INFINITY;
@@ -65,7 +71,7 @@ export class Aggregation implements PartitionOwner {
     const { topic, log } = options;
     const decode = (value: Buffer) => readGramPart(value, options);
     this.#events = new InternalEvents({ topic, log, decode });
-    this.#sum = new GramSum(options.factorCount);
+    this.#sum = new GramSum(options.factorCount, options.settings.ranking);
     this.#timer = setInterval(() => this.#tick(), PUBLISH_INTERVAL_MS);
   }
 
@@ -74,15 +80,22 @@ export class Aggregation implements PartitionOwner {
   }
 
   describe(): object {
-    const { user, item, ratings } = this.#sum.total();
-    const { parts, factorCount } = this.#sum.toEvent();
-    const active = this.#active;
-    return { active, factorCount, users: user.count, items: item.count, ratings, parts };
+    const { user, item, ratings, values, clock, theta } = this.#sum.total();
+    const { parts, factorCount } = this.#sum.toEvent(false);
+    const counts = { users: user.count, items: item.count, ratings, values, clock };
+    return { active: this.#active, factorCount, ...counts, theta: [...theta], parts };
+  }
+
+  /** At each scrape: whoever stands by knows only what was learnt before. */
+  measure(): void {
+    if (this.#active && this.#publishedOnce) showRanking(this.#sum.learnt);
+    else hideRanking();
   }
 
   async takeOver(partition: number): Promise<number> {
     const { admin, topic, log } = this.#options;
     const { start, end } = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
+    await this.#readLearnt();
     await this.#readStore();
     [this.#position, this.#goal] = [start, end];
     this.#changedAt = Date.now();
@@ -112,19 +125,46 @@ export class Aggregation implements PartitionOwner {
     await this.#publishing;
   }
 
+  /** Goes on with θ and the clock from where the aggregator before this one was. */
+  async #readLearnt(): Promise<void> {
+    const { log } = this.#options;
+    for await (const value of this.#published()) {
+      try {
+        const { learnt, clock } = readGrams(value, this.#options);
+        this.#sum.startClockAt(clock);
+        if (learnt.length > 0 && this.#sum.learnt.restore(learnt)) return;
+      } catch (error) {
+        log.warn({ err: error }, 'grams that make no sense are passed over');
+      }
+    }
+  }
+
+  /** The newest records of the topic of grams, the newest first. */
+  async *#published(): AsyncGenerator<Buffer> {
+    const { admin, model } = this.#options;
+    const topic = topicName('grams', model);
+    const { start, end } = (await admin.ranges(topic)).get(0) ?? { start: 0, end: 0 };
+    for (let offset = end - 1; offset >= Math.max(start, end - LOOK_BACK); offset--) {
+      const found = await admin.peek(topic, 0, offset);
+      const value = found.find((message) => Number(message.offset) === offset)?.value;
+      if (value) yield value;
+    }
+  }
+
   /** What the shards committed last, also where the topic has lost it. */
   async #readStore(): Promise<void> {
     const { store, shards, factorCount } = this.#options;
     for (const side of sides) {
       for (let shard = 0; shard < shards; shard++) {
-        const { fence, gram, facts } = await store.inspect({ side, shard });
+        const { fence, sums: stored, facts } = await store.inspect({ side, shard });
         if (fence === null) continue;
         // Whoever took the shard over has said the same under this epoch, also if nothing was committed
         // since: an older one would go back behind what readers have seen, and they would refuse it.
         const version = { epoch: fence, sequence: facts.sequence };
-        const counts = { factorCount, ratings: facts.ratings };
-        const held = gram ?? Gram.zero(factorCount).toBytes();
-        this.#sum.receive({ side, shard, ...version, ...counts, gram: held });
+        const { ratings, values, moves, clock } = facts;
+        const counts = { factorCount, ratings, values, moves, clock };
+        const sums = stored ?? ShardSums.zero(side, factorCount).toBytes();
+        this.#sum.receive({ side, shard, ...version, ...counts, sums });
       }
     }
   }
@@ -145,13 +185,16 @@ export class Aggregation implements PartitionOwner {
   }
 
   async #publish(): Promise<void> {
-    const { model, publisher, rho, log } = this.#options;
+    const { model, publisher, settings, log } = this.#options;
+    this.#sum.learn();
     const total = this.#sum.total();
     metrics.entities.set({ side: 'user' }, total.user.count);
     metrics.entities.set({ side: 'item' }, total.item.count);
     metrics.knownRatings.set(total.ratings);
-    metrics.priorWeight.set(priorWeight(rho, total));
-    const value = gramsCodec.encode(this.#sum.toEvent());
+    metrics.priorWeight.set(priorWeight(settings.rho, total));
+    const isTime = Date.now() - this.#learntAt >= LEARNT_INTERVAL_MS;
+    if (isTime) this.#learntAt = Date.now();
+    const value = gramsCodec.encode(this.#sum.toEvent(isTime));
     const place = { topic: topicName('grams', model), partition: 0, key: model };
     const records = [internalRecord({ ...place, value })];
     await untilAnswered(() => publisher.publish(records), { log, what: 'grams not published' });

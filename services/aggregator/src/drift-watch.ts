@@ -3,7 +3,7 @@
  * retracting and adding for months has left of exactness. A shard that moves meanwhile is passed over.
  */
 import { sides } from '@freshet/events';
-import { Gram } from '@freshet/model';
+import { Gram, ShardSums, weightIn } from '@freshet/model';
 import type { FactorStore, ShardId } from '@freshet/store';
 import { type Log, metrics } from '@freshet/telemetry';
 
@@ -62,14 +62,14 @@ export async function gramDrift(
   id: ShardId,
   factorCount: number,
 ): Promise<number | undefined> {
-  const { gram, commit } = await store.inspect(id);
-  if (gram === null) return undefined;
+  const { sums, commit } = await store.inspect(id);
+  if (sums === null) return undefined;
   const fresh = Gram.zero(factorCount);
-  for await (const [, { vector }] of store.vectors(id)) {
-    if (vector.length > 0) fresh.move(undefined, vector);
+  for await (const [, { vector, figures }] of store.vectors(id)) {
+    if (vector.length > 0) fresh.move(undefined, vector, { before: 1, after: weightIn(figures) });
   }
   if ((await store.head(id)).commit !== commit) return undefined;
-  const stored = Gram.fromBytes(gram, factorCount);
+  const { gram: stored } = ShardSums.fromBytes(id.side, sums, factorCount);
   let [largest, difference] = [Number.MIN_VALUE, 0];
   stored.matrix.forEach((cell, at) => {
     largest = Math.max(largest, Math.abs(cell));

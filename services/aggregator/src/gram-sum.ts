@@ -1,43 +1,72 @@
 /**
- * The sum of all partial grams. Parts are absolute and versioned: the newest of each shard counts,
- * whatever the order and however often they come, so the sum cannot drift.
+ * What all shards add up to: the grams and, from the same parts, the clock and θ. Parts are absolute and versioned:
+ * the newest of each shard counts, whatever the order and however often they come, so the sum cannot drift.
  */
 import { type GramPart, type GramsEvent, isNewer, type PartVersion } from '@freshet/events';
-import { Gram, type Grams } from '@freshet/model';
+import { Gram, type Grams, type ModelSettings, ShardSums } from '@freshet/model';
+import { LearntTheta } from './learnt-theta.ts';
 
 interface HeldPart extends PartVersion {
-  readonly gram: Gram;
+  readonly sums: ShardSums;
   readonly ratings: number;
+  readonly values: number;
 }
 
 export class GramSum {
+  readonly learnt: LearntTheta;
   readonly #parts = new Map<string, HeldPart>();
+  /** By user shard, the ratings that had counted when its last part came. */
+  readonly #moves = new Map<number, number>();
+  #clock = 0;
 
-  constructor(readonly factorCount: number) {}
+  constructor(
+    readonly factorCount: number,
+    ranking: ModelSettings['ranking'],
+  ) {
+    this.learnt = new LearntTheta(ranking);
+  }
 
   /** True if the part is newer than the one held of its shard. */
   receive(part: GramPart): boolean {
-    const { side, shard, epoch, sequence, ratings } = part;
+    const { side, shard, epoch, sequence, ratings, values } = part;
     const key = `${side}:${shard}`;
     if (!isNewer(part, this.#parts.get(key))) return false;
-    const gram = Gram.fromBytes(part.gram, this.factorCount);
-    this.#parts.set(key, { side, shard, epoch, sequence, ratings, gram });
+    const sums = ShardSums.fromBytes(side, part.sums, this.factorCount);
+    this.#parts.set(key, { side, shard, epoch, sequence, ratings, values, sums });
+    this.#passTime(part);
     return true;
+  }
+
+  /** The clock never goes back behind what items were counted by. */
+  startClockAt(clock: number): void {
+    this.#clock = Math.max(this.#clock, clock);
   }
 
   total(): Grams {
     const k = this.factorCount;
-    const total: Grams = { user: Gram.zero(k), item: Gram.zero(k), ratings: 0 };
-    for (const { side, gram, ratings } of this.#parts.values()) {
-      total[side].add(gram);
-      // |R| is counted where ratings are judged: on the user side.
-      if (side === 'user') total.ratings += ratings;
+    const counts = { ratings: 0, values: 0, clock: this.#clock, theta: this.learnt.theta };
+    const total: Grams = { user: Gram.zero(k), item: Gram.zero(k), ...counts };
+    for (const { side, sums, ratings, values } of this.#parts.values()) {
+      total[side].add(sums.gram);
+      // Ratings are counted where they are judged: on the user side.
+      if (side === 'item') continue;
+      total.ratings += ratings;
+      total.values += values;
     }
     return total;
   }
 
-  toEvent(): GramsEvent {
-    const { user, item, ratings } = this.total();
+  /** Lets what the shards have taught since into θ. */
+  learn(): void {
+    const lessons = [...this.#parts.values()].flatMap(({ shard, sums }) => {
+      return sums.lessons === undefined ? [] : [[shard, sums.lessons] as const];
+    });
+    this.learnt.learn(lessons);
+  }
+
+  /** `withLearnt`: with all that a next aggregator needs to go on. */
+  toEvent(withLearnt = true): GramsEvent {
+    const { user, item, ratings, values, clock, theta } = this.total();
     const parts = [...this.#parts.values()].map(({ side, shard, epoch, sequence }) => {
       return { side, shard, epoch, sequence };
     });
@@ -46,7 +75,28 @@ export class GramSum {
       user: user.toBytes(),
       item: item.toBytes(),
       ratings,
+      values,
+      clock,
+      theta,
+      learnt: withLearnt ? this.learnt.toBytes() : new Uint8Array(),
       parts,
     };
+  }
+
+  /** By 1/m for every rating that has counted since. The first part of a shard tells only where it is. */
+  #passTime({ side, shard, moves, clock }: GramPart): void {
+    this.startClockAt(clock);
+    if (side === 'item') return;
+    const known = this.#moves.get(shard);
+    this.#moves.set(shard, moves);
+    const items = this.#itemCount();
+    if (known !== undefined && moves > known && items > 0) this.#clock += (moves - known) / items;
+  }
+
+  #itemCount(): number {
+    let count = 0;
+    for (const { side, sums } of this.#parts.values())
+      if (side === 'item') count += sums.gram.count;
+    return count;
   }
 }

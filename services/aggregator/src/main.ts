@@ -23,18 +23,31 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
     live: () => true,
     waitingFor: () => waitingFor(),
     routes: { '/v1/grams': () => aggregation?.describe() ?? null },
-    measure: async () => lag?.measure(),
+    measure: async () => {
+      aggregation?.measure();
+      await lag?.measure();
+    },
   };
   stack.own(await AdminServer.open(adminAddress(settings, 'AGGREGATOR_ADMIN_PORT'), health));
 
   const session = await openSession('aggregator', settings, { log, stack, fail });
-  const { kafka, admin, store, model, servers } = session;
+  const { kafka, admin, store, model, modelSettings, servers } = session;
   const publisher = stack.own(await Publisher.open(kafka));
   const topic = topicName('gramParts', model);
-  const { FACTOR_COUNT: factorCount, SHARDS: shards, RHO: rho } = settings;
+  const { FACTOR_COUNT: factorCount, SHARDS: shards } = settings;
   const shape = { shards, factorCount };
   const adding = stack.own(
-    new Aggregation({ model, topic, ...shape, rho, publisher, admin, store, log, fail }),
+    new Aggregation({
+      model,
+      topic,
+      ...shape,
+      settings: modelSettings,
+      publisher,
+      admin,
+      store,
+      log,
+      fail,
+    }),
   );
   aggregation = adding;
   const sessionMs = Math.min(SESSION_MS, settings.KAFKA_SESSION_MS);

@@ -1,7 +1,13 @@
 import { exposeMetrics, metricTable, registry } from '@freshet/telemetry';
 import { describe, expect, it } from 'vitest';
+import { knotRatings, rankingParts } from '../../../packages/model/src/index.ts';
 import { Exposition } from './exposition.ts';
-import { type SeriesName, seriesNames } from './live/frame.ts';
+import {
+  rankingRatings,
+  type SeriesName,
+  seriesNames,
+  rankingParts as shownParts,
+} from './live/frame.ts';
 import { LOG, LOG_END, LOG_TAKEN, measures } from './measures.ts';
 import { ScrapeWindow } from './scrape-window.ts';
 
@@ -12,6 +18,8 @@ const open: Readonly<Record<string, readonly string[]>> = {
   point: ['intake', 'user_applied', 'item_applied', 'served'],
   reason: ['not-json'],
   partition: ['0'],
+  part: rankingParts,
+  ratings: knotRatings.map(String),
 };
 
 interface Settable {
@@ -63,6 +71,11 @@ describe('the figures of a frame', () => {
     const watched = await watchedPages();
     const unknown = seriesNames.filter((name) => Number.isNaN(measures[name](watched)));
     expect(unknown).toEqual([]);
+  });
+
+  it('tell a ranking by the parts and knots that the model has', () => {
+    expect(shownParts).toEqual(rankingParts);
+    expect(rankingRatings).toEqual(knotRatings.map(String));
   });
 
   it('are unknown, not zero, of services that do not answer', () => {

@@ -1,5 +1,5 @@
 /** How is each figure of a frame made from what the services last said? One row a figure. */
-import type { SeriesName } from './live/frame.ts';
+import { rankingParts, rankingRatings, type SeriesName, type ShareName } from './live/frame.ts';
 import { quantile } from './quantile.ts';
 import type { ScrapeWindow } from './scrape-window.ts';
 
@@ -54,7 +54,19 @@ export const measures: Readonly<Record<SeriesName, Measure>> = {
   users: worst('aggregator', 'freshet_entities', { side: 'user' }),
   items: worst('aggregator', 'freshet_entities', { side: 'item' }),
   ratings: worst('aggregator', 'freshet_known_ratings'),
+  rankingLearnt: worst('aggregator', 'freshet_ranking_learnt_ratings'),
+  ...shares(),
 };
+
+function shares(): Record<ShareName, Measure> {
+  const all = rankingRatings.flatMap((ratings) =>
+    rankingParts.map((part): [ShareName, Measure] => [
+      `share:${part}:${ratings}`,
+      worst('aggregator', 'freshet_ranking_share_ratio', { part, ratings }),
+    ]),
+  );
+  return Object.fromEntries(all) as Record<ShareName, Measure>;
+}
 
 /** Added over all processes of the service. */
 function rate(service: string, name: string, labels: Record<string, string> = {}): Measure {

@@ -44,14 +44,18 @@ export const itemsSchema = {
     type: 'object',
     properties: {
       item: { type: 'string' },
-      score: { type: 'number' },
+      score: { type: 'number', description: 'what the list is ordered by; not a rating' },
       title: { type: 'string' },
       categories: { type: 'array', items: { type: 'string' } },
     },
   },
 } as const;
 
-export const fallbackSchema = { enum: [null, 'mean', 'trend'] } as const;
+export const fallbackSchema = {
+  enum: [null, 'newcomer'],
+  description:
+    'newcomer: nothing is known of the user or item asked about; what newcomers take and what is popular now',
+} as const;
 
 export const recommendationSchema = {
   type: 'object',

@@ -1,9 +1,18 @@
 /**
- * Which of a user's ratings carry a score? At the minimum of eq:block, w = A⁻¹ (Σ c·r·h + μ·mean), A the
- * half Hessian: the score of an item is a sum with one term for each rating and one for the mean. What the
- * vector has not yet descended is told as the rest, so that the parts add up to the score.
+ * Why does an item have its score? A score is θ₀(w − w̄)·h + θ₁w̄·h + θ₂ … · counts. At the minimum of the user's
+ * block (eq:block) w = A⁻¹(Σ ω·y·h + μ·w̄), A the half Hessian: a sum with one term for each rating and one for the
+ * mean. What the vector has not yet descended is told as the rest, so that the parts add up to the score.
  */
-import { emptyRow, type Grams, type ModelSettings, priorWeight, RowWindow } from '@freshet/model';
+import {
+  emptyRow,
+  type Grams,
+  type ModelSettings,
+  priorWeight,
+  type RankingQuery,
+  RowWindow,
+  shrinkage,
+  targetLine,
+} from '@freshet/model';
 
 export interface Explained {
   readonly item: string;
@@ -11,45 +20,86 @@ export interface Explained {
   readonly vector: Float32Array;
 }
 
+/** The item asked for, and what it scores now. */
+export interface Target {
+  readonly vector: Float32Array;
+  readonly counts: Float32Array;
+  readonly score: number;
+}
+
 export interface Reasons {
   readonly score: number;
   readonly contributions: readonly { item: string; value: number; contribution: number }[];
+  /** By how often the item is rated, in all and of late. */
+  readonly popular: number;
+  /** By how often newcomers rate it. */
+  readonly newcomers: number;
   /** What the mean of all users gives. */
   readonly mean: number;
   readonly rest: number;
 }
 
-/**
- * All ratings, oldest first; `target` is the vector of the item asked for, `score` what it is given now. Only
- * the newest carry it, those that a half-step looks at.
- */
+/** Which of the counts is that of newcomers, as FeatureTable has them. */
+const OF_NEWCOMERS = 2;
+
+/** All ratings, oldest first; only the newest carry the score, those that a half-step looks at. */
 export function because(
   all: readonly Explained[],
-  target: Float32Array,
-  score: number,
+  { vector, counts, score }: Target,
+  { weights: [ofOwn = 0, ofMean = 0, ...ofCounts], mean: meanUser }: RankingQuery,
   grams: Grams,
   settings: ModelSettings,
 ): Reasons {
+  const byCount = ofCounts.map((weight, at) => weight * (counts[at] ?? 0));
+  const newcomers = byCount[OF_NEWCOMERS] ?? 0;
+  const popular = sumOf(byCount.filter((_, at) => at !== OF_NEWCOMERS));
+  const own = ownParts(all, vector, meanUser, grams, settings);
+  const contributions = own.contributions.map((part) => ({
+    ...part,
+    contribution: ofOwn * part.contribution,
+  }));
+  // Of w·h, the share of w̄; of w̄·h, what is not counted as the user's own.
+  const mean = ofOwn * own.mean + (ofMean - ofOwn) * dot(meanUser, vector);
+  const told = sumOf(contributions.map(({ contribution }) => contribution));
+  contributions.sort((a, b) => b.contribution - a.contribution);
+  const rest = score - (told + popular + newcomers + mean);
+  return { score, contributions, popular, newcomers, mean, rest };
+}
+
+/** The terms of w·h. */
+function ownParts(
+  all: readonly Explained[],
+  target: Float32Array,
+  meanUser: Float32Array,
+  grams: Grams,
+  settings: ModelSettings,
+): Pick<Reasons, 'contributions' | 'mean'> {
+  // Somebody without ratings stands at the mean: no block has been descended.
+  if (all.length === 0) return { contributions: [], mean: dot(meanUser, target) };
   const k = target.length;
+  const { priorValue, priorCells } = settings;
   const alpha = priorWeight(settings.rho, grams);
+  const known = priorCells === 'unknown' ? alpha : 0;
+  const mu = shrinkage(settings, 'user', grams);
+  const { base, slope } = targetLine(settings, grams);
   const weights = weightsOf(all, settings);
   const ratings = all.slice(all.length - weights.length);
   const matrix = Float64Array.from(grams.item.matrix, (cell) => alpha * cell);
-  for (let f = 0; f < k; f++) matrix[f * k + f] = (matrix[f * k + f] ?? 0) + settings.userShrinkage;
+  for (let f = 0; f < k; f++) matrix[f * k + f] = (matrix[f * k + f] ?? 0) + mu;
   ratings.forEach(({ vector }, nth) => {
-    addOuter((weights[nth] ?? 1) - alpha, vector, matrix);
+    addOuter((weights[nth] ?? 1) - known, vector, matrix);
   });
   const influence = solve(matrix, target);
-  const contributions = ratings.map(({ item, value, vector }, nth) => ({
-    item,
-    value,
-    contribution: (weights[nth] ?? 1) * value * dot(influence, vector),
-  }));
-  const { sum, count } = grams.user;
-  const mean = count > 0 ? (settings.userShrinkage / count) * dot(influence, sum) : 0;
-  const told = contributions.reduce((total, { contribution }) => total + contribution, mean);
-  contributions.sort((a, b) => b.contribution - a.contribution);
-  return { score, contributions, mean, rest: score - told };
+  const contributions = ratings.map(({ item, value, vector }, nth) => {
+    const pull = (weights[nth] ?? 1) * (base + slope * value) - known * priorValue;
+    return { item, value, contribution: pull * dot(influence, vector) };
+  });
+  const ofPrior = alpha * priorValue * dot(influence, grams.item.sum);
+  return { contributions, mean: mu * dot(influence, meanUser) + ofPrior };
+}
+
+function sumOf(parts: readonly number[]): number {
+  return parts.reduce((sum, part) => sum + part, 0);
 }
 
 /** How a half-step weighs the ratings it looks at. */

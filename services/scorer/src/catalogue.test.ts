@@ -1,8 +1,10 @@
 /** Is every answer the exact best of the catalogue, however it came to be, also while it changes? */
 import { referenceKernels, wasmKernels } from '@freshet/kernels';
+import { figuresOf, firstTheta, Gram, type Grams, Random } from '@freshet/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { byScoreThenId, Catalogue } from './catalogue.ts';
+import { Ranking } from './ranking.ts';
 import { SearchQueue } from './search-queue.ts';
 
 const SEED = 90_210;
@@ -28,7 +30,7 @@ describe(`the catalogue (seed ${SEED})`, () => {
   it('finds what a look at every item finds, equal scores ordered by id', () => {
     fc.assert(
       fc.property(worlds, ({ k, writes, removed, withdrawn, excluded, queries, n }) => {
-        const catalogue = new Catalogue(wasm, k, 2);
+        const catalogue = new Catalogue(wasm, { factorCount: k, ranking: 'factors' }, 2);
         const truth = new Map(writes);
         for (const [id, vector] of writes) catalogue.items.set(id, vector);
         for (const id of removed) catalogue.items.remove(id);
@@ -52,7 +54,7 @@ describe(`the catalogue (seed ${SEED})`, () => {
   });
 
   it('answers, under updates, as it was at some moment between question and answer', async () => {
-    const catalogue = new Catalogue(wasm, 2, 2);
+    const catalogue = new Catalogue(wasm, { factorCount: 2, ranking: 'factors' }, 2);
     const queue = new SearchQueue(catalogue);
     // All items always have the same vector: a mixture of two states would show in the scores.
     const write = (state: number) => {
@@ -79,17 +81,75 @@ describe(`the catalogue (seed ${SEED})`, () => {
   });
 
   it('tells alike items by the cosine of their vectors', async () => {
-    const catalogue = new Catalogue(referenceKernels(), 2, 2);
+    const catalogue = new Catalogue(referenceKernels(), { factorCount: 2, ranking: 'combined' }, 2);
     catalogue.items.set('a', Float32Array.of(1, 0));
-    catalogue.items.set('longer', Float32Array.of(5, 5));
+    catalogue.items.set('longer', Float32Array.of(5, 5), rated(3_000));
     catalogue.items.set('closer', Float32Array.of(2, 0.1));
     catalogue.items.set('opposite', Float32Array.of(-1, 0));
     const found = await catalogue.similar('a', 10);
     expect(found?.map(({ item }) => item)).toEqual(['closer', 'longer', 'opposite']);
     expect(found?.[1]?.score).toBeCloseTo(Math.SQRT1_2, 6);
     expect(await catalogue.similar('unknown', 10)).toBeUndefined();
+    expect(catalogue.vectorOf('longer')).toEqual(Float32Array.of(5, 5));
+  });
+
+  it('ranks by factors and counts together, as they are at the clock', () => {
+    const K = 6;
+    const random = new Random(SEED);
+    const settings = { factorCount: K, ranking: 'combined' } as const;
+    const draw = () => Float32Array.from({ length: K }, () => 0.3 * random.normal());
+    const catalogue = new Catalogue(wasm, settings, 2);
+    const ids = Array.from({ length: 500 }, (_, n) => `i${n}`);
+    for (const id of ids) catalogue.items.set(id, draw(), rated(random.below(2_000)));
+    const grams: Grams = { ...noGrams(K), clock: 0.7 };
+    grams.user.move(undefined, draw());
+    const ranking = new Ranking(settings, () => grams);
+    const user = { vector: draw(), rated: [1, 2, 3] };
+    const check = () => {
+      const query = ranking.queryOf(user);
+      const { vector, counts } = ranking.face(user);
+      const all = ids.map((item) => {
+        const score = catalogue.scoreOf(query, item) ?? Number.NaN;
+        const factors = dot(vector, catalogue.vectorOf(item) ?? []);
+        expect(score).toBeCloseTo(factors + dot(counts, catalogue.countsOf(item)), 4);
+        return { item, score };
+      });
+      const [found] = catalogue.search([{ vector: query, count: 20, excluded: [] }]);
+      expect(found).toEqual(all.sort(byScoreThenId).slice(0, 20));
+      return found;
+    };
+    const before = check();
+    catalogue.items.moveTo(grams.clock);
+    catalogue.items.rewrite(0, catalogue.items.table.slotEnd);
+    expect(check()).not.toEqual(before);
+  });
+
+  it('tells what is popular as a share of the most popular, and leaves out what nobody rates', async () => {
+    const catalogue = new Catalogue(wasm, { factorCount: 2, ranking: 'combined' }, 2);
+    catalogue.items.set('hit', Float32Array.of(0, 1), rated(40));
+    catalogue.items.set('old', Float32Array.of(0, 1), rated(10));
+    catalogue.items.set('new', Float32Array.of(0, 1));
+    expect(await catalogue.popular(10)).toEqual([
+      { item: 'hit', score: 1 },
+      { item: 'old', score: expect.closeTo(0.25, 12) },
+    ]);
   });
 });
+
+/** The figures of an item with so many ratings at clock 0. */
+function rated(count: number): Float64Array {
+  const of = Math.log2(count);
+  return figuresOf(1, { count, newcomers: count >> 3, fast: of, slow: of, excess: 0 });
+}
+
+function noGrams(k: number): Grams {
+  const counts = { ratings: 0, values: 0, clock: 0 };
+  return { user: Gram.zero(k), item: Gram.zero(k), ...counts, theta: firstTheta() };
+}
+
+function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  return Array.from(a).reduce((sum, each, at) => sum + each * (b[at] ?? 0), 0);
+}
 
 describe('searches that come together', () => {
   it('share a pass; one that comes alone runs in the same turn', async () => {

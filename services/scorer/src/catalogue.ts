@@ -1,12 +1,15 @@
 /**
- * What can be recommended: every item vector in a table that is searched exactly, and what the items topic
- * says of each. Equal scores are ordered by id, so that pages of a list fit together.
+ * What can be recommended: every item, its factors and counts, in a table that is searched exactly, and what the
+ * items topic says of each. Equal scores are ordered by id, so that pages of a list fit together.
  */
 import type { FactorBatch, ItemMetadata, ScoredItem } from '@freshet/events';
 import type { Best, Kernels, RankedTable, Search } from '@freshet/kernels';
+import { COUNT_FEATURES } from '@freshet/model';
 import { Replica, type ReplicaOptions } from '@freshet/session';
+import { type RankingSettings, rankedColumns, ScaledCounts } from './ranking.ts';
 
 export interface Query {
+  /** One number for each column of the table. */
   readonly vector: Float32Array;
   /** How many of the best are wanted. */
   readonly count: number;
@@ -17,6 +20,8 @@ export interface Query {
 /** Slots of a long scan done in one go before other requests have their turn. */
 const SLICE = 20_000;
 const USUAL_SIZE = 100;
+/** Cosine of the mean user with what the table leans on; below, a search looks at many more blocks. */
+const STILL_LIKE = 0.98;
 const SEARCHES_KEPT = 16;
 
 class ToldReplica extends Replica {
@@ -44,6 +49,11 @@ export class Catalogue {
   readonly items: Replica;
   readonly #kernels: Kernels;
   readonly #table: RankedTable;
+  readonly #factorCount: number;
+  /** A row of the table. */
+  readonly #wide: Float32Array;
+  /** The mean user that the table leans on. */
+  #leaning: Float32Array;
   readonly #rooms = new Map<number, Best>();
   readonly #metadata = new Map<string, ItemMetadata>();
   readonly #categories = new Map<string, Set<string>>();
@@ -51,14 +61,32 @@ export class Catalogue {
   /** `moved` is told of each batch of vectors that has become part of the catalogue. */
   constructor(
     kernels: Kernels,
-    factorCount: number,
+    settings: RankingSettings,
     shards: number,
     moved: (batch: FactorBatch) => void = () => {},
   ) {
+    const { factorCount } = settings;
     this.#kernels = kernels;
-    this.#table = kernels.rankedTable(factorCount);
-    const options = { table: this.#table, present: (slot: number) => this.#show(slot) };
+    const columns = rankedColumns(settings);
+    this.#table = kernels.rankedTable(columns, columns - factorCount);
+    this.#leaning = new Float32Array(factorCount);
+    this.#factorCount = factorCount;
+    this.#wide = new Float32Array(this.#table.factorCount);
+    const table = new ScaledCounts(this.#table, factorCount);
+    const options = { table, present: (slot: number) => this.#show(slot) };
     this.items = new ToldReplica(kernels, factorCount, shards, options, moved);
+  }
+
+  /**
+   * Searches lean on the mean user, of whom there is much in every query. Only a direction that has changed is worth
+   * the time: about a tenth of a second for a million items.
+   */
+  leanOn(mean: Float32Array): void {
+    const dot = mean.reduce((sum, factor, f) => sum + factor * (this.#leaning[f] ?? 0), 0);
+    const length = norm(mean);
+    if (!(length > 0) || dot > STILL_LIKE * length * norm(this.#leaning)) return;
+    this.#leaning = mean.slice();
+    this.#table.lean(mean);
   }
 
   /** The exact best of each query, as the catalogue is at this moment. */
@@ -88,7 +116,7 @@ export class Catalogue {
     return found.sort(byScoreThenId).slice(0, count);
   }
 
-  /** The score of an item for a vector; null of an item without a vector. */
+  /** The score of an item for a query; null of an item without a vector. */
   scoreOf(vector: Float32Array, id: string): number | null {
     const slot = this.items.slotOf(id);
     if (slot === undefined || !this.items.isPresent(slot)) return null;
@@ -97,17 +125,30 @@ export class Catalogue {
     return out[0] ?? 0;
   }
 
+  /** The factors of an item, without its counts. */
   vectorOf(id: string): Float32Array | undefined {
     const slot = this.items.slotOf(id);
     if (slot === undefined || !this.items.isPresent(slot)) return undefined;
-    const vector = new Float32Array(this.#table.factorCount);
-    this.#table.read(slot, vector);
-    return vector;
+    return this.#factorsAt(slot).slice();
+  }
+
+  /** What is made of an item's counts. */
+  countsOf(id: string): Float32Array {
+    const counts = new Float32Array(COUNT_FEATURES);
+    const slot = this.items.slotOf(id);
+    if (slot !== undefined) this.items.features.read(slot, counts, 0);
+    return counts;
+  }
+
+  /** b of an item: by how much its values exceed the mean value. */
+  biasOf(id: string, meanValue: number): number {
+    const slot = this.items.slotOf(id);
+    return slot === undefined ? 0 : this.items.features.biasAt(slot, meanValue);
   }
 
   /** The slots of ids; an id not known yet gets one, so that it stays left out when it arrives. */
   slotsOf(ids: Iterable<string>): number[] {
-    const nothing = () => new Float32Array(this.#table.factorCount);
+    const nothing = () => new Float32Array(this.#factorCount);
     return Array.from(ids, (id) => this.items.slotOrStart(id, nothing));
   }
 
@@ -116,31 +157,33 @@ export class Catalogue {
     return Array.from(ids, (id) => this.items.slotOf(id)).filter((slot) => slot !== undefined);
   }
 
-  /** Items by the cosine of their vectors with that of one item. */
+  /** Items by the cosine of their factors with those of one item. */
   async similar(id: string, count: number): Promise<ScoredItem[] | undefined> {
     const vector = this.vectorOf(id);
     if (vector === undefined) return undefined;
     const own = this.items.slotOf(id);
-    const length = Math.hypot(...vector);
+    const length = norm(vector);
+    const query = new Float32Array(this.#table.factorCount);
+    query.set(vector);
     return this.#best(
       count,
       (slot, dots) => {
-        const product = length * this.#table.norm(slot);
         if (slot === own) return undefined;
+        const product = length * norm(this.#factorsAt(slot));
         return product > 0 ? Math.max(-1, Math.min(1, dots / product)) : 0;
       },
-      vector,
+      query,
     );
   }
 
   /** Items by what is rated most now; a score is the share of the most popular one's. */
-  async popular(count: number, excluded: ReadonlySet<number> = new Set()): Promise<ScoredItem[]> {
+  async popular(count: number): Promise<ScoredItem[]> {
     const found = await this.#best(count, (slot) => {
-      const trend = this.items.trendAt(slot);
-      return excluded.has(slot) || trend === Number.NEGATIVE_INFINITY ? undefined : trend;
+      const popularity = this.items.features.popularityAt(slot);
+      return popularity > 0 ? popularity : undefined;
     });
-    const most = found[0]?.score ?? 0;
-    return found.map(({ item, score }) => ({ item, score: 2 ** (score - most) }));
+    const most = found[0]?.score ?? 1;
+    return found.map(({ item, score }) => ({ item, score: score / most }));
   }
 
   describe(id: string, metadata: ItemMetadata | null): void {
@@ -171,6 +214,12 @@ export class Catalogue {
         ...(categories.length === 0 ? {} : { categories }),
       };
     });
+  }
+
+  /** Overwritten by the next call. */
+  #factorsAt(slot: number): Float32Array {
+    this.#table.read(slot, this.#wide);
+    return this.#wide.subarray(0, this.#factorCount);
   }
 
   /** Room for an answer; of the usual sizes it is used again, for it is read before the next search. */
@@ -231,6 +280,12 @@ export class Catalogue {
     }
     return best;
   }
+}
+
+function norm(vector: Float32Array): number {
+  let square = 0;
+  for (const factor of vector) square += factor * factor;
+  return Math.sqrt(square);
 }
 
 export function byScoreThenId(a: ScoredItem, b: ScoredItem): number {

@@ -1,79 +1,193 @@
-/** Do reasons add up, and does a guest get the vector that a stored user would have? */
+/** Do reasons add up, does a guest get the vector that a stored user would have, are estimates told apart? */
 import { wasmKernels } from '@freshet/kernels';
-import { defaultModel, Gram, type Grams, Random } from '@freshet/model';
+import {
+  defaultModel,
+  figuresOf,
+  firstTheta,
+  Gram,
+  type Grams,
+  itemWeight,
+  type ModelSettings,
+  paperModel,
+  Random,
+} from '@freshet/model';
 import { describe, expect, it } from 'vitest';
-import { because } from './because.ts';
+import { because, type Reasons } from './because.ts';
 import { Catalogue } from './catalogue.ts';
 import { GuestFolder } from './guest.ts';
+import { Insights } from './insights.ts';
+import { Ranking } from './ranking.ts';
 
 const K = 6;
 const SEED = 11;
 const settings = { ...defaultModel, factorCount: K };
 
-function world() {
+function world(model: ModelSettings = settings) {
   const random = new Random(SEED);
   const kernels = wasmKernels();
-  const catalogue = new Catalogue(kernels, K, 2);
-  const grams: Grams = { user: Gram.zero(K), item: Gram.zero(K), ratings: 400 };
-  const draw = () => Float32Array.from({ length: K }, () => 0.3 + random.normal());
+  const catalogue = new Catalogue(kernels, model, 2);
+  const counts = { ratings: 100, values: 350, clock: 0 };
+  const grams: Grams = { user: Gram.zero(K), item: Gram.zero(K), ...counts, theta: firstTheta() };
+  const draw = () => Float32Array.from({ length: K }, () => 0.1 + 0.4 * random.normal());
   for (let n = 0; n < 40; n++) {
     const vector = draw();
-    catalogue.items.set(`i${n}`, vector);
-    grams.item.move(undefined, vector);
+    const count = 1 + random.below(5);
+    const weight = itemWeight(model, count, grams);
+    const statistics = {
+      count,
+      newcomers: Math.ceil(count / 2),
+      fast: 0,
+      slow: 2,
+      excess: 4 * count,
+    };
+    catalogue.items.set(`i${n}`, vector, figuresOf(weight, statistics));
+    grams.item.move(undefined, vector, { before: weight, after: weight });
     grams.user.move(undefined, draw());
   }
-  const guests = new GuestFolder(kernels, settings, catalogue, () => grams);
-  return { catalogue, grams, guests };
+  const guests = new GuestFolder(kernels, model, catalogue, () => grams);
+  const ranking = new Ranking(model, () => grams);
+  const targetOf = (item: string, user: { vector: Float32Array | null; rated: number[] }) => ({
+    vector: catalogue.vectorOf(item) ?? new Float32Array(K),
+    counts: catalogue.countsOf(item),
+    score: catalogue.scoreOf(ranking.queryOf(user), item) ?? 0,
+  });
+  const explained = (ratings: readonly { item: string; value: number }[]) =>
+    ratings.map((rating) => ({
+      ...rating,
+      vector: catalogue.vectorOf(rating.item) ?? new Float32Array(K),
+    }));
+  return { catalogue, grams, guests, ranking, targetOf, explained };
 }
 
 const liked = [3, 9, 27].map((n) => ({ item: `i${n}`, value: 5 }));
+const nobody = { vector: null, rated: [] };
+
+function sumOf({ contributions, popular, newcomers, mean, rest }: Reasons): number {
+  const told = contributions.reduce((sum, { contribution }) => sum + contribution, 0);
+  return told + popular + newcomers + mean + rest;
+}
 
 describe(`reasons (seed ${SEED})`, () => {
-  it('add up to the score, with hardly a rest where the vector has descended', () => {
-    const { catalogue, grams, guests } = world();
-    const own = guests.fold(liked) ?? new Float32Array(K);
-    const target = catalogue.vectorOf('i5') ?? new Float32Array(K);
-    const score = catalogue.scoreOf(own, 'i5') ?? 0;
-    const explained = liked.map(({ item, value }) => ({
-      item,
-      value,
-      vector: catalogue.vectorOf(item) ?? new Float32Array(K),
-    }));
-    const { contributions, mean, rest } = because(explained, target, score, grams, settings);
-    const told = contributions.reduce((sum, { contribution }) => sum + contribution, 0);
-    expect(told + mean + rest).toBeCloseTo(score, 12);
-    expect(Math.abs(rest)).toBeLessThan(1e-3 * (Math.abs(score) + 1));
-    expect(contributions).toHaveLength(3);
+  const paper = { ...paperModel, factorCount: K, userShrinkage: 0.1 };
+  it.each([
+    ['the default model', settings],
+    ['ranking by factors alone', { ...settings, ranking: 'factors' } as const],
+    ["the paper's model", paper],
+    ['another prior', { ...paper, priorValue: 0.5 }],
+  ])('of %s add up to the score, with hardly a rest where the vector has descended', (_, model) => {
+    const { grams, guests, ranking, targetOf, explained } = world(model);
+    const user = { vector: guests.fold(liked), rated: [3, 9, 27] };
+    const target = targetOf('i5', user);
+    const reasons = because(explained(liked), target, ranking.face(user), grams, model);
+    expect(sumOf(reasons)).toBeCloseTo(target.score, 12);
+    expect(Math.abs(reasons.rest)).toBeLessThan(1e-2 * (Math.abs(target.score) + 1));
+    expect(reasons.contributions).toHaveLength(3);
+    const byCounts = reasons.popular !== 0 && reasons.newcomers !== 0;
+    expect(byCounts).toBe(model.ranking === 'combined');
+  });
+
+  it('tell what the vector has not descended as the rest', () => {
+    const { grams, ranking, targetOf, explained } = world();
+    const user = { vector: new Float32Array(K).fill(1), rated: [3, 9, 27] };
+    const target = targetOf('i5', user);
+    const reasons = because(explained(liked), target, ranking.face(user), grams, settings);
+    expect(sumOf(reasons)).toBeCloseTo(target.score, 12);
+    expect(Math.abs(reasons.rest)).toBeGreaterThan(0.1);
   });
 
   it('are the newest ratings, as many as a half-step looks at', () => {
-    const { catalogue, grams } = world();
-    const target = catalogue.vectorOf('i5') ?? new Float32Array(K);
-    const all = Array.from({ length: 5 }, (_, n) => {
-      return { item: `i${n}`, value: 5, vector: catalogue.vectorOf(`i${n}`) ?? target };
-    });
-    const { contributions } = because(all, target, 1, grams, { ...settings, window: 3 });
-    expect(contributions.map(({ item }) => item).sort()).toEqual(['i2', 'i3', 'i4']);
+    const { grams, ranking, targetOf, explained } = world();
+    const user = { vector: new Float32Array(K).fill(1), rated: [0, 1, 2, 3, 4] };
+    const all = explained(Array.from({ length: 5 }, (_, n) => ({ item: `i${n}`, value: 5 })));
+    const short = { ...settings, window: 3 };
+    const reasons = because(all, targetOf('i5', user), ranking.face(user), grams, short);
+    expect(reasons.contributions.map(({ item }) => item).sort()).toEqual(['i2', 'i3', 'i4']);
   });
 
-  it('of no ratings are the mean alone', () => {
-    const { catalogue, grams } = world();
-    const target = catalogue.vectorOf('i5') ?? new Float32Array(K);
-    const { contributions, mean } = because([], target, 1, grams, settings);
-    expect(contributions).toEqual([]);
-    expect(mean).not.toBe(0);
+  it('for a newcomer are the mean, what is popular and what newcomers take, and no rest', () => {
+    const { grams, ranking, targetOf } = world();
+    const target = targetOf('i5', nobody);
+    const reasons = because([], target, ranking.face(nobody), grams, settings);
+    expect(reasons.contributions).toEqual([]);
+    expect(reasons.mean).not.toBe(0);
+    expect(reasons.rest).toBeCloseTo(0, 5);
+  });
+});
+
+describe('estimates', () => {
+  function insights() {
+    const made = world();
+    const { catalogue, grams, ranking, guests } = made;
+    const rows = new Map([['ada', liked]]);
+    const recommender = {
+      modelState: () => ({ name: 'm', position: 1 }),
+      modelOf: () => ({ name: 'm', position: null }),
+    };
+    const users = {
+      read: async (user: string) => {
+        const ratings = rows.get(user) ?? [];
+        const rated = catalogue.slotsOf(ratings.map(({ item }) => item));
+        return { vector: guests.fold(ratings), rated, position: 1 };
+      },
+      row: async (user: string) => {
+        const ratings = (rows.get(user) ?? []).map(({ item, value }) => ({
+          neighbour: item,
+          value,
+          time: 0,
+        }));
+        return { ratings, position: 1 };
+      },
+    };
+    const options = { catalogue, users, recommender, ranking, grams: () => grams, settings };
+    return { ...made, insights: new Insights(options) };
+  }
+
+  it('tell the score that ranks and, apart from it, the value to expect: r̄ + a + b', async () => {
+    const { insights: asked, catalogue } = insights();
+    const { items, fallback } = await asked.estimates('ada', ['i5', 'unheard of']);
+    expect(fallback).toBeNull();
+    const mean = 350 / 100;
+    const biasOf = (item: string) => catalogue.biasOf(item, mean);
+    const ofUser = liked.reduce((sum, { item }) => sum + 5 - mean - biasOf(item), 0) / (3 + 5);
+    expect(items[0]?.expectedValue).toBeCloseTo(mean + ofUser + biasOf('i5'), 5);
+    expect(items[0]?.score).toBeTypeOf('number');
+    expect(items[1]).toEqual({
+      item: 'unheard of',
+      score: null,
+      expectedValue: expect.closeTo(mean + ofUser, 5),
+    });
+  });
+
+  it('for a newcomer are those of everybody', async () => {
+    const { insights: asked, catalogue } = insights();
+    const { items, fallback } = await asked.estimates('nobody', ['i5']);
+    expect(fallback).toBe('newcomer');
+    expect(items[0]?.expectedValue).toBeCloseTo(3.5 + catalogue.biasOf('i5', 3.5), 6);
+  });
+
+  it('have the score that reasons explain', async () => {
+    const { insights: asked } = insights();
+    for (const user of ['ada', 'nobody']) {
+      const { items } = await asked.estimates(user, ['i5']);
+      const reasons = await asked.because(user, 'i5');
+      expect(reasons.score).toBe(items[0]?.score);
+      expect(sumOf(reasons)).toBeCloseTo(reasons.score, 12);
+    }
+    expect(await asked.because('ada', 'unheard of')).toMatchObject({ score: 0, rest: 0 });
   });
 });
 
 describe('a guest', () => {
-  it('likes what was rated high more than somebody with no ratings would', () => {
-    const { catalogue, guests, grams } = world();
-    const own = guests.fold(liked) ?? new Float32Array(K);
-    const mean = Float32Array.from(grams.user.sum, (sum) => sum / grams.user.count);
-    for (const { item } of liked) {
-      const [before, after] = [catalogue.scoreOf(mean, item), catalogue.scoreOf(own, item)];
-      expect(after).toBeGreaterThan(before ?? 0);
-    }
+  it('likes what was rated high, taken together, more than the mean user does', () => {
+    const { catalogue, guests, ranking } = world();
+    // The same row length for both: what differs is the taste alone.
+    const rated = [3, 9, 27];
+    const liking = (vector: Float32Array | null) => {
+      const query = ranking.queryOf({ vector, rated });
+      return liked.reduce((sum, { item }) => sum + (catalogue.scoreOf(query, item) ?? 0), 0);
+    };
+    const mean = Float32Array.from(ranking.face(nobody).mean);
+    expect(liking(guests.fold(liked))).toBeGreaterThan(liking(mean));
   });
 
   it('is nobody in particular when none of the items is known', () => {

@@ -41,7 +41,7 @@ beforeAll(async () => {
   const insights: Pick<Insights, 'estimates' | 'similar' | 'popular' | 'because' | 'user'> = {
     estimates: async (user, items) => ({
       user,
-      items: items.map((item) => ({ item, score: 1 })),
+      items: items.map((item) => ({ item, score: 1, expectedValue: 3 })),
       model,
       fallback: null,
     }),
@@ -51,6 +51,8 @@ beforeAll(async () => {
       user,
       score: 0,
       contributions: [],
+      popular: 0,
+      newcomers: 0,
       mean: 0,
       rest: 0,
       model,

@@ -41,7 +41,7 @@ function itemRoutes(insights: Insights): Routes {
       async ({ query }) => insights.popular(query.n),
     );
     const similar = {
-      summary: 'the items most like one, by the cosine of their vectors',
+      summary: 'the items most like one, by the cosine of their factors',
       params: object({ item: idSchema }),
       querystring: count(limits),
       response: list,
@@ -57,9 +57,20 @@ function itemRoutes(insights: Insights): Routes {
 function userRoutes(insights: Insights): Routes {
   return (api, limits) => {
     const user = { type: 'string' };
-    const estimate = object({ item: { type: 'string' }, score: { type: ['number', 'null'] } });
+    const estimate = object({
+      item: { type: 'string' },
+      score: {
+        type: ['number', 'null'],
+        description: 'what lists are ordered by, null of an item that nobody has rated',
+      },
+      expectedValue: {
+        type: 'number',
+        description: 'the value that the user would give the item, on the scale of the ratings',
+      },
+    });
     const estimates = {
-      summary: 'what a user would rate each of some items, separated by commas',
+      summary:
+        'of each of some items, separated by commas: how it ranks for a user, and what value to expect',
       params: object({ user: idSchema, items: idSchema }),
       response: { 200: object({ user, items: { type: 'array', items: estimate }, ...common }) },
     };
@@ -72,7 +83,8 @@ function userRoutes(insights: Insights): Routes {
       },
     );
     const because = {
-      summary: "which of the user's ratings carry the score of an item; the parts add up to it",
+      summary:
+        "what the score of an item is made of, the user's ratings among it; the parts add up to it",
       params: object({ user: idSchema, item: idSchema }),
       response: { 200: object({ user, ...reasons, ...common }) },
     };
@@ -109,8 +121,10 @@ const reasons = {
       contribution: { type: 'number' },
     }),
   },
-  mean: { type: 'number' },
-  rest: { type: 'number' },
+  popular: { type: 'number', description: 'by how often the item is rated, in all and of late' },
+  newcomers: { type: 'number', description: 'by how often newcomers rate it' },
+  mean: { type: 'number', description: 'what the mean of all users gives' },
+  rest: { type: 'number', description: 'what the vector has not yet settled' },
 };
 
 /** Split before decoding: a comma within an id is percent-encoded. */

@@ -20,6 +20,7 @@ import {
   untilAnswered,
 } from '@freshet/telemetry';
 import { Catalogue } from './catalogue.ts';
+import { FeatureRefresh } from './feature-refresh.ts';
 import { followMetadata } from './followed-metadata.ts';
 import { followUsers } from './followed-users.ts';
 import { GuestFolder } from './guest.ts';
@@ -27,6 +28,7 @@ import { httpApi, type Routes } from './http-api.ts';
 import { insightRoutes } from './insight-routes.ts';
 import { Insights } from './insights.ts';
 import { Pusher } from './pusher.ts';
+import { Ranking } from './ranking.ts';
 import { RatingLog } from './rating-log.ts';
 import { ratingRoutes } from './rating-routes.ts';
 import { RebuildWatch } from './rebuild-watch.ts';
@@ -54,11 +56,11 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   stack.own(await AdminServer.open(adminAddress(settings, 'SCORER_ADMIN_PORT'), health));
 
   const session = await openSession('scorer', settings, { log, stack, fail });
-  const { kafka, admin, store, model, agreement, servers } = session;
+  const { kafka, admin, store, model, modelSettings, agreement, servers } = session;
   const { SHARDS: shards, FACTOR_COUNT: factorCount, RATINGS_TOPICS: topics } = settings;
   const shape = { shards, factorCount };
   const kernels = wasmKernels();
-  const catalogue = new Catalogue(kernels, factorCount, shards, tellServable);
+  const catalogue = new Catalogue(kernels, modelSettings, shards, tellServable);
   const publisher = stack.own(await Publisher.open(kafka));
   let isFirst = () => false;
   const describing = { ...session, publisher, isFirst: () => isFirst(), log, fail };
@@ -105,6 +107,8 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
   const first = grams.latest;
   const latest = () => grams.latest ?? first;
+  await stack.own(new FeatureRefresh(catalogue, latest, fail)).start();
+  const ranking = new Ranking(modelSettings, latest);
   // The first answer can already tell how far it is behind.
   await lag.look();
   lag.start((error) => log.debug({ err: error }, 'ends of the ratings not known'));
@@ -117,11 +121,11 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   };
   const recommender = new Recommender({
     model,
-    ...shape,
+    shards,
     catalogue,
     users,
     sources,
-    grams: latest,
+    ranking,
     lag: () => lag.lag,
   });
 
@@ -138,6 +142,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
         catalogue,
         users,
         recommender,
+        ranking,
         grams: latest,
         publisher,
       }),
@@ -164,6 +169,7 @@ interface Collaborators {
   readonly catalogue: Catalogue;
   readonly users: UserReader;
   readonly recommender: Recommender;
+  readonly ranking: Ranking;
   readonly grams: () => Grams;
   readonly publisher: Publisher;
 }

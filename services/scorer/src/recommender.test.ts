@@ -1,16 +1,24 @@
 import { shardOf } from '@freshet/events';
 import { referenceKernels } from '@freshet/kernels';
-import { Gram } from '@freshet/model';
+import { figuresOf, Gram, NO_STATISTICS } from '@freshet/model';
 import type { Replica } from '@freshet/session';
 import { encodeRowEntry, MemoryStore, NO_FACTS, NO_MARK } from '@freshet/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Catalogue } from './catalogue.ts';
+import { Ranking } from './ranking.ts';
 import { Recommender, type Wishes } from './recommender.ts';
 import { NoSource, SourceNames } from './source-names.ts';
 import { NotThereYet, UserReader } from './user-reader.ts';
 
 const K = 2;
 const SHARDS = 4;
+const SETTINGS = { factorCount: K, ranking: 'combined' } as const;
+/** For a newcomer w̄·h and what is rated of late; for whoever has 15 ratings or more w·h alone. */
+const THETA = Float64Array.of(
+  ...[1, 1, 0, 0, 0, 0, 1],
+  ...[1, 1, 0, 0, 0, 0, 0],
+  ...[1, 1, 0, 0, 0, 0, 0],
+);
 const kernels = referenceKernels();
 let store: MemoryStore;
 let catalog: Catalogue;
@@ -20,16 +28,18 @@ let users: Gram;
 
 beforeEach(() => {
   store = new MemoryStore();
-  catalog = new Catalogue(kernels, K, SHARDS);
+  catalog = new Catalogue(kernels, SETTINGS, SHARDS);
   items = catalog.items;
   users = Gram.zero(K);
-  const grams = () => ({ user: users, item: Gram.zero(K), ratings: 0 });
+  const counts = { ratings: 0, values: 0, clock: 0 };
+  const grams = () => ({ user: users, item: Gram.zero(K), ...counts, theta: THETA });
+  const ranking = new Ranking(SETTINGS, grams);
   const admin = { exists: async () => true, topicId: async (topic: string) => `id of ${topic}` };
   const sources = new SourceNames(admin, ['ratings', 'clicks']);
-  const options = { model: 'm', shards: SHARDS, factorCount: K, catalogue: catalog, sources };
+  const options = { model: 'm', shards: SHARDS, ranking, catalogue: catalog, sources };
   const slotsOf = (ids: Iterable<string>) => catalog.slotsOf(ids);
   const reading = { store, shards: SHARDS, slotsOf, limit: 10, waitMs: 30 };
-  recommender = new Recommender({ ...options, users: new UserReader(reading), grams });
+  recommender = new Recommender({ ...options, users: new UserReader(reading) });
 });
 
 /** The first factor is how much of a comedy it is, the second how much of a drama. */
@@ -54,10 +64,10 @@ async function someone(
     id: user,
     from: 0,
     next: 12,
-    vectors: new Map([[user, { vector: Float32Array.from(taste), trend: 0 }]]),
+    vectors: new Map([[user, { vector: Float32Array.from(taste), figures: new Float64Array() }]]),
     removed: [],
     bodies: new Map([[user, { bytes: Buffer.concat(entries), isWhole: false }]]),
-    gram: new Uint8Array(),
+    sums: new Uint8Array(),
     outbox: new Uint8Array(),
     facts: { ...NO_FACTS, sources: { 'clicks@id of clicks:6': { ...NO_MARK, offset: 11 } } },
   });
@@ -98,16 +108,16 @@ describe('a recommendation', () => {
     users.move(undefined, Float32Array.of(0, 3));
     users.move(undefined, Float32Array.of(1, 0));
     const { items: found, fallback, model } = await recommender.recommend('nobody', 2);
-    expect(fallback).toBe('mean');
+    expect(fallback).toBe('newcomer');
     expect(model.position).toBeNull();
     expect(found[0]).toEqual({ item: 'drama', score: 1.5 });
   });
 
-  it('for somebody who took every rating back follows the mean too', async () => {
+  it('for somebody who took every rating back is that of a newcomer too', async () => {
     catalogue();
     await someone('bob', [], { comedy: null });
     const { fallback, items: found } = await recommender.recommend('bob', 10);
-    expect(fallback).toBe('mean');
+    expect(fallback).toBe('newcomer');
     expect(found.map(({ item }) => item)).toContain('comedy');
   });
 
@@ -120,7 +130,10 @@ describe('a recommendation', () => {
   });
 
   it('is empty while there is no catalogue', async () => {
-    expect(await recommender.recommend('ada', 5)).toMatchObject({ items: [], fallback: 'mean' });
+    expect(await recommender.recommend('ada', 5)).toMatchObject({
+      items: [],
+      fallback: 'newcomer',
+    });
   });
 });
 
@@ -210,17 +223,45 @@ describe('what the items topic says', () => {
   });
 });
 
-describe('while nothing is known of users', () => {
-  it('what is popular is recommended, and the answer says so', async () => {
-    items.set('old', Float32Array.of(1, 0), 10);
-    items.set('hit', Float32Array.of(1, 0), 12);
-    items.set('hidden', Float32Array.of(1, 0), 13);
+/** So often rated of late that it weighs ln(1 + 2^exponent). */
+function ratedOfLate(id: string, exponent: number): void {
+  const statistics = { ...NO_STATISTICS, slow: exponent };
+  items.set(id, Float32Array.of(1, 0), figuresOf(1, statistics));
+}
+
+describe('what counts how much', () => {
+  it('is what is popular for a newcomer, also while nothing is known of any user', async () => {
+    ratedOfLate('old', 10);
+    ratedOfLate('hit', 12);
+    ratedOfLate('hidden', 13);
     catalog.describe('hidden', { categories: [], withdrawn: true });
     const { items: found, fallback } = await recommender.recommend('nobody', 10);
-    expect(fallback).toBe('trend');
-    expect(found).toEqual([
-      { item: 'hit', score: 1 },
-      { item: 'old', score: 0.25 },
-    ]);
+    expect(fallback).toBe('newcomer');
+    expect(found.map(({ item }) => item)).toEqual(['hit', 'old']);
+    expect(found[0]?.score).toBeCloseTo(Math.log(1 + 2 ** 12), 5);
+  });
+
+  it('is more and more the taste of a user as ratings come', async () => {
+    ratedOfLate('hit', 12);
+    items.set('drama', Float32Array.of(0, 1));
+    const rated = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`seen ${n}`, 5]));
+    await someone('new', [0, 2], rated(1));
+    expect(await namesOf('new')).toEqual(['hit', 'drama']);
+    await someone('regular', [0, 2], rated(15));
+    expect(await namesOf('regular')).toEqual(['drama', 'hit']);
+  });
+
+  it('is for a guest by how many ratings come along', async () => {
+    ratedOfLate('hit', 12);
+    items.set('drama', Float32Array.of(0, 1));
+    const seen = catalog.slotsOf(Array.from({ length: 15 }, (_, n) => `seen ${n}`));
+    const listed = async (vector: Float32Array | null, rated: number[]) => {
+      const { items: found, fallback } = await recommender.recommendTo(vector, rated, 1, {});
+      return [found[0]?.item, fallback];
+    };
+    expect(await listed(Float32Array.of(0, 2), seen)).toEqual(['drama', null]);
+    expect(await listed(Float32Array.of(0, 2), seen.slice(0, 1))).toEqual(['hit', null]);
+    expect(await listed(null, seen)).toEqual(['hit', 'newcomer']);
   });
 });

@@ -1,7 +1,6 @@
 /**
  * Answers for one user: the vector and the rated items as the store has them, searched against the
- * catalogue. Somebody without ratings is answered by the mean of all users, or while there is none by
- * what is popular: never with an error.
+ * catalogue. Somebody without ratings is a user with a row of length 0: never an error.
  */
 import {
   type Fallback,
@@ -10,9 +9,9 @@ import {
   type ScoredItem,
   shardOf,
 } from '@freshet/events';
-import { type Grams, meanVector } from '@freshet/model';
 import type { Lag } from '@freshet/session';
 import type { Catalogue } from './catalogue.ts';
+import type { RankedFor, Ranking } from './ranking.ts';
 import { SearchQueue } from './search-queue.ts';
 import type { ProducedAt, SourceNames } from './source-names.ts';
 import type { KnownUser, UserReader } from './user-reader.ts';
@@ -20,11 +19,10 @@ import type { KnownUser, UserReader } from './user-reader.ts';
 export interface RecommenderOptions {
   readonly model: string;
   readonly shards: number;
-  readonly factorCount: number;
   readonly catalogue: Catalogue;
   readonly users: Pick<UserReader, 'read' | 'kept' | 'received'>;
   readonly sources: Pick<SourceNames, 'find'>;
-  readonly grams: () => Grams;
+  readonly ranking: Pick<Ranking, 'queryOf'>;
   /** What is produced and no answer knows of yet. */
   readonly lag?: () => Lag | null;
 }
@@ -40,6 +38,10 @@ export interface Wishes {
   readonly category?: string;
   /** Where a rating of the user was produced that the answer must know of. */
   readonly after?: ProducedAt;
+}
+
+export function fallbackOf({ vector }: Pick<RankedFor, 'vector'>): Fallback {
+  return vector === null ? 'newcomer' : null;
 }
 
 export class Recommender {
@@ -69,16 +71,11 @@ export class Recommender {
   /** For somebody who is not stored: a vector, and the items it comes from. */
   recommendTo(vector: Float32Array | null, rated: readonly number[], n: number, wishes: Wishes) {
     const model = this.modelOf(null, null);
-    const guest = { vector, rated, position: null };
-    return this.#list(guest, n, wishes, ({ items, fallback }) => ({ items, model, fallback }));
-  }
-
-  /** The vector that answers for a user, and why if it is not the user's own. */
-  queryOf(own: Float32Array | null): { vector: Float32Array; fallback: Fallback } {
-    if (own !== null) return { vector: own, fallback: null };
-    const vector = new Float32Array(this.#options.factorCount);
-    meanVector('user', this.#options.grams(), vector);
-    return { vector, fallback: 'mean' };
+    return this.#list({ vector, rated }, n, wishes, ({ items, fallback }) => ({
+      items,
+      model,
+      fallback,
+    }));
   }
 
   modelState(user: string, position: number | null): ModelState {
@@ -93,29 +90,19 @@ export class Recommender {
     return { name, position, sequence, lag: lag?.() ?? null };
   }
 
-  #list<T>(
-    { vector: own, rated }: KnownUser,
-    n: number,
-    wishes: Wishes,
-    answer: (list: Listed) => T,
-  ): Promise<T> {
+  #list<T>(user: RankedFor, n: number, wishes: Wishes, answer: (list: Listed) => T): Promise<T> {
     const { offset = 0, exclude = [], includeRated = false, category } = wishes;
-    const { catalogue } = this.#options;
-    const { vector, fallback } = this.queryOf(own);
+    const { catalogue, ranking } = this.#options;
+    const { rated } = user;
     const named = exclude.length === 0 ? [] : catalogue.knownSlots(exclude);
     const excluded = includeRated ? named : named.length === 0 ? rated : [...named, ...rated];
-    const query = { vector, count: offset + n, excluded };
-    const page = (items: readonly ScoredItem[], why: Fallback): T => {
+    const query = { vector: ranking.queryOf(user), count: offset + n, excluded };
+    const page = (items: readonly ScoredItem[]): T => {
       const wanted = offset === 0 ? items : items.slice(offset);
-      return answer({ items: catalogue.described(wanted), fallback: why });
+      return answer({ items: catalogue.described(wanted), fallback: fallbackOf(user) });
     };
-    const best = () => this.#queue.search(query, (items) => page(items, fallback));
-    if (category !== undefined) {
-      return Promise.resolve(page(catalogue.searchCategory(category, query), fallback));
-    }
-    if (fallback === null || vector.some((factor) => factor !== 0)) return best();
-    // The mean says nothing at all: what is popular says more.
-    const popular = catalogue.popular(query.count, new Set(excluded));
-    return popular.then((items) => (items.length > 0 ? page(items, 'trend') : best()));
+    return category === undefined
+      ? this.#queue.search(query, page)
+      : Promise.resolve(page(catalogue.searchCategory(category, query)));
   }
 }

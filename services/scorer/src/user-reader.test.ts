@@ -37,7 +37,7 @@ function store(position: number, taste: number, rated: readonly string[] = ['7']
     fence: 1,
     commit: `at ${position}`,
     facts: { ...NO_FACTS, epoch: 1, sequence: 3, sources },
-    stored: { vector: Float32Array.of(taste), trend: 0 },
+    stored: { vector: Float32Array.of(taste), figures: new Float64Array() },
     body: Buffer.concat(row),
   };
 }
@@ -57,7 +57,7 @@ function batch(from: number, next: number, ids: string[], epoch = 1): FactorBatc
     factorCount: 1,
     ids,
     vectors: new Float32Array(ids.length),
-    trends: new Float64Array(ids.length),
+    figures: new Float64Array(),
     deletes: [],
     produced: new Float64Array(),
     applied: 2 * next,

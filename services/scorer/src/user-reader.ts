@@ -17,7 +17,7 @@ import type { RatingPlace } from './source-names.ts';
 export interface KnownUser {
   /** null of somebody without ratings. */
   readonly vector: Float32Array | null;
-  /** Slots of the rated items. */
+  /** Slots of the rated items: as many as the user has ratings. */
   readonly rated: readonly number[];
   /** Of the user's shard in `user-ratings`. */
   readonly position: number | null;

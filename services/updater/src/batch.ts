@@ -41,8 +41,11 @@ export class Batch {
   readonly produced: number[] = [];
   /** Set once a record needs more than one commit: the rest of it follows in the next. */
   unfinished: Progress | null = null;
-  /** Change of the number of known ratings. */
+  /** Change of the number of known ratings, and of the sum of their values. */
   ratings = 0;
+  values = 0;
+  /** By which ratings were counted. */
+  clock = 0;
   /** How many ratings moved a vector, and how many of those replaced another. */
   moves = 0;
   reratings = 0;
@@ -96,6 +99,9 @@ export class Batch {
       epoch,
       sequence: facts.sequence + 1,
       ratings: facts.ratings + this.ratings,
+      values: facts.values + this.values,
+      moves: facts.moves + this.moves,
+      clock: Math.max(facts.clock, this.clock),
       sources: { ...facts.sources, ...Object.fromEntries(this.#marks) },
       sent,
       progress: this.unfinished,

@@ -5,15 +5,20 @@
 import { type CheckedItemRatings, type PackedRating, readItemRatings } from '@freshet/events';
 import type { Kernels } from '@freshet/kernels';
 import {
-  addToTrend,
   Evidence,
   EvidenceStep,
   evidenceSeed,
-  type Gram,
+  figuresOf,
   type Grams,
+  type ItemStatistics,
+  itemWeight,
   type ModelSettings,
-  NO_TREND,
+  NO_STATISTICS,
+  type ShardSums,
   startVector,
+  statisticsIn,
+  weightIn,
+  withRating,
 } from '@freshet/model';
 import {
   type BodyChange,
@@ -53,7 +58,9 @@ const ENTITY_BYTES = 300;
 
 class Item implements Entity {
   vector: Float32Array | undefined;
-  trend = NO_TREND;
+  /** In the gram, since its last half-step. */
+  weight = 1;
+  statistics: ItemStatistics = NO_STATISTICS;
   isChanged = false;
 
   constructor(
@@ -63,6 +70,10 @@ class Item implements Entity {
 
   get bytes(): number {
     return ENTITY_BYTES + (this.vector?.byteLength ?? 0) + this.evidence.byteLength;
+  }
+
+  get figures(): Float64Array {
+    return figuresOf(this.weight, this.statistics);
   }
 
   takeBody(): BodyChange | undefined {
@@ -79,11 +90,11 @@ export class ItemShard implements Shard {
   readonly #step: EvidenceStep;
   readonly #stopwatch: Stopwatch;
 
-  constructor(options: ItemShardOptions, gram: Gram, cache?: EntityCache<Item>) {
+  constructor(options: ItemShardOptions, sums: ShardSums, cache?: EntityCache<Item>) {
     const { topic, shards, settings, kernels, log } = options;
     this.id = options.id;
     this.#options = options;
-    this.changes = new ChangedEntities(gram, cache);
+    this.changes = new ChangedEntities(sums, cache);
     const shape = { shards, factorCount: settings.factorCount };
     const decode = (value: Buffer, shard: number) => readItemRatings(value, shard, shape);
     this.#read = new ReadOnce(new InternalEvents({ topic, log, decode }), options.id.shard);
@@ -100,7 +111,10 @@ export class ItemShard implements Shard {
     const evidence = body ? Evidence.fromBytes(body, settings) : Evidence.empty(settings);
     const item = new Item(id, evidence);
     if (stored && stored.vector.length > 0) item.vector = stored.vector;
-    if (stored) item.trend = stored.trend;
+    if (stored) {
+      item.weight = weightIn(stored.figures);
+      item.statistics = statisticsIn(stored.figures);
+    }
     this.changes.cache.set(item);
   }
 
@@ -118,7 +132,7 @@ export class ItemShard implements Shard {
       const before = mark.life === life ? mark.applied : NO_TALLY;
       const applied = counted(before, entries, rating.start, rating.decidedEnd);
       mark = { life, offset, ordinal, applied };
-      this.#rate(rating);
+      this.#rate(rating, batch);
       batch.moved(produced);
     }
     batch.mark(source, mark);
@@ -129,13 +143,17 @@ export class ItemShard implements Shard {
     for (const item of [...this.changes.entities()]) this.#move(item);
   }
 
-  #rate({ item: id, value, old, time, vector, sourceOffset }: PackedRating): void {
+  #rate(rating: PackedRating, batch: Batch): void {
+    const { item: id, value, old, vector, sourceOffset } = rating;
+    const { clock } = this.#options.grams();
     const item = this.changes.cache.get(id);
     if (item === undefined) throw new Error(`item ${id} was not loaded`);
     this.changes.touch(item);
     item.isChanged = true;
     item.evidence.apply({ value, old, vector }, evidenceSeed(id, sourceOffset));
-    if (value !== null) item.trend = addToTrend(item.trend, time);
+    const { count } = item.evidence;
+    item.statistics = { ...withRating(item.statistics, rating, clock), count };
+    batch.clock = Math.max(batch.clock, clock);
     if (!this.#options.coalesce) this.#move(item);
   }
 
@@ -154,7 +172,8 @@ export class ItemShard implements Shard {
         this.changes.born();
       }
       // In place: if the commit is refused, the whole shard is dropped.
-      this.#step.run(item.vector, item.evidence, now);
+      item.weight = itemWeight(settings, item.evidence.count, now);
+      this.#step.run(item.vector, item.evidence, now, item.weight);
     });
   }
 }

@@ -101,9 +101,9 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     const topic = topicName('itemRatings', model);
     const coalesce = settings.ITEM_COALESCING;
     const options = { ...common, topic, coalesce, grams: latest, timed: timed('item') };
-    await runStage('item', topic, (id, gram, former) => {
+    await runStage('item', topic, (id, sums, former) => {
       const cache = former instanceof ItemShard ? former.changes.cache : undefined;
-      return new ItemShard({ ...options, id }, gram, cache);
+      return new ItemShard({ ...options, id }, sums, cache);
     });
   }
   if (settings.STAGES.includes('users')) {
@@ -112,9 +112,9 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
     stack.own(await FollowedReplica.open(items, following));
     const work = { items, meter, forgetSlice: FORGET_SLICE, grams: latest, timed: timed('user') };
     const options = { ...common, ...work, topic };
-    await runStage('user', topic, (id, gram, former) => {
+    await runStage('user', topic, (id, sums, former) => {
       const cache = former instanceof UserShard ? former.changes.cache : undefined;
-      return new UserShard({ ...options, id }, gram, cache);
+      return new UserShard({ ...options, id }, sums, cache);
     });
   }
   if (settings.STAGES.includes('intake')) {

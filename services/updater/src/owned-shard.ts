@@ -32,7 +32,7 @@ export class OwnedShard {
   #facts: ShardFacts;
   #position: number;
   #commit: string | null;
-  #gram: Uint8Array;
+  #sums: Uint8Array;
   /** Memory is ahead of the last commit that is known to be written. */
   #isAhead = false;
 
@@ -46,12 +46,16 @@ export class OwnedShard {
     this.#facts = { ...state.facts, ...origin };
     this.#position = state.position ?? 0;
     this.#commit = state.commit;
-    this.#gram = shard.changes.gram.toBytes();
+    this.#sums = shard.changes.sums.toBytes();
   }
 
   /** The offset after everything that is committed. */
   get position(): number {
     return this.#position;
+  }
+
+  get #factorCount(): number {
+    return this.shard.changes.sums.gram.factorCount;
   }
 
   get key(): string {
@@ -86,20 +90,20 @@ export class OwnedShard {
     this.#position = commit.next;
     this.#commit = commit.id;
     this.#facts = commit.facts;
-    this.#gram = commit.gram;
+    this.#sums = commit.sums;
     this.#isAhead = false;
   }
 
-  /** The partial gram as last committed, never one that a commit may still refuse. */
+  /** The sums as last committed, never those that a commit may still refuse. */
   gramPart(): OutRecord {
-    const { sequence, ratings } = this.#facts;
-    const { factorCount } = this.shard.changes.gram;
+    const { sequence, ratings, values, moves, clock } = this.#facts;
+    const counts = { ratings, values, moves, clock, factorCount: this.#factorCount };
     const version = { ...this.shard.id, epoch: this.epoch, sequence };
     return internalRecord({
       topic: topicName('gramParts', this.model),
       partition: 0,
       key: this.key,
-      value: gramPartCodec.encode({ ...version, ratings, factorCount, gram: this.#gram }),
+      value: gramPartCodec.encode({ ...version, ...counts, sums: this.#sums }),
     });
   }
 
@@ -114,16 +118,16 @@ export class OwnedShard {
     const facts = batch.factsAfter(epoch);
     const out = [...this.#forwards(batch), this.#factors(batch, changes, facts, next)];
     const { vectors, removed, bodies } = changes;
-    const gram = shard.changes.gram.toBytes();
+    const sums = shard.changes.sums.toBytes();
     const outbox = encodeOutbox([...unsent, ...out]);
-    const written = { vectors, removed, bodies, gram, outbox, facts };
+    const written = { vectors, removed, bodies, sums, outbox, facts };
     return { commit: { ...written, epoch, id: randomUUID(), from, next }, out, changes };
   }
 
   /** What the commit moved, as replicas and scorers read it. */
   #factors(batch: Batch, changes: ShardChanges, facts: ShardFacts, next: number): OutRecord {
     const { side, shard } = this.shard.id;
-    const { factorCount } = this.shard.changes.gram;
+    const factorCount = this.#factorCount;
     const moved = [...changes.vectors].filter(([, { vector }]) => vector.length > 0);
     const emptied = [...changes.vectors].filter(([, { vector }]) => vector.length === 0);
     const removed = changes.removed.filter((id) => !changes.vectors.has(id));
@@ -141,7 +145,7 @@ export class OwnedShard {
       factorCount,
       ids: moved.map(([id]) => id),
       vectors,
-      trends: Float64Array.from(moved, ([, { trend }]) => trend),
+      figures: Float64Array.from(moved.flatMap(([, { figures }]) => [...figures])),
       deletes: [...removed, ...emptied.map(([id]) => id)],
       produced: Float64Array.from(batch.produced),
       applied,
@@ -158,7 +162,7 @@ export class OwnedShard {
 
   /** One record for each item shard that something was decided for. */
   #forwards({ forwards }: Batch): OutRecord[] {
-    const { factorCount } = this.shard.changes.gram;
+    const factorCount = this.#factorCount;
     const source = { sourceShard: this.shard.id.shard, life: this.#facts.life ?? 0, factorCount };
     return [...forwards].map(([partition, { pack, produced }]) =>
       internalRecord({

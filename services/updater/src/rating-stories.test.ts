@@ -1,7 +1,7 @@
 /** What a stream of ratings means, one story each, through the real intake, judge, shards and evidence. */
 import { itemRatingsCodec, packedRatings, RatingReader, shardOf } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
-import { defaultModel, Evidence, Gram } from '@freshet/model';
+import { defaultModel, Evidence, firstTheta, Gram, ShardSums } from '@freshet/model';
 import { Replica } from '@freshet/session';
 import { decodeRow, MemoryStore, type StoredEntity } from '@freshet/store';
 import type { PartitionOwner } from '@freshet/stream';
@@ -31,7 +31,8 @@ class Story {
 
   constructor({ forgetSlice = 1000, cacheBytes = 1 << 30 } = {}) {
     const kernels = wasmKernels();
-    const zero = { user: Gram.zero(4), item: Gram.zero(4), ratings: 0 };
+    const counts = { ratings: 0, values: 0, clock: 0, theta: firstTheta() };
+    const zero = { user: Gram.zero(4), item: Gram.zero(4), ...counts };
     const store = new Proxy(this.store, {
       get: (target, name) => {
         if (name === 'commit') this.commits++;
@@ -60,11 +61,11 @@ class Story {
       return new Stage({ ...parts, ...rest, side, source, shard });
     };
     const [users, things] = ['m.user-ratings', 'm.item-ratings'] as const;
-    const userStage = stage('user', users, (id, gram) => {
-      return new UserShard({ ...half, id, topic: users, items, forgetSlice }, gram);
+    const userStage = stage('user', users, (id, sums) => {
+      return new UserShard({ ...half, id, topic: users, items, forgetSlice }, sums);
     });
-    const itemStage = stage('item', things, (id, gram) => {
-      return new ItemShard({ ...half, id, topic: things, coalesce: false }, gram);
+    const itemStage = stage('item', things, (id, sums) => {
+      return new ItemShard({ ...half, id, topic: things, coalesce: false }, sums);
     });
     const reader = new RatingReader({ valueMax: 100, schemaIds: [1] });
     const intake = new Intake({ ...parts, store, topic: 'ratings', reader });
@@ -134,8 +135,8 @@ class Story {
   async counts(): Promise<{ users: number; ratings: number }> {
     let [users, ratings] = [0, 0];
     for (let shard = 0; shard < SHARDS; shard++) {
-      const { gram, facts } = await this.store.inspect({ side: 'user', shard });
-      if (gram) users += Gram.fromBytes(gram, 4).count;
+      const { sums, facts } = await this.store.inspect({ side: 'user', shard });
+      if (sums) users += ShardSums.fromBytes('user', sums, 4).gram.count;
       ratings += facts.ratings;
     }
     return { users, ratings };

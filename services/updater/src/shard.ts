@@ -2,7 +2,7 @@
  * What the shards of both sides have in common: who is in memory, the partial gram, and what a batch has
  * changed. Knows no Kafka, no Redis and no clock.
  */
-import type { Gram } from '@freshet/model';
+import { type ShardSums, weightIn } from '@freshet/model';
 import type { BodyChange, ShardId, StoredEntity, StoredVector } from '@freshet/store';
 import type { InternalEvents, LogRecord } from '@freshet/stream';
 import type { Batch } from './batch.ts';
@@ -32,7 +32,8 @@ export interface Shard {
 export interface Entity extends Cached {
   /** undefined while it has no rating. */
   vector: Float32Array | undefined;
-  trend: number;
+  /** What is kept with the vector. */
+  readonly figures: Float64Array;
   /** What is to be written of its body; undefined: nothing. */
   takeBody(): BodyChange | undefined;
 }
@@ -78,22 +79,30 @@ export class Stopwatch {
   }
 }
 
+/** A vector as the gram has it. */
+interface Counted {
+  readonly vector: Float32Array | undefined;
+  readonly weight: number;
+}
+
 export class ChangedEntities<E extends Entity> {
-  readonly gram: Gram;
+  readonly sums: ShardSums;
   readonly cache: EntityCache<E>;
-  /** Whoever this batch has changed and not removed, with the vector that the gram has of it. */
-  readonly #before = new Map<E, Float32Array | undefined>();
+  /** Whoever this batch has changed and not removed, as the gram has it. */
+  readonly #before = new Map<E, Counted>();
   readonly #removed = new Set<string>();
   #born = 0;
 
-  constructor(gram: Gram, cache: EntityCache<E> = new EntityCache()) {
-    this.gram = gram;
+  constructor(sums: ShardSums, cache: EntityCache<E> = new EntityCache()) {
+    this.sums = sums;
     this.cache = cache;
   }
 
   /** Must be told before the vector moves. */
   touch(entity: E): void {
-    if (!this.#before.has(entity)) this.#before.set(entity, entity.vector?.slice());
+    if (this.#before.has(entity)) return;
+    const { vector, figures } = entity;
+    this.#before.set(entity, { vector: vector?.slice(), weight: weightIn(figures) });
   }
 
   born(): void {
@@ -101,8 +110,9 @@ export class ChangedEntities<E extends Entity> {
   }
 
   remove(entity: E): void {
-    const vector = this.#before.has(entity) ? this.#before.get(entity) : entity.vector;
-    this.gram.move(vector, undefined);
+    const counted = this.#before.get(entity);
+    const { vector, weight } = counted ?? { ...entity, weight: weightIn(entity.figures) };
+    this.sums.gram.move(vector, undefined, { before: weight, after: 1 });
     this.#before.delete(entity);
     this.cache.delete(entity.id);
     this.#removed.add(entity.id);
@@ -117,10 +127,11 @@ export class ChangedEntities<E extends Entity> {
     const vectors = new Map<string, StoredVector>();
     const bodies = new Map<string, BodyChange>();
     for (const [entity, before] of this.#before) {
-      const { id, vector, trend } = entity;
+      const { id, vector, figures } = entity;
       // Once for all of a batch's moves: nothing in between looks at the gram.
-      this.gram.move(before, vector);
-      vectors.set(id, { vector: vector ?? NO_VECTOR, trend });
+      const weights = { before: before.weight, after: weightIn(figures) };
+      this.sums.gram.move(before.vector, vector, weights);
+      vectors.set(id, { vector: vector ?? NO_VECTOR, figures });
       const body = entity.takeBody();
       if (body !== undefined) bodies.set(id, body);
       this.cache.weigh(entity);

@@ -1,6 +1,6 @@
 import { UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
-import { defaultModel, Gram } from '@freshet/model';
+import { defaultModel, firstTheta, Gram } from '@freshet/model';
 import { Replica } from '@freshet/session';
 import { decodeRow, type FactorStore, MemoryStore } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
@@ -20,7 +20,8 @@ function stageOn(store: FactorStore): Stage {
   const fail = (error: unknown): never => {
     throw error;
   };
-  const zero = { user: Gram.zero(4), item: Gram.zero(4), ratings: 0 };
+  const counts = { ratings: 0, values: 0, clock: 0, theta: firstTheta() };
+  const zero = { user: Gram.zero(4), item: Gram.zero(4), ...counts };
   const items = new Replica(kernels, 4, 1);
   const work = { shards: 1, settings, kernels, grams: () => zero, log, timed: () => {} };
   return new Stage({
@@ -37,9 +38,9 @@ function stageOn(store: FactorStore): Stage {
     gramParts: new GramPartPublisher(events, log, fail),
     log,
     fail,
-    shard: (id, gram, former) => {
+    shard: (id, sums, former) => {
       const cache = former instanceof UserShard ? former.changes.cache : undefined;
-      return new UserShard({ ...work, id, topic, items, forgetSlice: 1 }, gram, cache);
+      return new UserShard({ ...work, id, topic, items, forgetSlice: 1 }, sums, cache);
     },
   });
 }

@@ -4,7 +4,7 @@
  * next commit, so that a commit need not wait for Kafka and a take-over still finds everything.
  */
 import { type Side, topicName } from '@freshet/events';
-import { Gram } from '@freshet/model';
+import { ShardSums } from '@freshet/model';
 import { claimsAreBehind, lookAtSource, type ModelAgreement, unreadableAt } from '@freshet/session';
 import { type FactorStore, type ShardId, type ShardState, StaleEpoch } from '@freshet/store';
 import {
@@ -29,13 +29,13 @@ export interface StageOptions {
   readonly shards: number;
   readonly factorCount: number;
   /** A shard with nobody in memory, or with whom `former` has there. */
-  readonly shard: (id: ShardId, gram: Gram, former?: Shard) => Shard;
+  readonly shard: (id: ShardId, sums: ShardSums, former?: Shard) => Shard;
   /** Memory for the users or items of all shards together. */
   readonly cacheBytes: number;
   readonly store: FactorStore;
   readonly publisher: Pick<Publisher, 'append' | 'publish'>;
   readonly gramParts: GramPartPublisher;
-  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek'>;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'peek'>;
   readonly agreement: Pick<ModelAgreement, 'renew' | 'born' | 'rebuilt'>;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
@@ -197,10 +197,12 @@ export class Stage implements PartitionOwner {
   /** Whom the shard had in memory when it was last ours counts, if nobody has written it since. */
   #shardOf(id: ShardId, state: ShardState): Shard {
     const { shard, factorCount } = this.options;
-    const gram = state.gram ? Gram.fromBytes(state.gram, factorCount) : Gram.zero(factorCount);
+    const sums = state.sums
+      ? ShardSums.fromBytes(id.side, state.sums, factorCount)
+      : ShardSums.zero(id.side, factorCount);
     const left = this.#left.get(id.shard);
     this.#left.delete(id.shard);
-    return shard(id, gram, left?.isAsStored(state) ? left.shard : undefined);
+    return shard(id, sums, left?.isAsStored(state) ? left.shard : undefined);
   }
 
   async #originOf(
@@ -237,9 +239,9 @@ export class Stage implements PartitionOwner {
   }
 
   #look(partition: number, state: ShardState) {
-    const { side, source, admin, model, agreement } = this.options;
+    const { side, source, admin, agreement } = this.options;
     const id = { side, shard: partition };
-    return lookAtSource({ admin, model, topic: source, agreement }, id, state);
+    return lookAtSource({ admin, topic: source, agreement }, id, state);
   }
 
   async #commit(running: Running, step: Step, heartbeat: () => Promise<void>): Promise<boolean> {

@@ -12,15 +12,17 @@ import {
 } from '@freshet/events';
 import type { Kernels } from '@freshet/kernels';
 import {
+  Comparison,
   type Decision,
-  type Gram,
   type Grams,
   HalfStep,
   judge,
   type ModelSettings,
-  NO_TREND,
+  NEWCOMER_BELOW,
   RowWindow,
+  type ShardSums,
   startVector,
+  userBias,
 } from '@freshet/model';
 import type { PrequentialMeter } from '@freshet/quality';
 import { type Replica, sourceName } from '@freshet/session';
@@ -61,17 +63,18 @@ export interface UserShardOptions {
   readonly items: Replica;
   /** How many ratings of a user to be forgotten go in one commit. */
   readonly forgetSlice: number;
-  /** Asked about some ratings before they are learnt. */
+  /** Told of ratings before they are learnt. */
   readonly meter?: PrequentialMeter;
   readonly log: Pick<Log, 'warn'>;
   readonly timed: Timed;
 }
 
 const ENTITY_BYTES = 400;
+const NO_FIGURES = new Float64Array();
 
 class User implements Entity {
   vector: Float32Array | undefined;
-  readonly trend = NO_TREND;
+  readonly figures = NO_FIGURES;
   readonly row = new Row();
   readonly #appends: Uint8Array[] = [];
   /** Bytes of the row as the store holds it, and of those entries that no later one has replaced. */
@@ -123,19 +126,21 @@ export class UserShard implements Shard {
   readonly #read: ReadOnce<CheckedUserRatings>;
   readonly #halfStep: HalfStep;
   readonly #window: RowWindow;
+  readonly #comparison: Comparison;
   readonly #stopwatch: Stopwatch;
   /** Of the user who is being forgotten: what is left, by id, sorted once for all commits it takes. */
   #leaving: { readonly user: User; readonly items: readonly string[] } | undefined;
 
-  constructor(options: UserShardOptions, gram: Gram, cache?: EntityCache<User>) {
+  constructor(options: UserShardOptions, sums: ShardSums, cache?: EntityCache<User>) {
     const { id, topic, shards, settings, kernels, log } = options;
     this.id = id;
     this.#options = options;
-    this.changes = new ChangedEntities(gram, cache);
+    this.changes = new ChangedEntities(sums, cache);
     const decode = (value: Buffer, shard: number) => readUserRatings(value, shard, shards);
     this.#read = new ReadOnce(new InternalEvents({ topic, log, decode }), id.shard);
     this.#halfStep = new HalfStep(kernels, settings);
     this.#window = new RowWindow(settings);
+    this.#comparison = new Comparison(kernels, settings);
     this.#stopwatch = new Stopwatch(options.timed);
   }
 
@@ -166,6 +171,7 @@ export class UserShard implements Shard {
     // From before the rebuild in which this shard began: intake sends it again.
     if (life < batch.facts.leastLife) return;
     const source = sourceName(topic, topicId, partition);
+    this.#options.items.moveTo(this.#options.grams().clock);
     const { progress } = batch.facts;
     const decided = { count: progress?.offset === record.offset ? progress.decisions : 0 };
     const at = { record, produced, batch, decided };
@@ -209,16 +215,20 @@ export class UserShard implements Shard {
     const decision = judge({ value, time }, known);
     if (decision.kind === 'stale') return;
     if (decision.kind === 'new') this.#ask(user, slot, offset);
+    const byNewcomer = user.row.length < NEWCOMER_BELOW;
+    const bias = this.#biasOf(user);
     this.changes.touch(user);
     user.append({ neighbour: item, value, time }, known !== undefined);
     const { batch } = at;
     const old = oldOf(decision);
     batch.ratings += Number(value !== null) - Number(old !== null);
+    batch.values += (value ?? 0) - (old ?? 0);
     if (decision.kind === 'changed') batch.reratings++;
     batch.moved(at.produced);
     if (decision.kind !== 'buried') {
       // As it is now, before this rating moves it.
-      this.#forward({ item, value, old, time, vector: this.#vectorOf(user) }, at);
+      const vector = this.#vectorOf(user);
+      this.#forward({ item, value, old, time, byNewcomer, userBias: bias, vector }, at);
     }
     if (value === null) user.row.takeBack(slot, time);
     else user.row.put(slot, value, time);
@@ -236,10 +246,13 @@ export class UserShard implements Shard {
     const time = at.produced;
     const { vector } = user;
     const gone = new Set(slice.map((item) => this.#slotOf(item)));
+    const bias = this.#biasOf(user);
     if (vector !== undefined) {
       for (const item of slice) {
         const old = user.row.cellOf(this.#slotOf(item))?.value ?? null;
-        this.#forward({ item, value: null, old, time, vector }, at);
+        at.batch.values -= old ?? 0;
+        const taken = { item, value: null, old, time, byNewcomer: false, userBias: bias, vector };
+        this.#forward(taken, at);
       }
     }
     at.batch.ratings -= slice.length;
@@ -259,19 +272,35 @@ export class UserShard implements Shard {
   }
 
   #forward(
-    { item, value, old, time, vector }: Omit<ItemRating, 'sourceOffset' | 'ordinal'>,
+    rating: Omit<ItemRating, 'sourceOffset' | 'ordinal'>,
     { record, produced, batch, decided }: Place,
   ): void {
-    const home = shardOf(item, this.#options.shards);
-    const [sourceOffset, ordinal] = [record.offset, decided.count++];
-    batch.forward(home, { item, value, old, time, sourceOffset, ordinal, vector }, produced);
+    const home = shardOf(rating.item, this.#options.shards);
+    const place = { sourceOffset: record.offset, ordinal: decided.count++ };
+    batch.forward(home, { ...rating, ...place }, produced);
   }
 
-  /** Lets the meter see a first rating that is about to be learnt. */
-  #ask({ vector, row }: User, slot: number, offset: number): void {
-    const { meter, items, grams } = this.#options;
+  /** Lets a first rating that is about to be learnt be foretold, and teach how. */
+  #ask(user: User, slot: number, offset: number): void {
+    const { meter, items, grams, settings } = this.#options;
+    const lessons = settings.ranking === 'combined' ? this.changes.sums.lessons : undefined;
+    const isMeasured = meter?.isOn === true;
+    if (lessons === undefined && !isMeasured) return;
+    const comparison = this.#comparison;
+    if (comparison.draw(user, slot, items, grams(), offset)) {
+      if (lessons !== undefined) comparison.teach(lessons);
+      if (isMeasured) meter.compare(comparison, items);
+    }
     if (!meter?.isDue(offset)) return;
-    meter.ask({ offset, slot, vector, rated: row }, items, grams());
+    const { vector, row } = user;
+    meter.search({ offset, slot, vector, rated: row }, items, grams());
+  }
+
+  #biasOf({ row }: User): number {
+    const { items, grams } = this.#options;
+    const { values, ratings } = grams();
+    const mean = ratings > 0 ? values / ratings : 0;
+    return userBias(row, mean, (slot) => items.features.biasAt(slot, mean));
   }
 
   #vectorOf(user: User): Float32Array {

@@ -1,5 +1,13 @@
 /** What does the console tell its pages? The one contract between the server and the page. */
 
+/** Parts that a ranking rests on, and at how many ratings of a user it is told how much each counts. */
+export const rankingParts = ['own', 'popular', 'newcomers', 'now'] as const;
+export const rankingRatings = ['0', '15', '255'] as const;
+export type ShareName = `share:${(typeof rankingParts)[number]}:${(typeof rankingRatings)[number]}`;
+export const shareNames = rankingRatings.flatMap((ratings) =>
+  rankingParts.map((part): ShareName => `share:${part}:${ratings}`),
+);
+
 /** Figures that are kept over time. Rates are per second, durations in seconds, shares from 0 to 1. */
 export const seriesNames = [
   'producedRate',
@@ -36,6 +44,8 @@ export const seriesNames = [
   'users',
   'items',
   'ratings',
+  'rankingLearnt',
+  ...shareNames,
 ] as const;
 
 export type SeriesName = (typeof seriesNames)[number];

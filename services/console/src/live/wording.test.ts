@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytes, costOfLag, count, duration, percent, rate } from './wording.ts';
+import { bytes, costOfLag, count, duration, percent, rate, share } from './wording.ts';
 
 describe('figures in words', () => {
   it('are short and carry their unit', () => {
@@ -16,11 +16,12 @@ describe('figures in words', () => {
     expect(seconds.map(duration)).toEqual(words);
     expect([12, 2_048, 200 << 20].map(bytes)).toEqual(['12 B', '2 KB', '200 MB']);
     expect([0, 0.0003, 0.029].map(percent)).toEqual(['0 %', '0.03 %', '2.9 %']);
+    expect([0, 0.004, 0.346, 1].map(share)).toEqual(['0 %', '0 %', '35 %', '100 %']);
   });
 
   it('are a dash where nothing is known', () => {
-    expect([count, rate, duration, bytes, percent].map((say) => say(Number.NaN))).toEqual(
-      Array(5).fill('–'),
+    expect([count, rate, duration, bytes, percent, share].map((say) => say(Number.NaN))).toEqual(
+      Array(6).fill('–'),
     );
   });
 

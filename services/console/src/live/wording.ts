@@ -35,6 +35,11 @@ export function percent(share: number): string {
   return `${value === 0 ? '0' : value < 0.1 ? value.toFixed(2) : value.toFixed(1)} %`;
 }
 
+/** One of several that add up: whole percent are enough. */
+export function share(value: number): string {
+  return Number.isFinite(value) ? `${Math.round(value * 100)} %` : DASH;
+}
+
 export function decimal(value: number, digits: number): string {
   return Number.isFinite(value) ? value.toFixed(digits) : DASH;
 }

@@ -8,6 +8,8 @@ import { askJson } from './server.ts';
 interface Reasons {
   readonly score: number;
   readonly contributions: readonly { item: string; value: number; contribution: number }[];
+  readonly popular: number;
+  readonly newcomers: number;
   readonly mean: number;
   readonly rest: number;
 }
@@ -37,7 +39,7 @@ export async function itemDetails(
 }
 
 function reasonsTable(reasons: Reasons, titleOf: (item: string) => string): HTMLElement {
-  const { contributions, mean, rest, score } = reasons;
+  const { contributions, popular, newcomers, mean, rest, score } = reasons;
   const told = contributions.slice(0, TOLD);
   const others = contributions.slice(TOLD);
   const parts = told.map(({ item, value, contribution }) => ({
@@ -49,6 +51,8 @@ function reasonsTable(reasons: Reasons, titleOf: (item: string) => string): HTML
     parts.push({ what: `${others.length} other ratings`, contribution: sum });
   }
   parts.push({ what: 'what everybody likes', contribution: mean });
+  parts.push({ what: 'what is popular now', contribution: popular });
+  parts.push({ what: 'what newcomers take', contribution: newcomers });
   if (Math.abs(rest) >= 0.005) parts.push({ what: 'not yet settled', contribution: rest });
   const largest = Math.max(...parts.map(({ contribution }) => Math.abs(contribution)), 1e-9);
   const rows = parts.map(({ what, contribution }) => {

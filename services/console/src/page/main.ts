@@ -6,6 +6,7 @@ import { Charts } from './charts.ts';
 import { found, say } from './element.ts';
 import { follow } from './feed.ts';
 import { FlowPicture } from './flow-picture.ts';
+import { RankingPanel } from './ranking-panel.ts';
 import { RatePanel } from './rate-panel.ts';
 import { LettersTable, ServicesTable } from './tables.ts';
 import { askForToken } from './token-dialog.ts';
@@ -14,6 +15,7 @@ const model = new LiveModel();
 const connection = found('connection', HTMLElement);
 const flow = new FlowPicture(found('flow', HTMLElement));
 const charts = new Charts(() => show());
+const ranking = new RankingPanel();
 const services = new ServicesTable();
 const letters = new LettersTable();
 const panel = new RatePanel();
@@ -28,6 +30,7 @@ function paint(): void {
   say(found('size', HTMLElement), `${users} users · ${items} items · ${ratings} ratings`);
   flow.show(model);
   charts.show(model);
+  ranking.show(model);
   services.show(model);
   letters.show(model);
 }

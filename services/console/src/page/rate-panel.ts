@@ -23,8 +23,7 @@ const TRIES = 15;
 const TITLES = 2_000;
 
 const fallbacks: Readonly<Record<string, string>> = {
-  mean: 'nothing is known of this user yet: the list of the average user',
-  trend: 'the model is empty: what is popular',
+  newcomer: 'nothing is known of this user yet: what newcomers take and what is popular now',
 };
 
 export class RatePanel {

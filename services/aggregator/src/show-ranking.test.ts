@@ -1,0 +1,75 @@
+import { FEATURES, firstTheta, Lessons, placeOf, Random, weightsAt } from '@freshet/model';
+import { exposeMetrics, registry } from '@freshet/telemetry';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { LearntTheta } from './learnt-theta.ts';
+import { hideRanking, showRanking } from './show-ranking.ts';
+
+/** What so many users without a rating teach: pairs that differ in how often they were rated, and now. */
+function lessonsOf(events: number): Lessons {
+  const lessons = new Lessons();
+  const random = new Random(3);
+  const place = placeOf(0);
+  const weights = new Float64Array(FEATURES);
+  weightsAt(firstTheta(), place, weights);
+  for (let event = 0; event < events; event++) {
+    const features = new Float64Array(2 * FEATURES);
+    features[2] = random.normal();
+    features[5] = random.normal();
+    lessons.add(weights, place, features, 1);
+  }
+  return lessons;
+}
+
+/** The series of one gauge as /metrics shows them. */
+async function shown(name: string): Promise<Map<string, number>> {
+  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith(name));
+  return new Map(
+    lines.map((line) => {
+      const [series = '', value] = line.slice(name.length).split(' ');
+      return [series, Number(value)];
+    }),
+  );
+}
+
+beforeEach(() => {
+  exposeMetrics('aggregator');
+  hideRanking();
+});
+
+describe('the gauges of the ranking', () => {
+  it('tell every weight by name and knot, the shares, and how many ratings taught them', async () => {
+    const learnt = new LearntTheta('combined');
+    learnt.learn([
+      [0, lessonsOf(150)],
+      [1, lessonsOf(70)],
+    ]);
+    showRanking(learnt);
+    const weights = await shown('freshet_ranking_weight');
+    expect(weights.size).toBe(21);
+    expect(weights.get('{feature="own_taste",ratings="255"}')).toBe(6);
+    expect(weights.get('{feature="rated",ratings="0"}')).toBe(learnt.theta[2]);
+    expect(weights.get('{feature="rated",ratings="0"}')).not.toBe(firstTheta()[2]);
+    expect((await shown('freshet_ranking_learnt_ratings')).get('')).toBe(220);
+    const shares = await shown('freshet_ranking_share_ratio');
+    expect(shares.size).toBe(12);
+    const of = (part: string) => shares.get(`{part="${part}",ratings="0"}`) ?? Number.NaN;
+    expect(of('popular')).toBeGreaterThan(of('now'));
+    expect(of('popular') + of('now')).toBeCloseTo(1, 12);
+    // Nobody with so many has rated anything.
+    expect(shares.get('{part="own",ratings="255"}')).toBeNaN();
+  });
+
+  it('tell nothing of a ranking by the factors alone, nor of an aggregator that stands by', async () => {
+    const all = async () => [
+      ...(await shown('freshet_ranking_weight')),
+      ...(await shown('freshet_ranking_share_ratio')),
+      ...(await shown('freshet_ranking_learnt_ratings')),
+    ];
+    showRanking(new LearntTheta('factors'));
+    expect(await all()).toEqual([['', Number.NaN]]);
+    showRanking(new LearntTheta('combined'));
+    expect((await all()).length).toBe(34);
+    hideRanking();
+    expect(await all()).toEqual([['', Number.NaN]]);
+  });
+});

@@ -1,0 +1,72 @@
+/** What the ranking has learnt to go by: one bar for newcomers, one for regulars, one between. */
+import { rankingParts, rankingRatings, shareNames } from '../live/frame.ts';
+import type { LiveModel } from '../live/live-model.ts';
+import { count, share } from '../live/wording.ts';
+import { found, made, say } from './element.ts';
+
+type Part = (typeof rankingParts)[number];
+type Ratings = (typeof rankingRatings)[number];
+
+/** A narrower piece has no room for its figure, on a phone. */
+const LEAST_LABELLED = 0.08;
+const words: Readonly<Record<Part, string>> = {
+  own: "the user's own ratings",
+  popular: 'what everybody rates',
+  newcomers: 'what newcomers rate',
+  now: 'what is rated now',
+};
+const users: Readonly<Record<Ratings, string>> = {
+  '0': 'newcomers',
+  '15': '15 ratings',
+  '255': '255 ratings or more',
+};
+
+export class RankingPanel {
+  readonly #panel = found('ranking', HTMLElement);
+  readonly #now = found('ranking-now', HTMLElement);
+  readonly #bars = rankingRatings.map((ratings) => new Bar(ratings));
+
+  constructor() {
+    const legend = rankingParts.map((part) => made('li', { 'data-part': part }, words[part]));
+    found('ranking-parts', HTMLElement).append(...legend);
+    found('ranking-bars', HTMLElement).append(...this.#bars.map(({ row }) => row));
+  }
+
+  /** Not there for a model that has learnt no weights, which one that ranks by its factors alone never does. */
+  show({ series }: LiveModel): void {
+    this.#panel.hidden = !shareNames.some((name) => series.series(name).some(Number.isFinite));
+    if (this.#panel.hidden) return;
+    say(this.#now, `learnt from ${count(series.latest('rankingLearnt'))} ratings`);
+    for (const bar of this.#bars) {
+      bar.show((part) => series.latest(`share:${part}:${bar.ratings}`));
+    }
+  }
+}
+
+class Bar {
+  readonly row: HTMLElement;
+  readonly #pieces = rankingParts.map((part) => ({
+    part,
+    element: made('span', { 'data-part': part }),
+  }));
+  readonly #bar = made('div', { class: 'bar', role: 'img' });
+  readonly #none = made('span', { class: 'none' }, '–');
+
+  constructor(readonly ratings: Ratings) {
+    this.#bar.append(this.#none, ...this.#pieces.map(({ element }) => element));
+    this.row = made('div', { class: 'share', 'data-ratings': ratings }, users[ratings], this.#bar);
+  }
+
+  show(shareOf: (part: Part) => number): void {
+    const inWords = this.#pieces.map(({ part }) => `${words[part]} ${share(shareOf(part))}`);
+    this.#bar.ariaLabel = inWords.join(', ');
+    this.#none.hidden = this.#pieces.some(({ part }) => Number.isFinite(shareOf(part)));
+    this.#pieces.forEach(({ part, element }, nth) => {
+      const value = shareOf(part);
+      element.hidden = !(value > 0);
+      element.style.flexGrow = String(element.hidden ? 0 : value);
+      element.title = inWords[nth] ?? '';
+      say(element, value >= LEAST_LABELLED ? share(value) : '');
+    });
+  }
+}
