@@ -3,7 +3,13 @@
  * paper's grid in full (table:parameters), a small one for an afternoon, or the one setting of
  * each.
  */
-import { defaultModel, type LossName, type ModelSettings, paperModel } from '@freshet/model';
+import {
+  defaultModel,
+  forLiking,
+  type LossName,
+  type ModelSettings,
+  paperModel,
+} from '@freshet/model';
 import type { Method, StreamingMethod } from './method.ts';
 
 export const grids = ['none', 'small', 'paper'] as const;
@@ -104,10 +110,32 @@ export function defaultRow(
   training: Training,
   fixed: Partial<ModelSettings> = {},
 ): Row<ModelMethod> {
-  return {
-    label: 'Freshet default',
-    settings: [{ kind: 'model', settings: { ...defaultModel, ...fixed }, ...training }],
-  };
+  return modelRow('Freshet default', training, fixed);
+}
+
+/** In a static table there are two questions, what comes next and what is liked. */
+export function staticModelRows(
+  training: Training,
+  fixed: Partial<ModelSettings> = {},
+): Row<ModelMethod>[] {
+  return [
+    modelRow('Freshet, for what comes next', training, fixed),
+    modelRow('Freshet, for liking', training, { ...forLiking, ...fixed }),
+  ];
+}
+
+export const expectedValueRow: Row = {
+  label: 'Freshet, expected value',
+  settings: [{ kind: 'expected-value' }],
+};
+
+function modelRow(
+  label: string,
+  training: Training,
+  changes: Partial<ModelSettings>,
+): Row<ModelMethod> {
+  const settings = { ...defaultModel, ...changes };
+  return { label, settings: [{ kind: 'model', settings, ...training }] };
 }
 
 /** The same setting twice would be work twice: fixed options can make two choices equal. */
@@ -115,6 +143,21 @@ function chosen<M extends Method>(methods: readonly M[], grid: Grid): readonly M
   const unique = new Map(methods.map((method) => [JSON.stringify(method), method]));
   return grid === 'none' ? methods.slice(0, 1) : [...unique.values()];
 }
+
+/** What is recent differs between logs. In ratings for each item; a count that never decays is plain. */
+const halfLives = [undefined, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20] as const;
+
+const popularities = halfLives.map((halfLife): StreamingMethod => {
+  return { kind: 'popularity', ...(halfLife !== undefined && { halfLife }) };
+});
+
+/** Each with its own name: the best for a segment need not be the best for all. */
+const eachPopularity = Object.fromEntries(
+  halfLives.map((halfLife, at): [string, Row<StreamingMethod>] => {
+    const name = halfLife === undefined ? 'plain' : `${halfLife}m`;
+    return [`popularity-${name}`, { label: `popularity, ${name}`, settings: [popularities[at]] }];
+  }),
+);
 
 const sgd = { kind: 'sgd', k: 50, passes: 10 } as const;
 
@@ -125,12 +168,9 @@ export function streamingBaselines(grid: Grid): Record<string, Row<StreamingMeth
     settings: chosen(settings, grid),
   });
   return {
-    popularity: row('popularity', { kind: 'popularity' }),
-    recent: row(
-      'popularity, half-life',
-      { kind: 'popularity', halfLife: 100_000 },
-      { kind: 'popularity', halfLife: 10_000 },
-    ),
+    // Chosen whatever the grid: a half-life that does not fit the log would be no baseline.
+    popularity: { label: 'best popularity', settings: popularities },
+    ...eachPopularity,
     'item-mean': row(
       'damped item mean',
       { kind: 'item-mean', damping: 10 },
@@ -174,5 +214,6 @@ export function staticBaselines(grid: Grid): Record<string, Row> {
     },
     als: { label: 'ALS-UV', settings: chosen(als(alsChoices), grid) },
     ...streamingBaselines(grid),
+    popularity: { label: 'popularity', settings: [{ kind: 'popularity' }] },
   };
 }

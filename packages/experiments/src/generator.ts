@@ -8,6 +8,7 @@
 import { hashId, Random } from '@freshet/model';
 import { AliasTable } from './alias-table.ts';
 import { drawItems, type ItemTraits, itemId } from './catalogue.ts';
+import { type Nature, natures } from './nature.ts';
 import {
   burstLength,
   changeMood,
@@ -17,7 +18,6 @@ import {
   type Person,
   ratingsPerUser,
 } from './person.ts';
-import { categories } from './titles.ts';
 
 /** One event as it is read from a file or generated; time in ms. */
 export interface RatingEvent {
@@ -32,6 +32,8 @@ export interface GeneratorOptions {
   readonly items?: number;
   readonly ratings?: number;
   readonly seed?: number;
+  /** What items and tastes are like; that of the catalogue must be the same. */
+  readonly nature?: keyof typeof natures;
   /**
    * Share of the items that are released while the stream runs; the others are there at its start.
    */
@@ -51,6 +53,7 @@ const defaults = {
   items: 500,
   ratings: 50_000,
   seed: 1,
+  nature: 'movieLens',
   newItems: 0.2,
   concurrency: 24,
   drift: 0.003,
@@ -71,14 +74,15 @@ interface World {
    */
   readonly released: Uint32Array;
   readonly rankOf: Uint32Array;
-  readonly byCategory: readonly { readonly items: Uint32Array; readonly draw: AliasTable }[];
+  readonly byShelf: readonly { readonly items: Uint32Array; readonly draw: AliasTable }[];
 }
 
 export function* generateRatings(options: GeneratorOptions = {}): Generator<RatingEvent, void> {
   const settings = { ...defaults, ...options };
   refuseNonsense(settings);
   const random = new Random(hashId('ratings', settings.seed));
-  const world = createWorld(settings.items, settings.seed, random);
+  const nature = natures[settings.nature];
+  const world = createWorld(settings, nature, random);
   const atStart = Math.max(1, Math.round(settings.items * (1 - settings.newItems)));
   const budget = ratingsPerUser(settings, random);
   const active: { person: Person; left: number }[] = [];
@@ -87,7 +91,7 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Rati
   let time = settings.start;
 
   const arrive = () => {
-    const person = createPerson(arrived, budget[arrived], random);
+    const person = createPerson(arrived, budget[arrived], nature, random);
     arrived++;
     active.push({ person, left: burstLength(person, true, random) });
   };
@@ -112,7 +116,7 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Rati
       value: judge(person, world.items[item], random),
       time,
     };
-    if (random.next() < settings.drift) changeTaste(person, random);
+    if (random.next() < settings.drift) changeTaste(person, nature, random);
     time += Math.round(exponential(settings.gapMs, random));
     person.left--;
     burst.left--;
@@ -137,27 +141,31 @@ function refuseNonsense(
   }
 }
 
-function createWorld(count: number, seed: number, random: Random): World {
-  const items = drawItems(count, seed);
+function createWorld(
+  { items: count, seed }: Record<'items' | 'seed', number>,
+  nature: Nature,
+  random: Random,
+): World {
+  const items = drawItems(count, seed, nature);
   const released = Uint32Array.from({ length: count }, (_, index) => index);
   random.shuffle(released);
   const rankOf = new Uint32Array(count);
   for (let rank = 0; rank < count; rank++) rankOf[released[rank]] = rank;
-  const byCategory = categories.map((_, category) => {
+  const byShelf = Array.from({ length: nature.categories * nature.strands }, (_, shelf) => {
     const members: number[] = [];
     const weights: number[] = [];
     for (let index = 0; index < count; index++) {
-      const place = items[index].genres.indexOf(category);
+      const place = items[index].shelves.indexOf(shelf);
       if (place < 0) continue;
       members.push(index);
       weights.push(items[index].popularity / (1 + place));
     }
-    // A world of fewer items than categories: what is missing borrows everything.
+    // A world of fewer items than shelves: what is missing borrows everything.
     if (members.length === 0) members.push(...items.keys());
     if (weights.length === 0) weights.push(...items.map(({ popularity }) => popularity));
     return { items: Uint32Array.from(members), draw: new AliasTable(weights) };
   });
-  return { items, released, rankOf, byCategory };
+  return { items, released, rankOf, byShelf };
 }
 
 function take(away: Person[], random: Random): Person | undefined {
@@ -171,14 +179,14 @@ function take(away: Person[], random: Random): Person | undefined {
 
 function choose(world: World, person: Person, released: number, random: Random): number {
   changeMood(person, random);
-  const shelf = world.byCategory[person.mood];
+  const shelf = world.byShelf[person.mood];
   for (let attempt = 0; attempt < browsing.triesPerRating; attempt++) {
     let item = shelf.items[shelf.draw.draw(random)];
     if (random.next() < browsing.followsReleases) {
       // The log of a uniform number: mostly the last few releases, now and then an older one.
       const back = Math.floor(exponential(0.01 * world.items.length, random));
       const recent = world.released[Math.max(0, released - 1 - back)];
-      if (world.items[recent].genres.includes(person.mood)) item = recent;
+      if (world.items[recent].shelves.includes(person.mood)) item = recent;
     }
     if (world.rankOf[item] < released && !person.rated.has(item)) return remember(person, item);
   }

@@ -1,12 +1,15 @@
+export { ablationRows } from './ablations.ts';
 export { type CatalogueItem, type CatalogueOptions, generateCatalogue } from './catalogue.ts';
 export {
   defaultRow,
+  expectedValueRow,
   type Grid,
   grids,
   lossLabels,
   paperRow,
   type Row,
   staticBaselines,
+  staticModelRows,
   streamingBaselines,
   type Training,
 } from './comparison.ts';
@@ -39,7 +42,12 @@ export {
   type ParameterPoint,
 } from './protocols/parameters.ts';
 export type { StaticResult } from './protocols/static.ts';
-export { loadTable, type RatingColumns, type RatingTable } from './rating-table.ts';
+export {
+  loadTable,
+  type RatingColumns,
+  type RatingTable,
+  type TableOptions,
+} from './rating-table.ts';
 export { type Columns, type FileRating, UnreadableRatings } from './readers/fields.ts';
 export { type Format, formats } from './readers/line-format.ts';
 export {
@@ -48,6 +56,7 @@ export {
   readRatings,
 } from './readers/read-ratings.ts';
 export type { ReadProgress } from './readers/text-lines.ts';
+export { ablationSection } from './report/ablation-section.ts';
 export { delaySection } from './report/delay-section.ts';
 export { type DynamicRow, dynamicSection } from './report/dynamic-section.ts';
 export { type Page, renderPage } from './report/page.ts';

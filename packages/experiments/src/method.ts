@@ -9,6 +9,7 @@ import { MultNmf, type NmfObjective } from './baselines/mult-nmf.ts';
 import { Popularity } from './baselines/popularity.ts';
 import { RandomScores } from './baselines/random-scores.ts';
 import { Sgd } from './baselines/sgd.ts';
+import { ExpectedValues } from './expected-values.ts';
 import { ModelRecommender } from './model-recommender.ts';
 import type { RatingTable } from './rating-table.ts';
 import type { Recommender, StreamingRecommender } from './recommender.ts';
@@ -22,7 +23,11 @@ export type StreamingMethod =
       readonly passes: number;
       readonly tolerance: number;
     }
-  | { readonly kind: 'popularity'; readonly halfLife?: number }
+  | {
+      readonly kind: 'popularity';
+      /** In ratings for each item of the catalogue. */
+      readonly halfLife?: number;
+    }
   | { readonly kind: 'item-mean'; readonly damping: number }
   | {
       readonly kind: 'sgd';
@@ -36,6 +41,7 @@ export type StreamingMethod =
 
 export type Method =
   | StreamingMethod
+  | { readonly kind: 'expected-value' }
   | {
       readonly kind: 'mult-nmf';
       readonly k: number;
@@ -71,6 +77,8 @@ export function createRecommender(method: Method, world: World, seed: number): R
   switch (method.kind) {
     case 'model':
       return new ModelRecommender(world, { ...method, seed, streams: false });
+    case 'expected-value':
+      return new ExpectedValues(size);
     case 'mult-nmf':
       return new MultNmf({ ...method, ...size });
     case 'als':

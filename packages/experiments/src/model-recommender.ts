@@ -1,7 +1,8 @@
 /**
- * How does the model itself take part in an experiment? Ratings are loaded and factorized
- * (alg:static), then each further one is an update (alg:update), under the ids of the table: start
- * vectors are drawn by id, so an experiment and the live system begin alike.
+ * How does the model itself take part in an experiment? As in the live system: the first ratings are streamed into
+ * an empty model, then factorized (alg:static), and each further one is an update (alg:update). Where nothing but
+ * vectors comes of streaming, the first ratings are only recorded. Ids are those of the table: start vectors are drawn by
+ * id, so an experiment and the live system begin alike.
  */
 import { factorize, handOver, type ModelSettings, OnlineModel } from '@freshet/model';
 import type { RatingColumns, RatingTable } from './rating-table.ts';
@@ -13,7 +14,7 @@ export interface ModelRecommenderOptions {
   readonly passes: number;
   readonly tolerance: number;
   readonly seed: number;
-  /** Whether ratings follow after the first: a model that has stopped learning is not handed over. */
+  /** Whether ratings follow after the first. */
   readonly streams: boolean;
 }
 
@@ -41,15 +42,20 @@ export class ModelRecommender implements StreamingRecommender {
     const { settings, seed, passes, tolerance, streams } = this.#options;
     this.#model = new OnlineModel(settings);
     this.#itemOf = [];
-    const take = passes > 0 ? 'record' : 'rate';
+    const isStreamed = passes === 0 || settings.ranking === 'combined';
+    const take = isStreamed ? 'rate' : 'record';
+    const streamedShare = passes === 0 ? 1 : isStreamed ? 0.5 : 0;
     for (let r = 0; r < user.length; r++) {
       this.#model[take](this.#table.users[user[r]], this.#table.items[item[r]], value[r], time[r]);
-      if (passes === 0 && r % RATINGS_PER_REPORT === 0) onProgress?.(r / user.length);
+      if (r % RATINGS_PER_REPORT === 0) onProgress?.((streamedShare * r) / user.length);
     }
     if (passes === 0) return;
-    const onPass = ({ pass }: { readonly pass: number }) => onProgress?.(pass / passes);
+    const onPass = ({ pass }: { readonly pass: number }) => {
+      onProgress?.(streamedShare + ((1 - streamedShare) * pass) / passes);
+    };
     factorize(this.#model, { seed, passes, tolerance, onPass });
-    if (streams) handOver(this.#model);
+    // Whoever stops learning needs no evidence, but counts, if they are ranked by.
+    if (streams || settings.ranking === 'combined') handOver(this.#model);
   }
 
   update(user: number, item: number, value: number, time: number): void {

@@ -4,12 +4,11 @@
  */
 import type { Random } from '@freshet/model';
 import type { ItemTraits } from './catalogue.ts';
-import { categories } from './titles.ts';
+import type { Nature } from './nature.ts';
 
 /** Chosen so that ML-1M's counts give ML-1M's statistics (see the generator's test). */
 const habits = {
-  tasteSharpness: 1.6, // σ of the log of a user's weight for a category
-  moodLasts: 0.8, // chance that the next rating is of the same category as the last
+  moodLasts: 0.8, // chance that the next rating is from the same shelf as the last
   firstBurst: 0.7, // share of a user's ratings given on arrival, for those who come back at all
   comesBack: 0.4,
   activity: 1.2, // σ of the log-normal number of ratings per user
@@ -19,12 +18,13 @@ const habits = {
 
 export interface Person {
   readonly id: number;
+  /** Weight of each shelf, a strand of a category. */
   readonly tastes: Float64Array;
   readonly rated: Set<number>;
   readonly leniency: number;
   /** Ratings still to be given. */
   left: number;
-  /** The category of the moment. */
+  /** The shelf of the moment. */
   mood: number;
 }
 
@@ -60,10 +60,8 @@ export function ratingsPerUser(
   return counts;
 }
 
-export function createPerson(id: number, left: number, random: Random): Person {
-  const tastes = Float64Array.from(categories, () =>
-    Math.exp(habits.tasteSharpness * random.normal()),
-  );
+export function createPerson(id: number, left: number, nature: Nature, random: Random): Person {
+  const tastes = drawTastes(nature, random);
   const person = {
     id,
     tastes,
@@ -88,19 +86,33 @@ export function changeMood(person: Person, random: Random): void {
 }
 
 /** 1 to 5: the item's quality, how well it meets the user's tastes, leniency, and chance. */
-export function judge(person: Person, { genres, quality }: ItemTraits, random: Random): number {
+export function judge(person: Person, { shelves, quality }: ItemTraits, random: Random): number {
   let total = 0;
   let best = 0;
   for (const taste of person.tastes) total += taste;
-  for (const genre of genres) best = Math.max(best, person.tastes[genre] / total);
-  const liking = 0.6 * Math.log2(0.3 + best * categories.length * 0.5);
+  for (const shelf of shelves) best = Math.max(best, person.tastes[shelf] / total);
+  const liking = 0.6 * Math.log2(0.3 + best * person.tastes.length * 0.5);
   const value = 3.22 + 0.45 * quality + liking + person.leniency + 0.9 * random.normal();
   return Math.max(1, Math.min(5, Math.round(value)));
 }
 
-export function changeTaste(person: Person, random: Random): void {
-  const category = random.below(categories.length);
-  person.tastes[category] = Math.exp(habits.tasteSharpness * random.normal());
+export function changeTaste(person: Person, nature: Nature, random: Random): void {
+  const sharpness = Math.hypot(nature.tasteSharpness, nature.strandSharpness);
+  const shelf = random.below(person.tastes.length);
+  person.tastes[shelf] = Math.exp(sharpness * random.normal());
+}
+
+function drawTastes(nature: Nature, random: Random): Float64Array {
+  const { categories, strands, tasteSharpness, strandSharpness } = nature;
+  const tastes = new Float64Array(categories * strands);
+  for (let category = 0; category < categories; category++) {
+    const ofCategory = tasteSharpness * random.normal();
+    for (let strand = 0; strand < strands; strand++) {
+      const ofStrand = strands > 1 ? strandSharpness * random.normal() : 0;
+      tastes[category * strands + strand] = Math.exp(ofCategory + ofStrand);
+    }
+  }
+  return tastes;
 }
 
 function draw(weights: Float64Array, random: Random): number {

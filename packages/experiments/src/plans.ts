@@ -60,25 +60,21 @@ export function dynamicPlan(
 ): Plan<StreamingMethod, DynamicTask> {
   requireBlocks(table, blocks);
   const { train, test, runs, seed } = blocks;
-  const task = (method: StreamingMethod, run: number, before: number): DynamicTask => ({
-    protocol: 'dynamic',
-    method,
-    seed: seed + run,
-    train: before,
-    test,
-    delay: 0,
+  // Choosing settings looks at the block before, half of what there is to train on at most.
+  const before = Math.min(test, Math.floor(train / 2));
+  const task = (
+    method: StreamingMethod,
+    run: number,
+    start: number,
+    count: number,
+  ): DynamicTask => ({
+    ...{ protocol: 'dynamic', method, seed: seed + run },
+    ...{ train: start, test: count, delay: 0 },
   });
   return {
     runs,
-    test: (method, run) => task(method, run, train),
-    validate: (method, run) => {
-      if (train <= test) {
-        throw new NotEnoughRatings(
-          `choosing settings needs more than ${test} ratings before the test block`,
-        );
-      }
-      return [task(method, run, train - test)];
-    },
+    test: (method, run) => task(method, run, train, test),
+    validate: (method, run) => [task(method, run, train - before, before)],
     score: ({ aucServed }) => aucServed,
   };
 }

@@ -30,6 +30,23 @@ describe('a table of ratings', () => {
     expect(equal.users).toEqual(['a', 'b']);
   });
 
+  it('has ratings of equal time in another order for each seed, all others where they were', async () => {
+    const lines = Array.from({ length: 40 }, (_, at) => rating(`u${at}`, 'x', Math.floor(at / 10)));
+    const users = async (shuffleTies?: number) =>
+      (await loadTable([lines], shuffleTies === undefined ? {} : { shuffleTies })).users;
+    const plain = lines.map(({ user }) => user);
+    expect(await users()).toEqual(plain);
+    expect(await users(1)).toEqual(await users(1));
+    expect(await users(1)).not.toEqual(await users(2));
+    for (let start = 0; start < 40; start += 10) {
+      const stretch = (await users(1)).slice(start, start + 10);
+      expect(stretch).not.toEqual(plain.slice(start, start + 10));
+      expect(new Set(stretch)).toEqual(new Set(plain.slice(start, start + 10)));
+    }
+    const untimed = lines.map((line) => ({ ...line, time: undefined }));
+    expect((await loadTable([untimed], { shuffleTies: 1 })).users).toEqual(plain);
+  });
+
   it('places a line without a time right after the line before', async () => {
     const table = await loadTable([
       [rating('a', 'x', 5), rating('b', 'x', undefined), rating('c', 'x', 1)],

@@ -3,6 +3,7 @@
  * numbered by first appearance: what is known after r ratings is then a prefix, and a worker thread
  * can share the columns without copying them.
  */
+import { Random } from '@freshet/model';
 import type { FileRating } from './readers/fields.ts';
 
 /** Some ratings of a table, in order of time. */
@@ -22,12 +23,18 @@ export interface RatingTable extends RatingColumns {
   readonly timed: boolean;
 }
 
+export interface TableOptions {
+  /** A seed by which ratings of equal time are shuffled, instead of staying in the order of the file. */
+  readonly shuffleTies?: number;
+}
+
 export async function loadTable(
   batches: AsyncIterable<readonly FileRating[]> | Iterable<readonly FileRating[]>,
+  options: TableOptions = {},
 ): Promise<RatingTable> {
   const builder = new TableBuilder();
   for await (const batch of batches) for (const rating of batch) builder.add(rating);
-  return builder.finish();
+  return builder.finish(options);
 }
 
 /** Ratings `from` up to and not including `to`; shares the memory of the table. */
@@ -82,9 +89,12 @@ class TableBuilder {
     this.#columns.time[at] = rating.time ?? (at > 0 ? this.#columns.time[at - 1] : 0);
   }
 
-  finish(): RatingTable {
+  finish({ shuffleTies }: TableOptions): RatingTable {
     const read = sliceColumns(this.#columns, 0, this.#count);
-    const columns = selectColumns(read, orderByTime(read.time));
+    const order = orderByTime(read.time);
+    // Without times the order of the lines is all that is known of when.
+    if (shuffleTies !== undefined && this.#timed) shuffleEqual(order, read.time, shuffleTies);
+    const columns = selectColumns(read, order);
     return {
       ...columns,
       users: renumber(columns.user, [...this.#users.keys()]),
@@ -115,6 +125,17 @@ function orderByTime(time: Float64Array): Uint32Array {
   const order = Uint32Array.from({ length: time.length }, (_, row) => row);
   const sorted = time.every((at, row) => row === 0 || time[row - 1] <= at);
   return sorted ? order : order.sort((a, b) => time[a] - time[b] || a - b);
+}
+
+/** Shuffles each stretch of rows that have the same time, in place. */
+function shuffleEqual(order: Uint32Array, time: Float64Array, seed: number): void {
+  const random = new Random(seed);
+  let start = 0;
+  for (let at = 1; at <= order.length; at++) {
+    if (at < order.length && time[order[at]] === time[order[start]]) continue;
+    random.shuffle(order.subarray(start, at));
+    start = at;
+  }
 }
 
 /** Numbers by first appearance, in place; returns the ids in the new order. */

@@ -154,13 +154,18 @@ describe('a table of results', () => {
     );
     expect(() => dynamicPlan(table, { ...blocks, train: 1_999 })).toThrow('there are 2000');
     expect(() => dynamicPlan(table, { ...blocks, train: 0 })).toThrow('at least one');
-    expect(() =>
-      dynamicPlan(table, { ...blocks, train: 5 }).validate({ kind: 'random' }, 0),
-    ).toThrow('before');
     const once = await loadTable([[{ user: 'a', item: 'x', value: 1, time: 1 }]]);
     expect(() => staticPlan(once, { users: 9, validations: 0, runs: 1, seed })).toThrow(
       'single rating',
     );
+  });
+
+  it('chooses on the block before the test block, or on half of what there is to train on', () => {
+    const before = (train: number) =>
+      dynamicPlan(table, { train, test: 5, runs: 1, seed }).validate({ kind: 'random' }, 0);
+    expect(before(20)).toMatchObject([{ train: 15, test: 5 }]);
+    expect(before(7)).toMatchObject([{ train: 4, test: 3 }]);
+    expect(before(1)).toMatchObject([{ train: 1, test: 0 }]);
   });
 
   it('has the paper’s blocks for the paper’s Movielens when none are given', () => {

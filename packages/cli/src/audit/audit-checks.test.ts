@@ -1,5 +1,12 @@
 import { gramsCodec, type Side, shardOf } from '@freshet/events';
-import { defaultModel, Evidence } from '@freshet/model';
+import {
+  defaultModel,
+  Evidence,
+  figuresOf,
+  firstTheta,
+  LESSONS_BYTES,
+  NO_STATISTICS,
+} from '@freshet/model';
 import type { SourcePartition } from '@freshet/session';
 import {
   encodeRow,
@@ -9,6 +16,7 @@ import {
   type RowEntry,
   type ShardFacts,
   type ShardState,
+  type StoredVector,
   type Tally,
 } from '@freshet/store';
 import { encodeOutbox } from '@freshet/stream';
@@ -16,7 +24,7 @@ import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from './check.ts';
 import { checkEvidence, checkTallies, type Flow } from './check-flow.ts';
 import { checkTotal } from './check-total.ts';
-import { addInto, packedGram } from './packed-gram.ts';
+import { addInto, gramOf, packedGram } from './packed-gram.ts';
 import {
   checkGrams,
   checkOffsets,
@@ -88,6 +96,12 @@ function factsOf(side: Side, shard: number, count: number): ShardFacts {
   return { ...facts, ratings: count, sources, sent };
 }
 
+/** Of an item with what it weighs in the gram. */
+function storedOf(side: Side, vector: Float32Array, weight: number): StoredVector {
+  const figures = side === 'item' ? figuresOf(weight, NO_STATISTICS) : new Float64Array();
+  return { vector, figures };
+}
+
 function readingOf(side: Side, shard: number): ShardReading {
   const owners = new Map<string, Rated[]>();
   for (const rated of ratings) {
@@ -96,16 +110,20 @@ function readingOf(side: Side, shard: number): ShardReading {
   }
   const vectors = new Map(
     [...owners.keys()].map((owner, at) => {
-      return [owner, { vector: Float32Array.of(at, 0.5, -owner.length), trend: 1 }];
+      return [owner, storedOf(side, Float32Array.of(at, 0.5, -owner.length), 1 + at / 4)];
     }),
   );
   const bodies = new Map([...owners].map(([owner, owned]) => [owner, bodyOf(side, owned)]));
-  const held = [...vectors.values()].map(({ vector }) => vector);
+  const held = [...vectors.values()].map(({ vector, figures: [weight = 1] }) => ({
+    vector,
+    weight,
+  }));
+  const lessons = new Uint8Array(side === 'user' ? LESSONS_BYTES : 0);
   const state: ShardState = {
     position: 10,
     fence: 4,
     commit: 'c',
-    gram: bytesOf(packedGram(held, K)),
+    sums: Buffer.concat([bytesOf(packedGram(held, K)), lessons]),
     outbox: null,
     facts: factsOf(side, shard, [...owners.values()].flat().length),
   };
@@ -137,7 +155,8 @@ function withFacts(reading: ShardReading, changed: Partial<ShardFacts>): ShardRe
 
 function withVector(reading: ShardReading, vector: Float32Array): ShardReading {
   const [owner = ''] = reading.vectors.keys();
-  return { ...reading, vectors: new Map([...reading.vectors, [owner, { vector, trend: 1 }]]) };
+  const figures = reading.vectors.get(owner)?.figures ?? new Float64Array();
+  return { ...reading, vectors: new Map([...reading.vectors, [owner, { vector, figures }]]) };
 }
 
 function flowOf(readings: readonly ShardReading[], isAtRest = true): Flow {
@@ -170,12 +189,27 @@ describe('an audit of a shard', () => {
     const lost = withChange(1, (reading) => withVector(reading, Float32Array.of(9, 9, 9)));
     expect(checkGrams(lost, K).problems[0]).toMatch(/^user shard 1: its gram is off by/);
     const nudged = withChange(1, (reading) => {
-      const cells = new Float64Array(Uint8Array.from(reading.state.gram ?? []).buffer);
+      const cells = new Float64Array(Uint8Array.from(reading.state.sums ?? []).buffer);
       const largest = Math.max(...cells.map(Math.abs));
       cells[2] = (cells[2] ?? 0) + 1e-8 * largest;
-      return { ...reading, state: { ...reading.state, gram: bytesOf(cells) } };
+      return { ...reading, state: { ...reading.state, sums: bytesOf(cells) } };
     });
     expect(checkGrams(nudged, K).status).toBe('violated');
+  });
+
+  it('finds an item that weighs another than the gram has it, and a figure that is none', () => {
+    const withWeight = (weight: number) =>
+      withChange(2, (reading) => {
+        const [[owner, { vector }] = ['', { vector: new Float32Array() }]] = reading.vectors;
+        const changed = storedOf('item', vector, weight);
+        return { ...reading, vectors: new Map([...reading.vectors, [owner, changed]]) };
+      });
+    expect(checkGrams(withWeight(1), K).status).toBe('ok');
+    const { status, problems } = checkGrams(withWeight(1.01), K);
+    expect(status).toBe('violated');
+    expect(problems).toEqual([expect.stringMatching(/^item shard 0: its gram is off by/)]);
+    expect(checkVectors(withWeight(1.01), K).status).toBe('ok');
+    expect(checkVectors(withWeight(Number.NaN), K).problems[0]).toContain('a figure is not');
   });
 
   it('does not judge a shard that kept moving, and says so', () => {
@@ -235,7 +269,7 @@ describe('an audit of a shard', () => {
 describe('an audit of the published sum', () => {
   const sums = { user: packedGram([], K), item: packedGram([], K) };
   for (const { id, state } of whole) {
-    addInto(sums[id.side], new Float64Array(Uint8Array.from(state.gram ?? []).buffer));
+    addInto(sums[id.side], gramOf(state, K) ?? packedGram([], K));
   }
   const event = (change: object = {}) =>
     gramsCodec.decode(
@@ -244,6 +278,10 @@ describe('an audit of the published sum', () => {
         user: bytesOf(sums.user),
         item: bytesOf(sums.item),
         ratings: ratings.length,
+        values: 0,
+        clock: 0,
+        theta: firstTheta(),
+        learnt: new Uint8Array(),
         parts: whole.map(({ id }) => ({ ...id, epoch: 4, sequence: 9 })),
         ...change,
       }),
@@ -268,7 +306,8 @@ describe('an audit of the published sum', () => {
   });
 
   it('finds a sum that is off, and a wrong number of ratings', () => {
-    const off = event({ user: bytesOf(packedGram([Float32Array.of(1, 1, 1)], K)) });
+    const other = { vector: Float32Array.of(1, 1, 1), weight: 1 };
+    const off = event({ user: bytesOf(packedGram([other], K)) });
     expect(checkTotal(whole, off, K).problems[0]).toContain('the sum of the user grams is off');
     expect(checkTotal(whole, event({ ratings: 3 }), K).problems[0]).toContain('|R| is 3');
   });

@@ -148,7 +148,7 @@ async function latestGrams(
     });
     const isCurrent = latest !== undefined && apart(readings, latest).length === 0;
     if (isCurrent || Date.now() > deadline) return latest;
-    if (readings.every(({ state }) => state.gram === null)) return latest;
+    if (readings.every(({ state }) => state.sums === null)) return latest;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

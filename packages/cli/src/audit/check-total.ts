@@ -1,7 +1,7 @@
 /** Is what the aggregator published the sum of the partial grams that the shards hold? */
 import { float64s, type GramsEvent, sides } from '@freshet/events';
 import { type Check, Findings } from './check.ts';
-import { addInto, relativeError } from './packed-gram.ts';
+import { addInto, gramOf, packedLength, relativeError } from './packed-gram.ts';
 import { GRAM_TOLERANCE, nameOf } from './shard-checks.ts';
 import type { ShardReading } from './shard-reading.ts';
 
@@ -11,7 +11,7 @@ export function apart(readings: readonly ShardReading[], grams: GramsEvent): str
     const { epoch, sequence } = state.facts;
     const part = grams.parts.find(({ side, shard }) => side === id.side && shard === id.shard);
     if (part === undefined) {
-      return state.gram === null ? [] : [`${nameOf(id)} is not in the published sum`];
+      return state.sums === null ? [] : [`${nameOf(id)} is not in the published sum`];
     }
     // A take-over publishes the part again under its own epoch, with the sequence it found.
     const isSame = part.sequence === sequence && [epoch, state.fence].includes(part.epoch);
@@ -30,7 +30,7 @@ export function checkTotal(
   const findings = new Findings();
   const name = 'total';
   if (grams === undefined) {
-    const isEmpty = readings.every(({ state }) => state.gram === null);
+    const isEmpty = readings.every(({ state }) => state.sums === null);
     if (!isEmpty) findings.unsettled('nothing is published on grams: is the aggregator running?');
     return findings.check(name, 'no published sum');
   }
@@ -40,9 +40,10 @@ export function checkTotal(
   if (early.status !== 'ok') return early;
   let worst = 0;
   for (const side of sides) {
-    const expected = new Float64Array(1 + k + (k * (k + 1)) / 2);
+    const expected = new Float64Array(packedLength(k));
     for (const { id, state } of readings) {
-      if (id.side === side && state.gram !== null) addInto(expected, float64s(state.gram));
+      const gram = gramOf(state, k);
+      if (id.side === side && gram !== undefined) addInto(expected, gram);
     }
     const error = relativeError(float64s(grams[side]), expected);
     worst = Math.max(worst, error);

@@ -9,7 +9,8 @@ const vector = Float32Array.of(1, 2);
 const forwarded = (partition: number, ...places: [offset: number, ordinal: number][]) => {
   const pack = new ItemRatingPack();
   for (const [sourceOffset, ordinal] of places) {
-    pack.add({ item: 'tea', value: null, old: 3, time: 1, sourceOffset, ordinal, vector });
+    const rating = { item: 'tea', value: null, old: 3, byNewcomer: false, userBias: 0, vector };
+    pack.add({ ...rating, time: 1, sourceOffset, ordinal });
   }
   const value = itemRatingsCodec.encode({
     sourceShard: 3,

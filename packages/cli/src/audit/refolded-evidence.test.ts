@@ -23,7 +23,8 @@ function recordOf(sent: readonly Sent[]): CheckedItemRatings {
   const pack = new ItemRatingPack();
   for (const { item, value, old = null, offset, vector = [1, offset] } of sent) {
     const place = { sourceOffset: offset, ordinal: 0 };
-    pack.add({ item, value, old, time: 1, ...place, vector: Float32Array.from(vector) });
+    const by = { byNewcomer: false, userBias: 0, vector: Float32Array.from(vector) };
+    pack.add({ item, value, old, time: 1, ...place, ...by });
   }
   const life = sent[0]?.life ?? 3;
   const { bytes: entries } = pack;
@@ -43,7 +44,7 @@ function readingOf(
   bodies: Record<string, Uint8Array>,
   { position = 9, ...facts }: Partial<ShardFacts> & { position?: number } = {},
 ): ShardReading {
-  const head = { position, fence: 1, commit: 'c', gram: null, outbox: null };
+  const head = { position, fence: 1, commit: 'c', sums: null, outbox: null };
   return {
     id: { side: 'item', shard: 0 },
     state: { ...head, facts: { ...NO_FACTS, ...facts } },

@@ -1,10 +1,10 @@
 /** Does what a shard holds fit itself: vectors, gram, rows, counts, place in the log, outbox? */
-import { float64s, shardOf } from '@freshet/events';
+import { shardOf } from '@freshet/events';
 import { type SourcePartition, sourceName } from '@freshet/session';
 import { decodeRow, type ShardId } from '@freshet/store';
 import { decodeOutbox, type LogRange } from '@freshet/stream';
 import { type Check, Findings } from './check.ts';
-import { packedGram, relativeError } from './packed-gram.ts';
+import { gramOf, packedGram, relativeError } from './packed-gram.ts';
 import type { ShardReading } from './shard-reading.ts';
 
 /** Rounding of a sum of many float64 products stays far below; a lost or doubled vector does not. */
@@ -20,14 +20,14 @@ export function checkVectors(readings: readonly ShardReading[], k: number): Chec
   const findings = new Findings();
   let count = 0;
   for (const { id, vectors } of readings) {
-    for (const [owner, { vector, trend }] of vectors) {
+    for (const [owner, { vector, figures }] of vectors) {
       count++;
       const where = `${nameOf(id)}, ${id.side} ${JSON.stringify(owner)}`;
       if (vector.length !== 0 && vector.length !== k) {
         findings.violation(`${where}: ${vector.length} factors where the model has ${k}`);
       }
       if (!vector.every(Number.isFinite)) findings.violation(`${where}: a factor is not finite`);
-      if (Number.isNaN(trend)) findings.violation(`${where}: its popularity is not a number`);
+      if (figures.some(Number.isNaN)) findings.violation(`${where}: a figure is not a number`);
     }
   }
   return findings.check('vectors', `${count} vectors of ${readings.length} shards are finite`);
@@ -43,9 +43,11 @@ export function checkGrams(readings: readonly ShardReading[], k: number): Check 
       continue;
     }
     count++;
-    const held = [...vectors.values()].map(({ vector }) => vector).filter((v) => v.length > 0);
+    const held = [...vectors.values()]
+      .filter(({ vector }) => vector.length > 0)
+      .map(({ vector, figures }) => ({ vector, weight: figures[0] ?? 1 }));
     const expected = packedGram(held, k);
-    const stored = state.gram === null ? new Float64Array(expected.length) : float64s(state.gram);
+    const stored = gramOf(state, k) ?? new Float64Array(expected.length);
     const error = relativeError(stored, expected);
     worst = Math.max(worst, error);
     if (!(error <= GRAM_TOLERANCE)) {

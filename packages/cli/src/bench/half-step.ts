@@ -1,7 +1,15 @@
 /** How much faster is a half-step in WebAssembly than its TypeScript twin, over a row of 256? */
 
 import { type Kernels, referenceKernels, wasmKernels } from '@freshet/kernels';
-import { defaultModel, emptyRow, Gram, type Grams, HalfStep, Random } from '@freshet/model';
+import {
+  defaultModel,
+  emptyRow,
+  firstTheta,
+  Gram,
+  type Grams,
+  HalfStep,
+  Random,
+} from '@freshet/model';
 
 const ROW_LENGTH = 256;
 const NEIGHBOURS = 4_000;
@@ -34,7 +42,8 @@ function fixture(kernels: Kernels, k: number): () => void {
   const random = new Random(SEED);
   const settings = { ...defaultModel, factorCount: k };
   const others = kernels.table(k);
-  const grams: Grams = { user: Gram.zero(k), item: Gram.zero(k), ratings: NEIGHBOURS * 100 };
+  const counts = { ratings: NEIGHBOURS * 100, values: NEIGHBOURS * 350, clock: 0 };
+  const grams: Grams = { user: Gram.zero(k), item: Gram.zero(k), ...counts, theta: firstTheta() };
   const draw = () => Float32Array.from({ length: k }, () => random.normal() / Math.sqrt(k));
   for (let i = 0; i < NEIGHBOURS; i++) {
     const vector = draw();

@@ -10,7 +10,7 @@ import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '@freshet/config';
 import { sides } from '@freshet/events';
-import { Gram } from '@freshet/model';
+import { ShardSums } from '@freshet/model';
 import type { Figure } from './command.ts';
 import { benchRatings } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
@@ -66,8 +66,8 @@ async function tellStore(figure: Figure, system: BenchSystem, ratings: number): 
   const counts = { user: 0, item: 0 };
   for (const side of sides) {
     for (let shard = 0; shard < SHARDS; shard++) {
-      const { gram } = await system.session.store.inspect({ side, shard });
-      if (gram !== null) counts[side] += Gram.fromBytes(gram, FACTOR_COUNT).count;
+      const { sums } = await system.session.store.inspect({ side, shard });
+      if (sums !== null) counts[side] += ShardSums.fromBytes(side, sums, FACTOR_COUNT).gram.count;
     }
   }
   const evidence = await redisBytes(url, 'default:{i:*}:body:*');

@@ -1,7 +1,7 @@
 /**
- * What do the live quality figures cost, and are they right? A replay with the meter before every update:
- * its time as a share of the updates' own, and its figures against the experiments' protocol, which asks
- * about every rating and compares with every item. Generated ratings, or a file: `--ratings FILE`.
+ * What do the live quality figures cost, and are they right? A replay with the meter before every update: its
+ * time as a share of the updates' own, and its figures against the experiments' protocol, which compares
+ * with every item. Generated ratings, or a file: `--ratings FILE`.
  */
 import { readSettings } from '@freshet/config';
 import {
@@ -15,14 +15,7 @@ import {
   usualBlocks,
 } from '@freshet/experiments';
 import { wasmKernels } from '@freshet/kernels';
-import {
-  addToTrend,
-  defaultModel,
-  factorize,
-  handOver,
-  NO_TREND,
-  OnlineModel,
-} from '@freshet/model';
+import { Comparison, defaultModel, factorize, handOver, OnlineModel } from '@freshet/model';
 import { type ItemCatalogue, type PrequentialFigures, PrequentialMeter } from '@freshet/quality';
 
 type Figure = (name: string, value: number, unit: string) => void;
@@ -67,42 +60,43 @@ async function worldFigures(figure: Figure, world: World): Promise<void> {
   const { suffix, test, training } = world;
   const show = (name: string, value: number, unit: string) =>
     figure(`quality_${name}${suffix}`, value, unit);
-  // First the one with the most questions: a live updater has long been compiled.
+  // First the one with the most searches: a live updater has long been compiled.
   const every = replay(world, 1, 'count');
-  const live = replay(world, readSettings({}).QUALITY_SAMPLE, 'count');
-  const trend = replay(world, 1, 'trend');
+  const live = replay(world, readSettings({}).QUALITY_SAMPLE, 'trend');
   const exact = await protocol(world, { kind: 'model', settings: defaultModel, ...training });
   const popularity = await protocol(world, { kind: 'popularity' });
 
-  show('cost_ratio', live.meterMs / live.updateMs, 'of update time');
-  show('ask_us', (1_000 * live.meterMs) / live.aucs.length, 'µs a rating asked about');
+  show('cost_ratio', (live.compareMs + live.searchMs) / live.updateMs, 'of update time');
+  show('compare_us', (1_000 * live.compareMs) / live.aucs.length, 'µs a rating compared');
+  show('search_us', (1_000 * live.searchMs) / live.due, 'µs a rating due to be looked up');
   show('update_us', (1_000 * live.updateMs) / test, 'µs a rating learnt');
-  const { aucServed = Number.NaN } = exact;
-  show('bias', live.figures.all.auc.model - aucServed, 'AUC, live less exact');
-  const spread = deviation(every.aucs);
-  show('bias_error', spread / Math.sqrt(live.aucs.length), 'AUC, standard error of it');
-  show('bias_every', every.figures.all.auc.model - aucServed, 'AUC, every rating asked about');
-  show('answer_deviation', spread, 'AUC of one rating');
-  for (const [name, { figures }] of Object.entries({ live, every })) {
-    const { all, cold, new: fresh } = figures;
-    const beside = (of: string, value: number, truth: number | undefined) =>
-      show(`${name}_${of}`, value, `beside ${truth?.toFixed(4)}`);
-    beside('auc', all.auc.model, exact.aucServed);
-    beside('auc_cold', cold.auc.model, exact.aucCold);
-    beside('auc_new', fresh.auc.model, exact.aucNew);
-    beside('hits', all.hits.model, exact.hitRate10);
-    beside('popularity_auc', all.auc.popularity, popularity.aucServed);
-    beside('popularity_hits', all.hits.popularity, popularity.hitRate10);
-  }
-  show('trend_auc', trend.figures.all.auc.popularity, 'popularity of half-life 7 days');
-  show('trend_hits', trend.figures.all.hits.popularity, 'popularity of half-life 7 days');
+  const { all, cold, new: fresh } = every.figures;
+  show('bias', all.auc.model - (exact.aucServed ?? Number.NaN), 'AUC, live less exact');
+  show('bias_error', live.error, 'AUC, standard error of it');
+  show('answer_deviation', deviation(live.aucs), 'AUC of one rating');
+  const beside = (name: string, value: number, truth: number | undefined) =>
+    show(name, value, `beside ${truth?.toFixed(4)}`);
+  beside('auc', all.auc.model, exact.aucServed);
+  beside('auc_cold', cold.auc.model, exact.aucCold);
+  beside('auc_new', fresh.auc.model, exact.aucNew);
+  beside('popularity_auc', all.auc.popularity, popularity.aucServed);
+  beside('hits', all.hits.model, exact.hitRate10);
+  beside('live_hits', live.figures.all.hits.model, exact.hitRate10);
+  beside('popularity_hits', all.hits.popularity, popularity.hitRate10);
+  const decayed = 'popularity that halves in two catalogues of ratings';
+  show('trend_auc', live.figures.all.auc.popularity, decayed);
 }
 
 interface Replay {
   readonly figures: PrequentialFigures;
-  /** Of each rating asked about. */
+  /** Of each rating that was compared. */
   readonly aucs: readonly number[];
-  readonly meterMs: number;
+  /** Standard error of their mean, as far as it comes from who was drawn. */
+  readonly error: number;
+  /** Ratings due to be looked up among all items. */
+  readonly due: number;
+  readonly compareMs: number;
+  readonly searchMs: number;
   readonly updateMs: number;
 }
 
@@ -112,37 +106,53 @@ function replay(world: World, sample: number, popularity: 'count' | 'trend'): Re
   const model = new OnlineModel(defaultModel, kernels);
   const { factorCount } = defaultModel;
   const meter = new PrequentialMeter({ kernels, factorCount, sample, window: test });
+  const comparison = new Comparison(kernels, defaultModel);
   const items = new ModelCatalogue(model, popularity);
   const rating = (row: number) =>
     [table.users[table.user[row] ?? 0] ?? '', table.items[table.item[row] ?? 0] ?? ''] as const;
   for (let row = 0; row < train; row++) {
     const [user, item] = rating(row);
-    model.record(user, item, table.value[row] ?? 0, table.time[row] ?? 0);
-    items.rated(item, table.time[row] ?? 0);
+    model.rate(user, item, table.value[row] ?? 0, table.time[row] ?? 0);
   }
   factorize(model, { ...world.training, seed: MODEL_SEED });
   handOver(model);
   const aucs: number[] = [];
-  let [sum, meterMs, asideMs] = [0, 0, 0];
+  const answers = { sum: 0, variance: 0, due: 0 };
+  const ms = { compare: 0, search: 0, aside: 0 };
+  const reading = cpuMsOfReading();
   const start = cpuMs();
   for (let row = train; row < train + test; row++) {
     const [user, item] = rating(row);
-    if (!model.hasRated(user, item) && meter.isDue(row)) {
+    if (!model.hasRated(user, item)) {
       const before = cpuMs();
-      const question = { offset: row, ...questionOf(model, user, item) };
-      const asking = cpuMs();
-      meter.ask(question, items, model.grams);
-      const asked = cpuMs();
+      const { slot, vector, rated, isRated } = questionOf(model, user, item);
+      // The model draws it once more to learn from it: a shard has one for both.
+      const asked = { vector, row: { length: rated.length, isRated } };
+      comparison.draw(asked, slot, items, model.grams, row);
+      const from = cpuMs();
+      meter.compare(comparison, items);
+      const compared = cpuMs();
+      ms.compare += compared - from - reading;
+      if (meter.isDue(row)) {
+        answers.due++;
+        meter.search({ offset: row, slot, vector, rated }, items, model.grams);
+        ms.search += cpuMs() - compared - reading;
+      }
       const { events, auc } = meter.figures().all;
-      if (events > aucs.length) aucs.push(auc.model * events - sum);
-      sum = auc.model * events;
-      meterMs += asked - asking;
-      asideMs += cpuMs() - before;
+      if (events > aucs.length) {
+        const answer = auc.model * events - answers.sum;
+        aucs.push(answer);
+        answers.variance += (answer * (1 - answer)) / Math.max(1, comparison.length - 2);
+      }
+      answers.sum = auc.model * events;
+      ms.aside += cpuMs() - before;
     }
     model.rate(user, item, table.value[row] ?? 0, table.time[row] ?? 0);
-    items.rated(item, table.time[row] ?? 0);
   }
-  return { figures: meter.figures(), aucs, meterMs, updateMs: cpuMs() - start - asideMs };
+  const updateMs = cpuMs() - start - ms.aside;
+  const error = Math.sqrt(answers.variance) / aucs.length;
+  const times = { compareMs: ms.compare, searchMs: ms.search, updateMs };
+  return { figures: meter.figures(), aucs, error, due: answers.due, ...times };
 }
 
 /** Processor time: on a shared machine the clock tells more of the neighbours. */
@@ -151,38 +161,44 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
+/** What it takes to read the processor time: about as much as to compare. */
+function cpuMsOfReading(): number {
+  const readings = 100_000;
+  const from = cpuMs();
+  for (let reading = 0; reading < readings; reading++) cpuMs();
+  return (cpuMs() - from) / readings;
+}
+
 /** What a shard has at hand; here it must be copied, which is not the meter's time. */
 function questionOf(model: OnlineModel, user: string, item: string) {
   const owner = model.users.slotOf(user);
   const length = owner === undefined ? 0 : model.rows.length(owner);
   const slots = Uint32Array.from({ length }, (_, at) => model.rows.slotAt(owner ?? 0, at));
   const vector = owner === undefined ? undefined : model.vectorOf(user);
-  return { slot: model.items.slotOf(item) ?? -1, vector, rated: { slots, length } };
+  const isRated = (slot: number) => owner !== undefined && model.rows.find(owner, slot) >= 0;
+  return { slot: model.items.slotOf(item) ?? -1, vector, rated: { slots, length }, isRated };
 }
 
 class ModelCatalogue implements ItemCatalogue {
   readonly table;
+  readonly features;
   readonly #model: OnlineModel;
-  readonly #add: (before: number, time: number) => number;
-  readonly #popularity: number[] = [];
 
   constructor(model: OnlineModel, popularity: 'count' | 'trend') {
+    const { features } = model;
     this.#model = model;
     this.table = model.items.vectors;
-    this.#add = popularity === 'trend' ? addToTrend : (before) => Math.max(0, before) + 1;
-  }
-
-  rated(item: string, time: number): void {
-    const slot = this.#model.items.slotOf(item) ?? 0;
-    this.#popularity[slot] = this.#add(this.trendAt(slot), time);
+    this.features = {
+      read: (slot: number, out: Float32Array | Float64Array, at: number) =>
+        features.read(slot, out, at),
+      weighted: (weights: ArrayLike<number>, slot: number) => features.weighted(weights, slot),
+      popularityAt: (slot: number) =>
+        popularity === 'trend' ? features.popularityAt(slot) : features.statisticsAt(slot).count,
+    };
   }
 
   isPresent(slot: number): boolean {
     return this.#model.items.idOf(slot) !== undefined;
-  }
-
-  trendAt(slot: number): number {
-    return this.#popularity[slot] ?? NO_TREND;
   }
 }
 

@@ -75,9 +75,38 @@ describe('freshet evaluate', patience, () => {
     expect(answer.auc_served).toBeGreaterThan(0.5);
     expect(answer.rows.map((row) => row.label)).toEqual([
       'Freshet default',
-      'popularity',
-      'popularity, half-life',
+      'best popularity',
+      'SGD, 10 uniform negatives',
     ]);
+  });
+
+  it('tells what each part of the model is worth', async () => {
+    const { code, out } = await run(
+      'dynamic --ratings {}/world.dat --train 1000 --test 200 --k 4 --passes 2 --ablate',
+    );
+    expect(code).toBe(0);
+    expect(out).toContain('What each part is worth');
+    expect(out).toMatch(/\nno recency +[+−]0\.\d{4}/);
+    expect(out).toMatch(/\nfixed shrinkage +[+−]0\.\d{4}/);
+  });
+
+  it('shuffles ratings of equal time, by the seed', async () => {
+    const line =
+      'dynamic --ratings {}/ties.dat --train 2000 --test 500 --k 4 --baselines none --json';
+    const world = await readFile(join(folder, 'world.dat'), 'utf8');
+    // Cut to half-days: many ratings then have the same time.
+    const ties = world.replaceAll(/\d+$/gm, (seconds) => String(Math.floor(+seconds / 43_200)));
+    await file('ties.dat', ties);
+    const auc = async (option: string) =>
+      (JSON.parse((await run(`${line}${option}`)).out) as { auc_served: number }).auc_served;
+    const [plain, first, again, second] = [
+      await auc(''),
+      await auc(' --shuffle-ties 1'),
+      await auc(' --shuffle-ties 1'),
+      await auc(' --shuffle-ties 2'),
+    ];
+    expect(again).toBe(first);
+    expect(new Set([plain, first, second]).size).toBe(3);
   });
 
   it('prints the static table and writes the page', async () => {
@@ -95,8 +124,8 @@ describe('freshet evaluate', patience, () => {
       'static --ratings {}/world.dat --users 20 --runs 1 --passes 3 --grid small --loss sl --baselines popularity --grid-file {}/grid.jsonl --json';
     const first = await run(line);
     const kept = await readFile(join(folder, 'grid.jsonl'), 'utf8');
-    // Two rows with two settings each on one validation set, then four rows on the test set.
-    expect(kept.trim().split('\n')).toHaveLength(8);
+    // Two rows with two settings each on one validation set, then six rows on the test set.
+    expect(kept.trim().split('\n')).toHaveLength(10);
     const second = await run(line);
     expect(await readFile(join(folder, 'grid.jsonl'), 'utf8')).toBe(kept);
     const rows = ({ out }: Printed) => (JSON.parse(out) as { rows: unknown }).rows;

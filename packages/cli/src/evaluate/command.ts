@@ -89,7 +89,8 @@ async function load(request: Request, line: ProgressLine): Promise<RatingTable> 
     onMalformed: (number, reason) =>
       process.stderr.write(`${path}, line ${number}: ${reason}; skipped\n`),
   });
-  const table = await loadTable(batches);
+  const { shuffleTies } = request;
+  const table = await loadTable(batches, { ...(shuffleTies !== undefined && { shuffleTies }) });
   line.clear();
   if (!table.timed && table.user.length > 0) {
     process.stderr.write(`${path} has no times: its lines are taken to be in order\n`);

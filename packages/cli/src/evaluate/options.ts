@@ -62,6 +62,14 @@ export const options = {
     value: 'FILE',
     about: 'every finished task is kept there; starting again goes on from it',
   },
+  ablate: {
+    about: 'a row for each part of the default model undone alone: what it is worth on this log',
+    only: ['dynamic'],
+  },
+  'shuffle-ties': {
+    value: 'SEED',
+    about: 'ratings of equal time in a random order before anything else, not in that of the file',
+  },
   model: { value: 'LIST', about: 'paper, default, or both [default; static: both]' },
   loss: {
     value: 'LIST',
@@ -86,18 +94,22 @@ export const options = {
   passes: {
     value: 'N',
     about:
-      'most passes over the training ratings [15; static 20]; ' +
+      'most passes over the training ratings [12; paper 15; static 20]; ' +
       '0 streams them one by one into an empty model',
   },
   tolerance: {
     value: 'X',
-    about: 'stop when a pass lowers the objective by less than this share [0.001; static 0.0005]',
+    about:
+      'stop when a pass lowers the objective by less than this share ' +
+      '[0; paper 0.001; static 0.0005]',
   },
   delays: { value: 'LIST', about: 'ratings behind [0,1,5,10,50,100,500,1000]', only: ['delay'] },
   baselines: {
     value: 'LIST',
     about:
-      'none, all, or of popularity, recent, item-mean, sgd, sgd-negatives, random; ' +
+      'none, all, or of popularity (its half-life chosen on the block before), popularity-plain, ' +
+      'popularity-0.05m to -20m, item-mean, sgd, sgd-negatives, random ' +
+      '[dynamic popularity,sgd-negatives]; ' +
       'static also mult-nmf, mult-nmf-all, als',
     only: ['static', 'dynamic'],
   },
@@ -141,6 +153,7 @@ ${rows.join('\n')}
 
 Examples
   freshet evaluate dynamic --ratings ratings.dat --train 600000 --test 100000
+  freshet evaluate dynamic --ratings ratings.dat --ablate
   freshet evaluate dynamic --ratings ratings.dat --model paper --loss sl,al,gkl --rho 1,0
   freshet evaluate static --ratings ratings.dat --grid small --runs 3 --report static.html
   freshet evaluate delay --ratings ratings.csv.gz --curve curve.json --json

@@ -3,6 +3,7 @@
  * in: sections to print or draw, fields for JSON, and for a delay run the curve.
  */
 import {
+  ablationSection,
   type DynamicRow,
   delaySection,
   dynamicPlan,
@@ -23,7 +24,7 @@ import {
 import { type LagCurve, lagCurve } from '@freshet/quality';
 import type { Protocol } from './options.ts';
 import type { Request } from './request.ts';
-import { dynamicRows, modelRows, staticRows } from './rows.ts';
+import { ablatedRows, dynamicRows, modelRows, staticRows } from './rows.ts';
 
 export interface Outcome {
   readonly sections: readonly Section[];
@@ -90,13 +91,17 @@ async function runDynamic(request: Request, runner: Runner): Promise<Outcome> {
   const { runs, seed, grid } = request;
   const { train, test } = blocksOf(request, runner);
   const plan = dynamicPlan(runner.table, { train, test, runs, seed });
-  const { rows, tried } = await measure(dynamicRows(request), plan, runner);
+  const asked = request.ablate ? ablatedRows(request, runner.table, train) : dynamicRows(request);
+  const { rows, tried } = await measure(asked, plan, runner);
   const summaries = rows.map((row) => ({
     ...summarize(row, dynamicFigures),
     blocks: blocksOfRow(row),
   }));
   return {
-    sections: [dynamicSection(rows, train, test, tried)],
+    sections: [
+      ...(request.ablate ? [ablationSection(rows)] : []),
+      dynamicSection(rows, train, test, tried),
+    ],
     // The first row's figures stand at the top too: for a single model one need not look further.
     json: { train, test, runs, seed, grid, ...summaries[0], rows: summaries, tried },
   };
@@ -127,7 +132,7 @@ const usualValues = {
 } as const;
 
 async function runParameters(request: Request, runner: Runner): Promise<Outcome> {
-  const { seed, passes, tolerance } = request;
+  const { seed } = request;
   const { train, test } = blocksOf(request, runner);
   const values = {
     k: request.ks.length > 1 ? request.ks : usualValues.k,
@@ -144,10 +149,10 @@ async function runParameters(request: Request, runner: Runner): Promise<Outcome>
   for (const { label, settings } of rows) {
     const [method] = settings;
     if (method === undefined || runner.interrupted) continue;
-    const training = { passes, tolerance };
+    const { passes, tolerance } = method;
     const points = await measureParameters(runner, {
       settings: method.settings,
-      training,
+      training: { passes, tolerance },
       train,
       test,
       seed,

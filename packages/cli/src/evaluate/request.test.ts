@@ -19,7 +19,8 @@ describe('the command line of freshet evaluate', () => {
       grid: 'none',
       models: ['default'],
       losses: ['squared'],
-      passes: 15,
+      ablate: false,
+      shuffleTies: undefined,
     });
     expect(request('static --ratings r.dat')).toMatchObject({
       users: 1_000,
@@ -62,6 +63,8 @@ describe('the command line of freshet evaluate', () => {
     ['dynamic --ratings r --items users', '--items must be one of evidence, rows'],
     ['dynamic --ratings r --grid huge', '--grid must be one of none, small, paper'],
     ['dynamic --ratings r --columns who=1', '--columns must be like'],
+    ['static --ratings r --ablate', '--ablate means nothing to static'],
+    ['dynamic --ratings r --shuffle-ties x', '--shuffle-ties must be a number'],
     ['dynamic --ratings r --delays 5', '--delays means nothing to dynamic'],
     ['static --ratings r --train 5', '--train means nothing to static'],
     ['dynamic --ratings r --frobnicate', 'frobnicate'],
@@ -95,13 +98,28 @@ describe('the rows asked for', () => {
       'AL without prior',
       'GKL with prior',
       'GKL without prior',
-      'Freshet default',
+      'Freshet, for what comes next',
+      'Freshet, for liking',
+      'Freshet, expected value',
       'Mult-NMF',
       'Mult-NMF, all cells',
       'ALS-UV',
       'popularity',
       'damped item mean',
     ]);
+  });
+
+  it('learn from the training ratings for as long as is usual for the model and the protocol', () => {
+    const training = (line: string) =>
+      [...dynamicRows(request(`dynamic --ratings r --baselines none ${line}`))].map((row) => {
+        const [method] = row.settings;
+        return method?.kind === 'model' ? [method.passes, method.tolerance] : [];
+      });
+    expect(training('--model default,paper')).toEqual([
+      [12, 0],
+      [15, 0.001],
+    ]);
+    expect(training('--passes 3 --tolerance 0.1')).toEqual([[3, 0.1]]);
   });
 
   it('have two settings each in the small grid and the paper’s counts in the full one', () => {
@@ -148,7 +166,7 @@ describe('the rows asked for', () => {
 
   it('refuse a baseline nobody knows', () => {
     expect(() => dynamicRows(request('dynamic --ratings r --baselines als'))).toThrow(WrongUsage);
-    expect(labels(dynamicRows(request('dynamic --ratings r --baselines all')))).toHaveLength(7);
+    expect(labels(dynamicRows(request('dynamic --ratings r --baselines all')))).toHaveLength(16);
   });
 });
 

@@ -34,8 +34,11 @@ export interface Request {
   readonly lambdas: readonly number[];
   /** Settings given once for every row. */
   readonly fixed: Partial<ModelSettings>;
-  readonly passes: number;
-  readonly tolerance: number;
+  /** Undefined: what is usual for the model and the protocol. */
+  readonly passes: number | undefined;
+  readonly tolerance: number | undefined;
+  readonly ablate: boolean;
+  readonly shuffleTies: number | undefined;
   readonly delays: readonly number[];
   /** Undefined: what is usual for the protocol. */
   readonly baselines: readonly string[] | undefined;
@@ -103,8 +106,10 @@ export function readRequest(args: readonly string[]): Request | undefined {
       ...(priorValue !== undefined && { priorValue }),
       ...(items !== undefined && { items }),
     },
-    passes: given.count('passes', 0) ?? (isStatic ? 20 : 15),
-    tolerance: given.numbers('tolerance', 0, false)[0] ?? (isStatic ? 0.0005 : 0.001),
+    passes: given.count('passes', 0),
+    tolerance: given.numbers('tolerance', 0, false)[0],
+    ablate: values.ablate === true,
+    shuffleTies: given.count('shuffle-ties', 0),
     delays: given.present('delays') ? given.numbers('delays', 0, true) : usualDelays,
     baselines: given.text('baselines')?.split(','),
     curve: given.text('curve'),

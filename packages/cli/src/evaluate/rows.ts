@@ -2,18 +2,38 @@
  * Which rows does this request put into its table? Models by loss and prior, then the baselines.
  */
 import {
+  ablationRows,
   defaultRow,
+  expectedValueRow,
   lossLabels,
   paperRow,
+  type RatingTable,
   type Row,
   type StreamingMethod,
   staticBaselines,
+  staticModelRows,
   streamingBaselines,
+  type Training,
 } from '@freshet/experiments';
 import { defaultModel, type LossName, type ModelSettings } from '@freshet/model';
-import { type Request, WrongUsage } from './request.ts';
+import { type ModelName, type Request, WrongUsage } from './request.ts';
 
 type ModelRow = Row<Extract<StreamingMethod, { kind: 'model' }>>;
+
+/** Until what is learnt no longer changes the figures. */
+const usualTraining: Record<'static' | 'stream', Record<ModelName, Training>> = {
+  static: {
+    paper: { passes: 20, tolerance: 0.0005 },
+    default: { passes: 20, tolerance: 0.0005 },
+  },
+  stream: { paper: { passes: 15, tolerance: 0.001 }, default: { passes: 12, tolerance: 0 } },
+};
+
+function trainingOf(request: Request, model: ModelName): Training {
+  const usual = usualTraining[request.protocol === 'static' ? 'static' : 'stream'][model];
+  const { passes = usual.passes, tolerance = usual.tolerance } = request;
+  return { passes, tolerance };
+}
 
 export function modelRows(request: Request): ModelRow[] {
   return request.models.flatMap((model) =>
@@ -23,7 +43,7 @@ export function modelRows(request: Request): ModelRow[] {
 
 function paperRows(request: Request): ModelRow[] {
   const { grid, losses, rhos, fixed } = request;
-  const training = { passes: request.passes, tolerance: request.tolerance };
+  const training = trainingOf(request, 'paper');
   // Static compares with and without prior unless told which; a stream is asked for one at a time.
   const priors =
     rhos.length > 0 ? rhos : request.protocol === 'static' ? [undefined, 0] : [undefined];
@@ -40,11 +60,9 @@ function paperRows(request: Request): ModelRow[] {
 }
 
 function defaultRows(request: Request): ModelRow[] {
-  const training = { passes: request.passes, tolerance: request.tolerance };
+  const training = trainingOf(request, 'default');
   const rhos = request.rhos.length > 0 ? request.rhos : [defaultModel.rho];
-  // In a static table of all losses the default model is one row: its own loss.
-  const losses = request.protocol === 'static' ? [defaultModel.loss] : request.losses;
-  return losses.flatMap((loss) =>
+  return request.losses.flatMap((loss) =>
     rhos.map((rho) => {
       const row = defaultRow(training, { ...forLoss(request.fixed, loss), loss, rho });
       const marks = [
@@ -64,11 +82,21 @@ function forLoss(fixed: Partial<ModelSettings>, loss: LossName): Partial<ModelSe
 }
 
 const usualStatic = ['mult-nmf', 'mult-nmf-all', 'als', 'popularity', 'item-mean'];
-const usualDynamic = ['popularity', 'recent'];
+const usualDynamic = ['popularity', 'sgd-negatives'];
 
+/** The default model has its own loss here, whatever those of the paper's rows. */
 export function staticRows(request: Request): Row[] {
+  const { models, fixed } = request;
+  const rhos = request.rhos.length > 0 ? request.rhos : [defaultModel.rho];
+  const training = trainingOf(request, 'default');
+  const ownRows = rhos.flatMap((rho) =>
+    staticModelRows(training, { ...fixed, rho }).map((row) =>
+      rhos.length > 1 ? { ...row, label: `${row.label}, ρ=${rho}` } : row,
+    ),
+  );
   return [
-    ...modelRows(request),
+    ...(models.includes('paper') ? paperRows(request) : []),
+    ...(models.includes('default') ? [...ownRows, expectedValueRow] : []),
     ...pick(staticBaselines(request.grid), request.baselines ?? usualStatic),
   ];
 }
@@ -77,6 +105,22 @@ export function dynamicRows(request: Request): Row<StreamingMethod>[] {
   return [
     ...modelRows(request),
     ...pick(streamingBaselines(request.grid), request.baselines ?? usualDynamic),
+  ];
+}
+
+/** The default model, then with each of its parts undone. */
+export function ablatedRows(
+  request: Request,
+  table: RatingTable,
+  train: number,
+): Row<StreamingMethod>[] {
+  const [whole] = defaultRows({ ...request, losses: [defaultModel.loss], rhos: [] });
+  const training = trainingOf(request, 'default');
+  const rows = ablationRows(table, train, training, request.fixed);
+  return [
+    ...(whole ? [whole] : []),
+    ...rows,
+    ...pick(streamingBaselines(request.grid), request.baselines ?? ['none']),
   ];
 }
 

@@ -3,7 +3,7 @@
  * evidence in place of those there are. The ratings themselves stay: the stream goes on where it was.
  */
 import { type Side, shardOf, sides, topicName } from '@freshet/events';
-import { factorize, handOver, NO_TREND, OnlineModel, type Progress } from '@freshet/model';
+import { factorize, handOver, OnlineModel, type Progress } from '@freshet/model';
 import { type Session, updaterGroup } from '@freshet/session';
 import type { ShardId, ShardState, StoredVector } from '@freshet/store';
 import { groupMembers, Publisher } from '@freshet/stream';
@@ -30,6 +30,8 @@ export interface Factorized extends Progress {
   readonly items: number;
 }
 
+const NO_FIGURES = new Float64Array();
+
 interface TakenShard {
   readonly id: ShardId;
   readonly epoch: number;
@@ -51,6 +53,8 @@ export async function factorizeStore(options: StoreFactorization): Promise<Facto
       onProgress(`pass ${pass} of ${passes}, objective ${objective.toPrecision(5)}`, pass / passes),
   });
   handOver(model, (share) => onProgress('collecting the evidence of items', share));
+  // What was counted live goes on where it is, so that nothing seems to be of yesterday.
+  model.startClockAt(Math.max(...taken.map(({ state }) => state.facts.clock)));
   for (const [done, shard] of taken.entries()) {
     const { side, shard: number } = shard.id;
     onProgress(`writing ${side} shard ${number}`, done / taken.length);
@@ -145,6 +149,7 @@ async function writeTaken(
     epoch,
     state,
     factorCount: modelSettings.factorCount,
+    clock: id.side === 'item' ? model.grams.clock : 0,
     removed: id.side === 'item' ? without(stored, learnt) : new Map<string, StoredVector>(),
   };
   await publisher.publish([await writeShard(store, write, learnt)]);
@@ -163,7 +168,7 @@ function* learntEntities(
     const vector = new Float32Array(model.settings.factorCount);
     state.vectors.read(slot, vector);
     const before = stored.get(id);
-    const after = { vector, trend: before?.trend ?? NO_TREND };
+    const after = { vector, figures: side === 'item' ? model.figuresOf(slot) : NO_FIGURES };
     const body = side === 'item' ? model.evidenceOf(id)?.toBytes() : undefined;
     yield { id, before, after, ...(body === undefined ? {} : { body }) };
   }

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type FactorBatch, factorBatchCodec, topicName } from '@freshet/events';
-import { Gram } from '@freshet/model';
+import { type Gram, ShardSums, weightIn } from '@freshet/model';
 import type {
   BodyChange,
   Commit,
@@ -34,6 +34,8 @@ export interface ShardWrite {
   readonly factorCount: number;
   /** As it was taken over. */
   readonly state: ShardState;
+  /** By which items are counted from now on; 0 of users. */
+  readonly clock: number;
   /** What the store holds and nobody has rated. */
   readonly removed: ReadonlyMap<string, StoredVector>;
 }
@@ -48,33 +50,42 @@ export async function writeShard(
   entities: Iterable<LearntEntity>,
 ): Promise<OutRecord> {
   const { id, factorCount, state } = write;
-  const moving = state.gram ? Gram.fromBytes(state.gram, factorCount) : Gram.zero(factorCount);
-  // Of the vectors alone: what rounding has left in the stored one goes.
-  const whole = Gram.zero(factorCount);
-  let { facts } = state;
+  const { side } = id;
+  const stored = state.sums ? ShardSums.fromBytes(side, state.sums, factorCount) : undefined;
+  const moving = stored ?? ShardSums.zero(side, factorCount);
+  // Of the vectors alone: what rounding has left in the stored one goes. What users taught stays.
+  const whole = ShardSums.zero(side, factorCount);
+  if (stored?.lessons) whole.lessons?.include(stored.lessons);
+  let facts = { ...state.facts, clock: Math.max(state.facts.clock, write.clock) };
   let slice = new Slice([...write.removed.keys()]);
-  for (const { vector } of write.removed.values()) moving.move(present(vector), undefined);
-  const commit = async (gram: Gram, outbox: readonly OutRecord[]): Promise<void> => {
+  for (const removed of write.removed.values()) move(moving.gram, removed, undefined);
+  const commit = async (sums: ShardSums, outbox: readonly OutRecord[]): Promise<void> => {
     facts = { ...facts, epoch: write.epoch, sequence: facts.sequence + 1, factorized: at(state) };
-    await written(store, id, commitOf(write, slice, facts, gram, outbox));
+    await written(store, id, commitOf(write, slice, facts, sums, outbox));
     slice = new Slice();
   };
   for (const entity of entities) {
     if (slice.isFull) await commit(moving, []);
     slice.add(entity);
-    moving.move(present(entity.before?.vector), entity.after.vector);
-    whole.move(undefined, entity.after.vector);
+    move(moving.gram, entity.before, entity.after);
+    move(whole.gram, undefined, entity.after);
   }
   const reload = reloadOf(write, { ...facts, sequence: facts.sequence + 1, epoch: write.epoch });
   await commit(whole, [reload]);
   return reload;
 }
 
+function move(gram: Gram, before: StoredVector | undefined, after: StoredVector | undefined): void {
+  const weightOf = (stored: StoredVector | undefined) => (stored ? weightIn(stored.figures) : 1);
+  const weights = { before: weightOf(before), after: weightOf(after) };
+  gram.move(present(before?.vector), present(after?.vector), weights);
+}
+
 function commitOf(
   { epoch, state }: ShardWrite,
   { vectors, removed, bodies }: Slice,
   facts: ShardFacts,
-  gram: Gram,
+  sums: ShardSums,
   outbox: readonly OutRecord[],
 ): Commit {
   const position = at(state);
@@ -86,7 +97,7 @@ function commitOf(
     vectors,
     removed,
     bodies,
-    gram: gram.toBytes(),
+    sums: sums.toBytes(),
     outbox: encodeOutbox([...outbox]),
     facts,
   };
@@ -117,7 +128,7 @@ function reloadOf({ model, id, factorCount, state }: ShardWrite, facts: ShardFac
     factorCount,
     ids: [],
     vectors: new Float32Array(),
-    trends: new Float64Array(),
+    figures: new Float64Array(),
     deletes: [],
     produced: new Float64Array(),
     applied,

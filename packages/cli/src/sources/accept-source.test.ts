@@ -40,8 +40,8 @@ async function shardAt(position: number): Promise<MemoryStore> {
   const id = { side: 'user', shard: 1 } as const;
   await store.takeOver(id, 7);
   const nothing = { vectors: new Map(), removed: [], bodies: new Map() };
-  const [gram, outbox] = [new Uint8Array(8), new Uint8Array(3)];
-  const commit = { epoch: 7, id: 'a', from: 0, next: position, gram, outbox, facts };
+  const [sums, outbox] = [new Uint8Array(8), new Uint8Array(3)];
+  const commit = { epoch: 7, id: 'a', from: 0, next: position, sums, outbox, facts };
   await store.commit(id, { ...commit, ...nothing });
   return store;
 }
@@ -52,7 +52,7 @@ describe('a loss that is accepted', () => {
     await acceptSource(acceptingOn(store), recreated);
     const state = await store.inspect({ side: 'user', shard: 1 });
     expect(state).toMatchObject({ position: 3, fence: 8 });
-    expect([state.gram?.length, state.outbox?.length]).toEqual([8, 3]);
+    expect([state.sums?.length, state.outbox?.length]).toEqual([8, 3]);
     const acceptance = { at: at.toISOString(), kind: 'recreated', from: 40, next: 3 };
     expect(state.facts).toMatchObject({ sequence: 9, topicId: 'new', accepted: [acceptance] });
   });

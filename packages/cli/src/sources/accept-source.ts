@@ -5,7 +5,7 @@
  * what it sends from now on is told from what it sent before, and item shards do not take it for a repetition.
  */
 import { randomUUID } from 'node:crypto';
-import { Gram } from '@freshet/model';
+import { ShardSums } from '@freshet/model';
 import type { FactorStore, ShardFacts, ShardId } from '@freshet/store';
 import type { Publisher } from '@freshet/stream';
 import { CannotWork } from '../operator-command.ts';
@@ -56,7 +56,7 @@ async function acceptOfShard(
     vectors: new Map(),
     removed: [],
     bodies: new Map(),
-    gram: state.gram ?? Gram.zero(factorCount).toBytes(),
+    sums: state.sums ?? ShardSums.zero(id.side, factorCount).toBytes(),
     outbox: state.outbox ?? new Uint8Array(),
     facts: factsBehind(state.facts, source, { epoch, at: now() }),
   });

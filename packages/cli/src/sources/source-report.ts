@@ -92,7 +92,7 @@ async function readShardState(
   const topic = topicName(sourceTopic[side], model);
   const head = await store.head({ side, shard });
   const agreement = (await store.birth()) ?? { born: 0, rebuilt: 0 };
-  const log = await lookAtSource({ admin, model, topic, agreement }, { side, shard }, head);
+  const log = await lookAtSource({ admin, topic, agreement }, { side, shard }, head);
   const position = head.position ?? log.range.start;
   const claims = `the claims topic was created anew, below ${head.fence}`;
   const fault = (await claimsAreBehind(admin, model, head))

@@ -5,6 +5,7 @@
 import { shardOf, topicName, topics } from '@freshet/events';
 import { type CatalogueItem, generateCatalogue, generateRatings } from '@freshet/experiments';
 import type { OutRecord, Publisher, TopicAdmin } from '@freshet/stream';
+import { adasLikings, BACKLOG, world } from './ada.ts';
 
 export interface DemoOptions {
   readonly publisher: Publisher;
@@ -18,25 +19,27 @@ export interface DemoOptions {
   readonly tell: (line: string) => void;
 }
 
-const world = {
-  users: 125_000,
-  items: 300,
-  ratings: 5_000_000,
-  seed: 7,
-  concurrency: 200,
-} as const;
-/** Enough for the first list to make sense; sent at once when the topic is empty. */
-const BACKLOG = 40_000;
 const TICK_MS = 100;
 const ADA_MS = 3_000;
-const ADA_KEEPS_A_TASTE = 8;
 const SEEN_LIMIT_MS = 5_000;
 /** Longer than a scorer waits for a rating that it is to know of (AFTER_MS). */
 const ASK_LIMIT_MS = 2_000;
+const BACKLOG_SLICE = 2_000;
+/** A system that is not well must not keep the crowd waiting for good. */
+const CAUGHT_UP_LIMIT_MS = 10_000;
 const CLOSE_LIMIT_MS = 1_000;
 
 /** Generated ratings go here and nowhere else: any other topic is somebody's own. */
 export const DEMO_TOPIC = topics.ratings.name;
+
+type DemoRecord = OutRecord & { readonly partition: number; readonly key: string };
+
+/** A rating that was sent, and where it lies. */
+interface Sent {
+  readonly user: string;
+  /** For `after=`. */
+  readonly place: string;
+}
 
 interface Answer {
   readonly items: readonly { readonly item: string; readonly score: number }[];
@@ -48,13 +51,13 @@ export class Demo {
   readonly #bySlug: ReadonlyMap<string, CatalogueItem>;
   readonly #byId: ReadonlyMap<string, string>;
   #stopped = false;
-  #backlogSent = false;
+  /** Whether the backlog is learnt, or was before. */
+  #hasHistory = false;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: DemoOptions) {
     this.#options = options;
-    const { items, seed } = world;
-    this.#items = generateCatalogue({ items, seed }).map((item) => ({
+    this.#items = generateCatalogue(world).map((item) => ({
       ...item,
       slug: slugOf(item),
     }));
@@ -91,13 +94,13 @@ export class Demo {
     const ends = await admin.ends(DEMO_TOPIC);
     let skip = [...ends.values()].reduce((sum, end) => sum + end, 0);
     let due = skip === 0 ? BACKLOG : 0;
-    let pending: OutRecord[] = [];
+    let pending: DemoRecord[] = [];
     for (const { user, item, value } of generateRatings(world)) {
       if (skip-- > 0) continue;
       pending.push(this.#record(user, this.#byId.get(item) ?? item, value));
       while (pending.length >= due && !this.#stopped) {
-        await publisher.publish(pending);
-        this.#backlogSent = true;
+        if (this.#hasHistory) await publisher.publish(pending);
+        else await this.#beginWith(pending);
         due = Math.max(0, due - pending.length);
         pending = [];
         await pause(TICK_MS);
@@ -108,18 +111,51 @@ export class Demo {
     }
   }
 
+  async #beginWith(records: readonly DemoRecord[]): Promise<void> {
+    if (records.length === BACKLOG) {
+      this.#options.tell(`a crowd rates ${BACKLOG} times; ada begins when that is learnt`);
+    }
+    await this.#sendBacklog(records);
+    this.#hasHistory = true;
+  }
+
+  /**
+   * A slice at a time, the next when the one before is learnt: of what comes all at once, users and items would learn
+   * before they know anything of each other.
+   */
+  async #sendBacklog(records: readonly DemoRecord[]): Promise<void> {
+    for (let from = 0; from < records.length && !this.#stopped; from += BACKLOG_SLICE) {
+      const slice = records.slice(from, from + BACKLOG_SLICE);
+      // The last rating of each partition goes alone, because only then is its offset told.
+      const last = new Map(slice.map((record) => [record.partition, record]));
+      const { publisher } = this.#options;
+      await publisher.publish(slice.filter((record) => last.get(record.partition) !== record));
+      const sent = await Promise.all([...last.values()].map((record) => this.#append(record)));
+      await this.#caughtUp(sent);
+    }
+  }
+
+  /** Until ratings are applied there is no list that could follow anybody. */
+  async #caughtUp(sent: readonly Sent[]): Promise<void> {
+    const until = performance.now() + CAUGHT_UP_LIMIT_MS;
+    for (const { user, place } of sent) {
+      while (!this.#stopped && (await this.#ask(user, place)) === undefined) {
+        if (performance.now() > until) return;
+        await pause(TICK_MS);
+      }
+    }
+  }
+
   async #ada(): Promise<void> {
-    const { tell } = this.#options;
-    const favourites = [...new Set(this.#items.map(({ categories }) => categories[0] ?? ''))];
-    while (!this.#backlogSent && !this.#stopped) await pause(TICK_MS);
-    for (let turn = 0; !this.#stopped; turn++) {
-      const taste = favourites[Math.floor(turn / ADA_KEEPS_A_TASTE) % favourites.length] ?? '';
-      const likes = this.#items.filter(({ categories }) => categories[0] === taste);
-      const choice = likes[turn % likes.length];
-      if (choice === undefined) return;
-      const { milliseconds, items } = await this.#rateAndAsk('ada', choice.slug);
+    const { tell, publisher } = this.#options;
+    while (!this.#hasHistory && !this.#stopped) await pause(TICK_MS);
+    if (!this.#stopped) tell('ada rates a film every 3 s; after → her new list: watch it follow');
+    for (const { film, forgotten } of adasLikings(this.#items)) {
+      if (this.#stopped) return;
+      const { milliseconds, items } = await this.#rateAndAsk('ada', film.slug);
       const list = items.map(({ item }) => this.#show(item)).join(', ') || 'no answer yet';
-      tell(`ada liked ${this.#show(choice.slug)} → ${milliseconds} ms → ${list}`);
+      tell(`ada liked ${this.#show(film.slug)} → ${milliseconds} ms → ${list}`);
+      if (forgotten) await publisher.publish([this.#record('ada', forgotten.slug, null)]);
       for (let waited = 0; waited < ADA_MS && !this.#stopped; waited += TICK_MS)
         await pause(TICK_MS);
     }
@@ -128,10 +164,9 @@ export class Demo {
   /** Rates, then asks until the answer knows of the rating. */
   async #rateAndAsk(user: string, item: string) {
     const started = performance.now();
-    const record = this.#record(user, item, 5);
-    const offset = await this.#options.publisher.append(record);
+    const { place } = await this.#append(this.#record(user, item, 5));
     for (;;) {
-      const answer = await this.#ask(user, `${DEMO_TOPIC}/${record.partition}:${offset}`);
+      const answer = await this.#ask(user, place);
       const milliseconds = Math.round(performance.now() - started);
       if (answer !== undefined || this.#stopped || milliseconds > SEEN_LIMIT_MS) {
         return { milliseconds, items: answer?.items ?? [] };
@@ -153,7 +188,13 @@ export class Demo {
     }
   }
 
-  #record(user: string, item: string, value: number): OutRecord & { partition: number } {
+  async #append(record: DemoRecord): Promise<Sent> {
+    const offset = await this.#options.publisher.append(record);
+    return { user: record.key, place: `${DEMO_TOPIC}/${record.partition}:${offset}` };
+  }
+
+  /** A value of null takes the rating back. */
+  #record(user: string, item: string, value: number | null): DemoRecord {
     return {
       topic: DEMO_TOPIC,
       partition: shardOf(user, this.#options.partitions),

@@ -45,7 +45,7 @@ export async function startLocalSystem(options: LocalSystemOptions): Promise<voi
     });
   };
   const servers = await startServers({ folder, ports, steps, signal, spawned });
-  const environment = { ...demoModel(rate), ...ports.settings, ...servers };
+  const environment = { ...demoSettings(rate), ...ports.settings, ...servers };
   const supervisor = new Supervisor({
     folder,
     environment,
@@ -64,23 +64,9 @@ export async function startLocalSystem(options: LocalSystemOptions): Promise<voi
   tell(`ready after ${seconds} s; Ctrl-C stops everything`);
 }
 
-/**
- * The default model is made for millions of ratings, and a few of them hardly move a user. In the small
- * world of the demo they should, or there is nothing to watch. What the user has set stays.
- */
-function demoModel(rate: number): Record<string, string> {
-  const lively = {
-    RHO: '3',
-    USER_SHRINKAGE: '5',
-    ITEM_SHRINKAGE: '10',
-    RECENCY_WEIGHT: '20',
-    RECENCY_HALF_LIFE: '5',
-    RECENCY_RAMP: '0',
-    // At the pace of the demo every rating can be asked about.
-    QUALITY_SAMPLE: '1',
-  };
-  if (rate === 0) return {};
-  return Object.fromEntries(Object.entries(lively).filter(([name]) => !isGiven(name)));
+/** At the pace of the demo every rating can be asked about. What the user has set stays. */
+function demoSettings(rate: number): Record<string, string> {
+  return rate === 0 || isGiven('QUALITY_SAMPLE') ? {} : { QUALITY_SAMPLE: '1' };
 }
 
 /** A server is stopped with the rest; if it ends by itself, nothing can go on. */

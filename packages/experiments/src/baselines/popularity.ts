@@ -1,13 +1,16 @@
 /**
  * How far does one get by recommending what everybody rates? Counts, or counts of which half is
- * forgotten every so many ratings of the stream. The floor under every personal method.
+ * forgotten as the stream goes on. The floor under every personal method.
  */
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 
 export interface PopularityOptions {
   readonly items: number;
-  /** Ratings of the whole stream after which a count is worth half; Infinity forgets nothing. */
+  /**
+   * After so many ratings for each item known by then, a count is worth half: what is recent depends
+   * on how much there is to rate. Infinity forgets nothing.
+   */
   readonly halfLife?: number;
 }
 
@@ -16,25 +19,28 @@ const heaviest = 1e100;
 
 export class Popularity implements StreamingRecommender {
   readonly #weight: Float64Array;
-  readonly #growth: number;
+  readonly #halfLife: number;
+  #known = 0;
   /** Instead of shrinking every count at every rating, each rating weighs more than the last. */
   #now = 1;
 
   constructor({ items, halfLife = Number.POSITIVE_INFINITY }: PopularityOptions) {
     if (!(halfLife > 0)) throw new RangeError(`the half-life must be positive: ${halfLife}`);
     this.#weight = new Float64Array(items);
-    this.#growth = 2 ** (1 / halfLife);
+    this.#halfLife = halfLife;
   }
 
   fit(ratings: RatingColumns): void {
     this.#weight.fill(0);
     this.#now = 1;
+    this.#known = 0;
     for (let r = 0; r < ratings.item.length; r++) this.update(0, ratings.item[r]);
   }
 
   update(_user: number, item: number): void {
+    if (this.#weight[item] === 0) this.#known++;
     this.#weight[item] += this.#now;
-    this.#now *= this.#growth;
+    this.#now *= 2 ** (1 / (this.#halfLife * this.#known));
     if (this.#now < heaviest) return;
     for (let i = 0; i < this.#weight.length; i++) this.#weight[i] /= this.#now;
     this.#now = 1;

@@ -1,6 +1,6 @@
 /** A store as an updater would have left it, written straight into Redis: what a scorer starts from. */
 import { shardOf } from '@freshet/events';
-import { Gram } from '@freshet/model';
+import { figuresOf, hashId, NO_STATISTICS, ShardSums } from '@freshet/model';
 import { type Commit, encodeRow, type FactorStore, NO_FACTS } from '@freshet/store';
 
 export interface Entity {
@@ -21,17 +21,17 @@ export async function fillSide(
 ): Promise<void> {
   const positions = new Array<number>(partitions).fill(0);
   const pending = Array.from({ length: partitions }, (): Entity[] => []);
-  const grams = new Map<number, Gram>();
+  const parts = new Map<number, ShardSums>();
   for (let shard = 0; shard < partitions; shard++) await store.takeOver({ side, shard }, EPOCH);
   const flush = async (shard: number): Promise<void> => {
     const from = positions[shard] ?? 0;
     const batch = pending[shard] ?? [];
     positions[shard] = from + 1;
     pending[shard] = [];
-    const gram = grams.get(shard) ?? Gram.zero(batch[0]?.vector.length ?? 0);
-    grams.set(shard, gram);
-    for (const { vector } of batch) gram.move(undefined, vector);
-    await store.commit({ side, shard }, commitOf(batch, from, gram));
+    const sums = parts.get(shard) ?? ShardSums.zero(side, batch[0]?.vector.length ?? 0);
+    parts.set(shard, sums);
+    for (const { vector } of batch) sums.gram.move(undefined, vector);
+    await store.commit({ side, shard }, commitOf(side, batch, from, sums));
   };
   for (const entity of entities) {
     const shard = shardOf(entity.id, partitions);
@@ -41,17 +41,31 @@ export async function fillSide(
   for (let shard = 0; shard < partitions; shard++) await flush(shard);
 }
 
-function commitOf(batch: readonly Entity[], from: number, gram: Gram): Commit {
+/** As of an item that was rated now and then: popularity differs in what is learnt, not here. */
+export function someFigures(side: 'user' | 'item', id: string): Float64Array {
+  if (side === 'user') return new Float64Array();
+  const count = 1 + (hashId(id, 1) % 100) ** 2;
+  return figuresOf(1, { ...NO_STATISTICS, count, newcomers: count >> 4, fast: 0, slow: 3 });
+}
+
+function commitOf(
+  side: 'user' | 'item',
+  batch: readonly Entity[],
+  from: number,
+  sums: ShardSums,
+): Commit {
   const rated = batch.filter(({ row }) => row.length > 0);
   return {
     epoch: EPOCH,
     id: `fill ${from}`,
     from,
     next: from + 1,
-    vectors: new Map(batch.map(({ id, vector }) => [id, { vector, trend: 0 }])),
+    vectors: new Map(
+      batch.map(({ id, vector }) => [id, { vector, figures: someFigures(side, id) }]),
+    ),
     removed: [],
     bodies: new Map(rated.map(({ id, row }) => [id, { bytes: bytesOf(row), isWhole: true }])),
-    gram: gram.toBytes(),
+    sums: sums.toBytes(),
     outbox: new Uint8Array(),
     facts: { ...NO_FACTS, epoch: EPOCH, sequence: from },
   };

@@ -6,7 +6,7 @@ import { type FactorBatch, factorBatchCodec, type Side, sides, topicName } from 
 import { Random } from '@freshet/model';
 import { Publisher } from '@freshet/stream';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
-import { type Entity, EPOCH } from './fill-store.ts';
+import { type Entity, EPOCH, someFigures } from './fill-store.ts';
 
 /** Of each side; a stream of so many ratings per second moves as many. */
 export const MOVES_PER_SECOND = 100;
@@ -57,14 +57,15 @@ export class MovingModel {
 
   async #move(side: Side, shard: number): Promise<void> {
     const { store, model } = this.#system.session;
-    const { position, facts, gram } = await store.inspect({ side, shard });
+    const { position, facts, sums } = await store.inspect({ side, shard });
     const from = position ?? 0;
     const sequence = facts.sequence + 1;
     const batch = this.#batch(side, shard, from, sequence);
     const k = batch.factorCount;
     const vectors = new Map(
       batch.ids.map((id, nth) => {
-        return [id, { vector: batch.vectors.slice(nth * k, (nth + 1) * k), trend: 0 }];
+        const vector = batch.vectors.slice(nth * k, (nth + 1) * k);
+        return [id, { vector, figures: someFigures(side, id) }];
       }),
     );
     await store.commit(
@@ -78,7 +79,7 @@ export class MovingModel {
         removed: [],
         bodies: new Map(),
         // As it was: vectors move by too little to matter.
-        gram: gram ?? new Uint8Array(),
+        sums: sums ?? new Uint8Array(),
         outbox: new Uint8Array(),
         facts: { ...facts, epoch: EPOCH, sequence },
       },
@@ -104,7 +105,7 @@ export class MovingModel {
       factorCount: this.#system.settings.FACTOR_COUNT,
       ids: chosen.map(({ id }) => id),
       vectors: Float32Array.from(chosen.flatMap(({ vector }) => Array.from(vector, near))),
-      trends: new Float64Array(chosen.length),
+      figures: Float64Array.from(chosen.flatMap(({ id }) => [...someFigures(side, id)])),
       deletes: [],
       produced: Float64Array.of(Date.now()),
       applied: from,

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { topicName } from '@freshet/events';
-import { gramByteLength } from '@freshet/model';
+import { ShardSums } from '@freshet/model';
 import { type BodyChange, NO_FACTS, type RedisStore, type StoredVector } from '@freshet/store';
 import { type LogRecord, PartitionReader } from '@freshet/stream';
 import type { Backlog } from './backlog.ts';
@@ -24,15 +24,15 @@ export class BareLoop {
   readonly #system: BenchSystem;
   readonly #items: Backlog['items'];
   readonly #vector: StoredVector;
-  readonly #gram: Uint8Array;
+  readonly #sums: Uint8Array;
   #turns = 0;
 
   constructor(system: BenchSystem, { items }: Backlog) {
     const k = system.settings.FACTOR_COUNT;
     this.#system = system;
     this.#items = items;
-    this.#vector = { vector: new Float32Array(k).fill(0.1), trend: 0 };
-    this.#gram = new Uint8Array(gramByteLength(k));
+    this.#vector = { vector: new Float32Array(k).fill(0.1), figures: new Float64Array() };
+    this.#sums = ShardSums.zero('user', k).toBytes();
   }
 
   /**
@@ -114,7 +114,7 @@ export class BareLoop {
         vectors,
         removed: [],
         bodies,
-        gram: this.#gram,
+        sums: this.#sums,
         outbox,
         facts: NO_FACTS,
       },

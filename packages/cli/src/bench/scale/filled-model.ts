@@ -4,7 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Side, shardOf } from '@freshet/events';
-import { Evidence, Gram, type ModelSettings, Random } from '@freshet/model';
+import {
+  Evidence,
+  figuresOf,
+  type ModelSettings,
+  NO_STATISTICS,
+  Random,
+  ShardSums,
+} from '@freshet/model';
 import {
   type BodyChange,
   encodeRow,
@@ -36,13 +43,16 @@ interface Entity {
 export const userId = (nth: number) => `u${nth}`;
 export const itemId = (nth: number) => `i${nth % ITEMS}`;
 
+const NO_FIGURES = new Float64Array();
+const FIGURES = figuresOf(1, { ...NO_STATISTICS, count: RATINGS_OF_ITEM });
+
 export class FilledModel {
   readonly #store: FactorStore;
   readonly #settings: ModelSettings;
   readonly #shards: number;
   readonly #random = new Random(SEED);
   readonly #vectors: readonly StoredVector[];
-  readonly #grams: Readonly<Record<Side, readonly Gram[]>>;
+  readonly #sums: Record<Side, ShardSums[]>;
 
   constructor(store: FactorStore, settings: ModelSettings, shards: number) {
     const { factorCount } = settings;
@@ -51,10 +61,11 @@ export class FilledModel {
     this.#shards = shards;
     this.#vectors = Array.from({ length: VARIETY }, () => {
       const factor = () => 0.2 * this.#random.next();
-      return { vector: Float32Array.from({ length: factorCount }, factor), trend: 0 };
+      return { vector: Float32Array.from({ length: factorCount }, factor), figures: NO_FIGURES };
     });
-    const grams = () => Array.from({ length: shards }, () => Gram.zero(factorCount));
-    this.#grams = { user: grams(), item: grams() };
+    const sums = (side: Side) =>
+      Array.from({ length: shards }, () => ShardSums.zero(side, factorCount));
+    this.#sums = { user: sums('user'), item: sums('item') };
   }
 
   async takeOver(): Promise<void> {
@@ -83,12 +94,12 @@ export class FilledModel {
     const bodies = this.#vectors.map((_, first) => this.#evidence(first));
     await this.#write('item', ITEMS, (nth) => {
       const body = bodies[nth % VARIETY] ?? new Uint8Array();
-      return { id: itemId(nth), stored: this.#vector(nth), body };
+      return { id: itemId(nth), stored: { ...this.#vector(nth), figures: FIGURES }, body };
     });
   }
 
   #vector(nth: number): StoredVector {
-    return this.#vectors[nth % VARIETY] ?? { vector: new Float32Array(), trend: 0 };
+    return this.#vectors[nth % VARIETY] ?? { vector: new Float32Array(), figures: NO_FIGURES };
   }
 
   #evidence(first: number): Uint8Array {
@@ -119,17 +130,17 @@ export class FilledModel {
   }
 
   async #commit(side: Side, shard: number, batch: readonly Entity[]): Promise<void> {
-    const gram = this.#grams[side][shard] ?? Gram.zero(this.#settings.factorCount);
+    const sums = this.#sums[side][shard] ?? ShardSums.zero(side, this.#settings.factorCount);
     const vectors = new Map<string, StoredVector>();
     const bodies = new Map<string, BodyChange>();
     for (const { id, stored, body } of batch) {
       if (stored !== undefined) {
         vectors.set(id, stored);
-        gram.move(undefined, stored.vector);
+        sums.gram.move(undefined, stored.vector);
       }
       if (body !== undefined) bodies.set(id, { bytes: body, isWhole: true });
     }
-    const ratings = side === 'user' ? ROW_LENGTH * gram.count : 0;
+    const ratings = side === 'user' ? ROW_LENGTH * sums.gram.count : 0;
     const verdict = await this.#store.commit(
       { side, shard },
       {
@@ -140,9 +151,9 @@ export class FilledModel {
         vectors,
         removed: [],
         bodies,
-        gram: gram.toBytes(),
+        sums: sums.toBytes(),
         outbox: new Uint8Array(),
-        facts: { ...NO_FACTS, epoch: EPOCH, sequence: 1, ratings, life: 0 },
+        facts: { ...NO_FACTS, epoch: EPOCH, sequence: 1, ratings, values: 4 * ratings, life: 0 },
       },
     );
     if (verdict.kind !== 'written') throw new Error(`filling was ${verdict.kind}`);

@@ -1,0 +1,59 @@
+/**
+ * What is each part of the default model worth? The model with one part undone or changed, all else
+ * as it is.
+ */
+import { defaultModel, type ModelSettings } from '@freshet/model';
+import type { Row, Training } from './comparison.ts';
+import type { StreamingMethod } from './method.ts';
+import type { RatingTable } from './rating-table.ts';
+
+type ModelRow = Row<Extract<StreamingMethod, { kind: 'model' }>>;
+
+/** By what is different, without what depends on the data. */
+const changes: Readonly<Record<string, Partial<ModelSettings>>> = {
+  'values count in full': { valueWeight: 1 },
+  'values as targets': { targets: 'values' },
+  'prior on unknown ratings only': { priorCells: 'unknown' },
+  'no popularity weight': { popularityPower: 0 },
+  'no shrinkage': { userShrinkage: 0, itemShrinkage: 0 },
+  'window of 512': { window: 512 },
+  'no recency': { recencyWeight: 0 },
+  'recency from the first rating': { recencyRamp: 0 },
+  'one conjugate step': { conjugateSteps: 1 },
+  'items keep rows': { items: 'rows' },
+  'start at one random feature': { start: 'feature' },
+  'ranked by factors alone': { ranking: 'factors' },
+};
+
+/** The default model is not among them: it is the row they are compared with. */
+export function ablationRows(
+  table: RatingTable,
+  train: number,
+  training: Training,
+  fixed: Partial<ModelSettings> = {},
+): ModelRow[] {
+  const whole = { ...defaultModel, ...fixed };
+  const row = (label: string, change: Partial<ModelSettings>, how = training): ModelRow => ({
+    label,
+    settings: [{ kind: 'model', settings: { ...whole, ...change }, ...how }],
+  });
+  return [
+    ...Object.entries(changes).map(([label, change]) => row(label, change)),
+    row('fixed shrinkage', fixedShrinkage(whole, table, train)),
+    row('no factorization first', {}, { ...training, passes: 0 }),
+  ];
+}
+
+/** The shrinkage that the law has reached at the end of the training block, from then on for good. */
+function fixedShrinkage(
+  { userShrinkage, itemShrinkage, shrinkageGrowth }: ModelSettings,
+  { user, item }: RatingTable,
+  train: number,
+): Partial<ModelSettings> {
+  const perOne = (column: Uint32Array) => train / new Set(column.subarray(0, train)).size;
+  return {
+    userShrinkage: userShrinkage * perOne(user) ** shrinkageGrowth,
+    itemShrinkage: itemShrinkage * perOne(item) ** shrinkageGrowth,
+    shrinkageGrowth: 0,
+  };
+}
