@@ -1,18 +1,36 @@
 /**
  * With the items and the grams held still, what is learnt is the log's and nothing else's: after any crashes,
- * zombies, lost writes, batch boundaries and caches of any size, users, what items are told of them, items and
- * evidence are, byte for byte, those of one plain replay through the model.
+ * zombies, lost writes, batch boundaries and caches of any size, users, what they teach about θ, what items are told
+ * of them, items, evidence and figures are, byte for byte, those of one plain replay through the model.
  */
-import { type Side, shardOf, UserRatingPack, userRatingsCodec } from '@freshet/events';
+import { shardOf, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
-import { Evidence, Gram, OnlineModel, Random } from '@freshet/model';
+import {
+  Evidence,
+  figuresOf,
+  firstTheta,
+  Gram,
+  type Grams,
+  NO_STATISTICS,
+  OnlineModel,
+  Random,
+  ShardSums,
+  withRating,
+} from '@freshet/model';
 import { Replica } from '@freshet/session';
-import { decodeRow, type MemoryStore, NO_FACTS } from '@freshet/store';
+import { decodeRow, type MemoryStore, NO_FACTS, type StoredVector } from '@freshet/store';
 import { describe, expect, it } from 'vitest';
 import { Batch } from '../services/updater/src/batch.ts';
 import { UserShard } from '../services/updater/src/user-shard.ts';
 import { live } from './simulation/history.ts';
-import { replayItems, replayUsers, shownItem, shownUser, toldOf } from './simulation/replay.ts';
+import {
+  hexOf,
+  replayItems,
+  replayUsers,
+  shownItem,
+  shownUser,
+  toldOf,
+} from './simulation/replay.ts';
 import { ids, log, logOf, SHARDS, settings } from './simulation/simulated-model.ts';
 import type { Pinned } from './simulation/simulated-process.ts';
 import { firstOf, sentToItems, sentToUsers } from './simulation/truth.ts';
@@ -22,18 +40,34 @@ import type { World } from './simulation/world.ts';
 const SEEDS = 60;
 const kernels = wasmKernels();
 
+const CLOCK = 1.25;
+
+/** Counts, values, a clock and a θ that leave nothing of the algebra out. */
 function pinnedWorld(random: Random): Pinned {
   const k = settings.factorCount;
-  const grams = { user: Gram.zero(k), item: Gram.zero(k), ratings: 20 };
-  const vectors: Record<Side, Map<string, Float32Array>> = { user: new Map(), item: new Map() };
-  for (const side of ['user', 'item'] as const) {
-    for (const id of ids[side]) {
-      const vector = Float32Array.from({ length: k }, () => random.normal());
-      vectors[side].set(id, vector);
-      grams[side].move(undefined, vector);
-    }
+  const theta = firstTheta().map((weight) => weight + random.normal() / 10);
+  const counts = { ratings: 20, values: 64, clock: CLOCK, theta };
+  const grams: Grams = { user: Gram.zero(k), item: Gram.zero(k), ...counts };
+  const items = new Map<string, StoredVector>();
+  const draw = () => Float32Array.from({ length: k }, () => random.normal());
+  for (const _ of ids.user) grams.user.move(undefined, draw());
+  for (const id of ids.item) {
+    const vector = draw();
+    const weight = Math.fround(0.5 + random.next());
+    items.set(id, { vector, figures: figuresOf(weight, someStatistics(random)) });
+    grams.item.move(undefined, vector, { before: 1, after: weight });
   }
-  return { grams, items: vectors.item };
+  return { grams, items };
+}
+
+function someStatistics(random: Random) {
+  let statistics = NO_STATISTICS;
+  for (let count = random.below(9); count > 0; count--) {
+    const rating = { value: 1 + random.below(5), old: null, userBias: random.normal() };
+    const byNewcomer = random.next() < 0.5;
+    statistics = withRating(statistics, { ...rating, byNewcomer }, CLOCK * random.next());
+  }
+  return statistics;
 }
 
 async function storedUsers(store: MemoryStore, shard: number): Promise<Map<string, string>> {
@@ -54,9 +88,17 @@ async function storedItems(store: MemoryStore, shard: number): Promise<Map<strin
   for (const item of ids.item.filter((each) => shardOf(each, SHARDS) === shard)) {
     const { stored, body } = await store.entity({ side: 'item', shard }, item);
     if (stored === null || body === null) continue;
-    found.set(item, shownItem(stored.vector, Evidence.fromBytes(body, settings)));
+    const evidence = Evidence.fromBytes(body, settings);
+    found.set(item, shownItem(stored.vector, evidence, stored.figures));
   }
   return found;
+}
+
+async function storedLessons(store: MemoryStore, shard: number): Promise<string> {
+  const { sums } = await store.inspect({ side: 'user', shard });
+  const k = settings.factorCount;
+  const { lessons } = sums ? ShardSums.fromBytes('user', sums, k) : ShardSums.zero('user', k);
+  return hexOf(lessons?.toBytes());
 }
 
 /** Compares one shard of either side with its replay; how much there was to compare. */
@@ -67,6 +109,7 @@ async function compare(world: World, memory: MemoryStore, shard: number, pinned:
     pinned,
   );
   expect(await storedUsers(memory, shard)).toEqual(replayed.users);
+  expect(await storedLessons(memory, shard)).toBe(replayed.lessons);
   const told = Array.from({ length: SHARDS }, (_, at) => world.everything(logOf.item, at))
     .flatMap((records) => firstOf(sentToItems(records), 0))
     .filter(({ source }) => source === String(shard))
@@ -79,23 +122,27 @@ async function compare(world: World, memory: MemoryStore, shard: number, pinned:
     pinned,
   );
   expect(await storedItems(memory, shard)).toEqual(items);
-  return replayed.users.size + items.size;
+  const { lessons } = replayed;
+  return { compared: replayed.users.size + items.size, taught: Number(!/^0*$/.test(lessons)) };
 }
 
 describe('a shard replayed against a pinned other side and pinned grams', {
   timeout: 120_000,
 }, () => {
   it('has the same bytes on both sides, whatever happened on the way', async () => {
-    let compared = 0;
+    const total = { compared: 0, taught: 0 };
     for (let seed = 0; seed < SEEDS; seed++) {
       const pinned = pinnedWorld(new Random(seed));
       await live(seed, { weather: storm, pinned }, async ({ world, memory }) => {
         for (let shard = 0; shard < SHARDS; shard++) {
-          compared += await compare(world, memory, shard, pinned);
+          const { compared, taught } = await compare(world, memory, shard, pinned);
+          total.compared += compared;
+          total.taught += taught;
         }
       });
     }
-    expect(compared).toBeGreaterThan(2 * SEEDS);
+    expect(total.compared).toBeGreaterThan(2 * SEEDS);
+    expect(total.taught).toBeGreaterThan(SEEDS);
   });
 });
 
@@ -124,12 +171,14 @@ const USER = ids.user.find((each) => shardOf(each, SHARDS) === 0) ?? '';
 /** The rows that a user shard keeps: in memory, and as it would find them in the store. */
 function rowsOfShard(events: readonly Event[], random: Random): string[][] {
   const zero = Gram.zero(settings.factorCount);
-  const grams = { user: zero, item: zero, ratings: 0 };
+  const counts = { ratings: 0, values: 0, clock: 0, theta: firstTheta() };
+  const grams = { user: zero, item: zero, ...counts };
   const items = new Replica(kernels, settings.factorCount, SHARDS);
   const options = { topic: logOf.user, shards: SHARDS, settings, kernels, items, log };
   const work = { forgetSlice: 1_000, grams: () => grams, timed: () => {} };
   const id = { side: 'user', shard: 0 } as const;
-  const shard = new UserShard({ ...options, ...work, id }, Gram.zero(settings.factorCount));
+  const sums = ShardSums.zero('user', settings.factorCount);
+  const shard = new UserShard({ ...options, ...work, id }, sums);
   let body: Uint8Array = new Uint8Array();
   shard.restore(USER, { stored: null, body: null });
   let facts = NO_FACTS;

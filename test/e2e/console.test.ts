@@ -8,7 +8,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Broadcast } from '../../services/console/src/broadcast.ts';
 import { consoleServer } from '../../services/console/src/console-server.ts';
-import { type Frame, seriesNames } from '../../services/console/src/live/frame.ts';
+import { type Frame, type SeriesName, seriesNames } from '../../services/console/src/live/frame.ts';
 import { pageFiles } from '../../services/console/src/page-files.ts';
 
 let system: System;
@@ -51,6 +51,18 @@ async function opened(url: string): Promise<Page> {
   tab.on('request', (request) => requests.push(request.url()));
   await tab.goto(url);
   return tab;
+}
+
+/** Sends records as they are to the topic of ratings. */
+async function publish(records: readonly { key: string; value: string }[]): Promise<void> {
+  await system.withSession(async ({ kafka }) => {
+    const publisher = await Publisher.open(kafka);
+    const place = { topic: 'ratings', partition: 0 };
+    await publisher.publish(
+      records.map(({ key, value }) => ({ ...place, key, value: Buffer.from(value) })),
+    );
+    await publisher.close();
+  });
 }
 
 const text = async (selector: string): Promise<string> =>
@@ -129,6 +141,23 @@ describe('the console', () => {
     expect(await text('#quality-now')).toMatch(/AUC 0\.\d{3}, popularity 0\.\d{3}/);
   });
 
+  it('shows what the ranking has learnt to go by, for newcomers and for others', async () => {
+    // The stream rates the same things again and again: only first ratings teach what counts.
+    await publish(
+      Array.from({ length: 600 }, (_, nth) => {
+        const [user, item] = [`guest${nth % 40}`, `i${Math.floor(nth / 40)}`];
+        return { key: user, value: JSON.stringify({ user, item, value: 4 }) };
+      }),
+    );
+    await page.locator('#ranking').waitFor();
+    expect(await text('#ranking-now')).toMatch(/^learnt from [\d,.]+( k)? ratings$/);
+    const newcomers = await page.locator('[data-ratings="0"] .bar').getAttribute('aria-label');
+    const shares = [...(newcomers ?? '').matchAll(/(\d+) %/g)].map(([, share]) => Number(share));
+    expect(shares).toHaveLength(4);
+    // Each is rounded to a hundredth.
+    expect(Math.abs(shares.reduce((all, share) => all + share) - 100)).toBeLessThanOrEqual(2);
+  });
+
   it('changes the list of a user who rates three items, with mouse or keyboard, and tells how fast', async () => {
     await eventually('a list', async () => (await listed()).length === 10);
     for (let nth = 0; nth < 3; nth++) {
@@ -172,12 +201,7 @@ describe('the console', () => {
   });
 
   it('shows a record that cannot be applied', async () => {
-    const record = { topic: 'ratings', partition: 0, key: 'ann', value: Buffer.from('<nonsense>') };
-    await system.withSession(async ({ kafka }) => {
-      const publisher = await Publisher.open(kafka);
-      await publisher.publish([record]);
-      await publisher.close();
-    });
+    await publish([{ key: 'ann', value: '<nonsense>' }]);
     const row = page.locator('#letters tr').first();
     await row.waitFor();
     expect(await row.textContent()).toMatch(/not-json.*ratings\/0@\d+.*10 B.*<nonsense>/s);
@@ -261,9 +285,59 @@ describe('the console', () => {
   });
 });
 
+/** Opens the page on a server that tells it only what it is told here. */
+async function fedByHand() {
+  const broadcast = new Broadcast(() => {});
+  const history = () => ({ names: seriesNames, samples: [], services: [], letters: [] });
+  const scorer = { url: system.scorerUrl, token: '' };
+  const files = pageFiles(
+    fileURLToPath(new URL('../../services/console/dist/page', import.meta.url)),
+  );
+  const server = consoleServer({ files, token: '', scorer, broadcast, history, log: console });
+  page = await opened(await server.listen({ host: '127.0.0.1', port: 0 }));
+  await eventually('the page to listen', async () => broadcast.viewers);
+  return { broadcast, server };
+}
+
+describe('what counts in a ranking', () => {
+  it('is shown once it was learnt, and not of a model that ranks by its factors alone', async () => {
+    const complaintsBefore = complaints.length;
+    const { broadcast, server } = await fedByHand();
+    let sent = 0;
+    const tell = async (shares: Partial<Record<SeriesName, number>>): Promise<void> => {
+      sent++;
+      const values = seriesNames.map((name) => (name === 'users' ? sent : (shares[name] ?? null)));
+      broadcast.deliver({ at: 1_000 * sent, values, services: [], letters: [] });
+      const shown = `${sent} users`;
+      await eventually(shown, async () => (await text('#size')).startsWith(shown));
+    };
+    const panel = page.locator('#ranking');
+    const widthOf = async (piece: string): Promise<number> =>
+      (await page.locator(`#ranking-bars ${piece}`).boundingBox())?.width ?? 0;
+    await tell({});
+    expect(await panel.isVisible()).toBe(false);
+    await tell({ 'share:own:255': 0.75, 'share:popular:255': 0.25, 'share:now:255': 0 });
+    expect(await panel.isVisible()).toBe(true);
+    const regulars = '[data-ratings="255"]';
+    expect(await page.locator(`${regulars} span:visible`).allInnerTexts()).toEqual([
+      '75 %',
+      '25 %',
+    ]);
+    const [own, popular] = await Promise.all(
+      ['own', 'popular'].map((part) => widthOf(`${regulars} [data-part=${part}]`)),
+    );
+    expect((own ?? 0) / (popular ?? 1)).toBeCloseTo(3, 0);
+    expect(await page.locator('[data-ratings="0"] span:visible').allInnerTexts()).toEqual(['–']);
+    // Whoever would tell is away: what was there keeps its place, without figures.
+    await tell({});
+    expect(await page.locator(`${regulars} span:visible`).allInnerTexts()).toEqual(['–']);
+    expect(complaints.slice(complaintsBefore)).toEqual([]);
+    await server.close();
+  });
+});
+
 describe('a page that is left open', () => {
   const FRAMES_AT_ONCE = 1_000; // below what the server lets a page leave unread
-  const PAGE = fileURLToPath(new URL('../../services/console/dist/page', import.meta.url));
 
   /** As busy as a frame gets: every figure moves, a dead letter now and then, a service that comes and goes. */
   function frame(nth: number, mark: number): Frame {
@@ -281,12 +355,7 @@ describe('a page that is left open', () => {
   }
 
   it('holds no more after five hours than after two', async () => {
-    const broadcast = new Broadcast(() => {});
-    const history = () => ({ names: seriesNames, samples: [], services: [], letters: [] });
-    const scorer = { url: system.scorerUrl, token: '' };
-    const files = pageFiles(PAGE);
-    const server = consoleServer({ files, token: '', scorer, broadcast, history, log: console });
-    page = await opened(await server.listen({ host: '127.0.0.1', port: 0 }));
+    const { broadcast, server } = await fedByHand();
     const tools = await page.context().newCDPSession(page);
     await tools.send('HeapProfiler.enable');
     const held = async () => {
@@ -309,7 +378,6 @@ describe('a page that is left open', () => {
         await eventually(shown, async () => (await size()).startsWith(shown));
       }
     };
-    await eventually('the page to listen', async () => broadcast.viewers);
     await feed(7_000);
     const early = await held();
     await feed(20_000);

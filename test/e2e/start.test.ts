@@ -13,6 +13,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
 const cache = mkdtempSync(join(tmpdir(), 'freshet-start-'));
 const folder = join(cache, 'freshet', `up-${STORE_FORMAT}`);
+/** She rates every three seconds, more slowly on a busy machine, and changes her taste after eight. */
+const CHANGE_LIMIT_MS = 180_000;
 const commands: Command[] = [];
 /** Have the ports that the settings ask for. */
 const squatters: Server[] = [];
@@ -59,6 +61,24 @@ async function applied(command: Command): Promise<number> {
 async function isSettled(command: Command): Promise<boolean> {
   const text = await (await fetch(addressOf(command, 'aggregator'))).text();
   return text.includes('freshet_lag_ratings_all{point="user_applied"} 0\n');
+}
+
+/** What Ada's lines say, those with a list: the category of what she liked, and of what she was shown. */
+function adasLines(command: Command): { taste: string; shown: string[] }[] {
+  const lines = command.out.matchAll(/ada liked .+? \(([^)]+)\) → \d+ ms → (.+ \(.+\))\n/g);
+  return [...lines].map(([, taste = '', list = '']) => {
+    return { taste, shown: [...list.matchAll(/\(([^)]+)\)/g)].map(([, shown = '']) => shown) };
+  });
+}
+
+/** Her lists after two likes or more of her first taste, and after the first three such of the next. */
+function afterTwoLikes(command: Command): { taste: string; shown: string[] }[] | false {
+  const lines = adasLines(command);
+  const tastes = [...new Set(lines.map(({ taste }) => taste))];
+  const [first = [], next = []] = tastes.map((taste) =>
+    lines.filter((line, at) => line.taste === taste && lines[at - 1]?.taste === taste),
+  );
+  return next.length >= 3 && [...first, ...next.slice(0, 3)];
 }
 
 const portOf = (server: Server): string => String((server.address() as AddressInfo).port);
@@ -122,6 +142,20 @@ describe('freshet up', () => {
       return JSON.stringify(items) !== JSON.stringify(before.items);
     });
   });
+
+  it(
+    'shows mostly what she likes, from two likes on of a first and of a new taste',
+    async () => {
+      const lists = await eventually(
+        'two tastes of hers',
+        async () => afterTwoLikes(first),
+        CHANGE_LIMIT_MS,
+      );
+      const all = lists.flatMap(({ taste, shown }) => shown.map((one) => one === taste));
+      expect(all.filter(Boolean).length, JSON.stringify(lists)).toBeGreaterThan(all.length / 2);
+    },
+    CHANGE_LIMIT_MS,
+  );
 
   it('is refused a second time at once, in one line', async () => {
     const second = up();

@@ -317,13 +317,13 @@ describe('freshet audit of a broken model', () => {
     for (const name of serviceNames) await system.child(name).stop();
     await system.withSession(async ({ store }) => {
       const id = { side: 'user', shard: 1 } as const;
-      const { position, gram, facts } = await store.takeOver(id, 1_000_000);
-      const zeroed = new Uint8Array(gram?.length ?? 0);
+      const { position, sums, facts } = await store.takeOver(id, 1_000_000);
+      const zeroed = new Uint8Array(sums?.length ?? 0);
       const commit = { epoch: 1_000_000, id: 'broken', from: position ?? 0, next: position ?? 0 };
       const nothing = { vectors: new Map(), removed: [], bodies: new Map() };
       const outbox = new Uint8Array();
       const wrong = { ...facts, ratings: facts.ratings + 1 };
-      await store.commit(id, { ...commit, ...nothing, gram: zeroed, outbox, facts: wrong });
+      await store.commit(id, { ...commit, ...nothing, sums: zeroed, outbox, facts: wrong });
     });
     const { code, out } = await freshet(['audit', '--wait', '1']);
     expect(code).toBe(1);

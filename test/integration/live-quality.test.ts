@@ -48,8 +48,12 @@ describe('the live figures of quality', { timeout: 240_000 }, () => {
     const [exact] = await runner.run([{ ...blocks, delay: 0, method }]);
     const live = (metric: string, labels = 'users="all",method="model"') =>
       system.metric('updater', `freshet_prequential_${metric}`, [`{${labels}}`]);
-    // The protocol does not ask about the one rating that its first model is made of.
-    expect(await live('events', 'users="all"')).toBe((exact?.events ?? 0) + 1);
+    // The protocol does not ask about the one rating that its first model is made of. Live, a rating is left out
+    // if all that was drawn for it is rated: a user of this small catalogue may have rated half of it.
+    const most = (exact?.events ?? 0) + 1;
+    const events = await live('events', 'users="all"');
+    expect(events).toBeLessThanOrEqual(most);
+    expect(events).toBeGreaterThan(0.97 * most);
     const auc = (await live('auc_ratio')) - (exact?.aucServed ?? Number.NaN);
     expect(auc).toBeGreaterThan(-0.03);
     expect(auc).toBeLessThan(0.01);

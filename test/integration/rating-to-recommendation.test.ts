@@ -84,7 +84,7 @@ describe.each(['standalone', 'cluster'] as const)(
 
     it('answers for somebody it has never seen, and says so', async () => {
       const { items, fallback } = await system.recommendations('nobody/at all ☂');
-      expect(fallback).toBe('mean');
+      expect(fallback).toBe('newcomer');
       expect(items).toHaveLength(10);
     });
 
@@ -163,7 +163,7 @@ describe.each(['standalone', 'cluster'] as const)(
     it('forgets a user on a null record', async () => {
       await producer.send({ topic: 'ratings', messages: [{ key: 'person-5', value: null }] });
       await eventually('person-5 to be a stranger', async () => {
-        return (await system.recommendations('person-5')).fallback === 'mean';
+        return (await system.recommendations('person-5')).fallback === 'newcomer';
       });
     });
 

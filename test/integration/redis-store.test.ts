@@ -48,10 +48,10 @@ describe('the Redis store', () => {
     id: 'one',
     from: 0,
     next: 1,
-    vectors: new Map([['i', { vector: Float32Array.of(1, 2), trend: 0 }]]),
+    vectors: new Map([['i', { vector: Float32Array.of(1, 2), figures: Float64Array.of(1, 2) }]]),
     removed: [],
     bodies: new Map([['i', { bytes: Uint8Array.of(5), isWhole: true }]]),
-    gram: new Uint8Array(),
+    sums: new Uint8Array(),
     outbox: new Uint8Array(),
     facts: NO_FACTS,
   };

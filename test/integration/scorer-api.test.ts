@@ -47,6 +47,10 @@ async function ask<T = Listed>(path: string, init: RequestInit = {}, status = 20
 const post = <T = Listed>(path: string, body: unknown, status = 200) =>
   ask<T>(path, { method: 'POST', body: JSON.stringify(body) }, status);
 
+interface Estimated {
+  items: { item: string; score: number | null; expectedValue: number }[];
+}
+
 interface Place {
   partition: number;
   offset: number;
@@ -167,17 +171,26 @@ describe('the scorer', () => {
   it('estimates what it recommends by, and the reasons add up to it', async () => {
     const { items } = await ask('/v1/recommendations/person-2?n=2');
     const list = items.map(({ item }) => item).join(',');
-    const estimates = await ask<Listed>(`/v1/estimates/person-2/${list},nothing%2Celse`);
-    expect(estimates.items).toEqual([...items, { item: 'nothing,else', score: null }]);
+    const estimates = await ask<Estimated>(`/v1/estimates/person-2/${list},nothing%2Celse`);
+    const scores = estimates.items.map(({ item, score }) => ({ item, score }));
+    expect(scores).toEqual([...items, { item: 'nothing,else', score: null }]);
+    // On the scale of the ratings, which a score is not; of an item that nobody has rated too.
+    for (const { expectedValue } of estimates.items) {
+      expect(expectedValue).toBeGreaterThan(0);
+      expect(expectedValue).toBeLessThan(6);
+    }
     const why = await ask<{
       score: number;
       contributions: { item: string; contribution: number }[];
+      popular: number;
+      newcomers: number;
       mean: number;
       rest: number;
     }>(`/v1/users/person-2/because/${items[0]?.item}`);
     expect(why.score).toBe(items[0]?.score);
     const told = why.contributions.reduce((sum, each) => sum + each.contribution, 0);
-    expect(told + why.mean + why.rest).toBeCloseTo(why.score, 10);
+    const { popular, newcomers, mean, rest } = why;
+    expect(told + popular + newcomers + mean + rest).toBeCloseTo(why.score, 10);
     expect(why.contributions.length).toBeGreaterThan(3);
   });
 
@@ -193,7 +206,7 @@ describe('the scorer', () => {
     };
     expect(await lead([0, 2, 4, 6])).toBeGreaterThan(await lead([1, 3, 5, 7]));
     const nothing = await post('/v1/recommendations', { ratings: [{ item: 'unheard of' }] });
-    expect(nothing.fallback).toBe('mean');
+    expect(nothing.fallback).toBe('newcomer');
   });
 
   it('answers for several users at once as for each alone', async () => {
@@ -214,7 +227,7 @@ describe('the scorer', () => {
       return names(list).map((name) => Number(name.slice(5)) % 2 === film % 2);
     });
     expect(isOfKind.filter(Boolean).length).toBeGreaterThan(0.75 * isOfKind.length);
-    expect((await ask('/v1/items/nothing/similar')).fallback).toBe('trend');
+    expect((await ask('/v1/items/nothing/similar')).fallback).toBe('newcomer');
     expect((await ask('/v1/items/popular?n=3')).items).toHaveLength(3);
     const known = await ask<{ ratings: object[]; model: Listed['model'] }>('/v1/users/person-4');
     expect(known.ratings.length).toBeGreaterThan(3);
@@ -232,7 +245,7 @@ describe('the scorer', () => {
     const list = await ask(
       `/v1/recommendations/leaver?after=${forgotten.partition}:${forgotten.offset}`,
     );
-    expect(list.fallback).toBe('mean');
+    expect(list.fallback).toBe('newcomer');
   });
 
   it('knows of the items topic: titles, categories, withdrawal', async () => {

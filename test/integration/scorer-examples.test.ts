@@ -27,7 +27,7 @@ describe('the examples', () => {
       if (isPush) lists.set(list.user, list);
     };
     const stop = await readRecommendations([system.brokers], 'example', receive);
-    const items = ['a', 'b', 'the-bold-summit-i37'];
+    const items = ['a', 'b', 'the-bold-summit-i48'];
     const crowd = ['u1', 'u2', 'u3'].flatMap((user) => items.map((item) => ({ user, item })));
     await sendRatings([system.brokers], [...crowd, { user: 'ada', item: 'a', value: 5 }]);
     await eventually('a list for ada without what she has rated', async () => {
@@ -43,7 +43,7 @@ describe('the examples', () => {
     expect(JSON.parse(placed).ratings).toHaveLength(1);
     const { items, fallback } = JSON.parse(list);
     expect(fallback).toBeNull();
-    expect(items.map(({ item }: { item: string }) => item)).not.toContain('the-bold-summit-i37');
+    expect(items.map(({ item }: { item: string }) => item)).not.toContain('the-bold-summit-i48');
   });
 
   it('kcat.sh: an answer comes with the correlation id of the question', async () => {

@@ -1,6 +1,6 @@
 /** What is wrong with a world that has healed: each stage against the log before it, replicas and grams too. */
 import { type RatingEvent, RatingReader, shardOf, sides } from '@freshet/events';
-import { Gram } from '@freshet/model';
+import { figuresOf, Gram, ShardSums, statisticsIn } from '@freshet/model';
 import { type Replica, readSources, sourceName } from '@freshet/session';
 import {
   decodeRow,
@@ -12,7 +12,7 @@ import {
 } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { snapshot, violationsOf } from '@freshet/testkit';
-import { bytesOf } from './replay.ts';
+import { bytesOf, hexOf } from './replay.ts';
 import { ids, logOf, MODEL, SHARDS, settings, shards, sources } from './simulated-model.ts';
 import {
   type Cell,
@@ -26,6 +26,7 @@ import {
 import type { World } from './world.ts';
 
 const GRAM_ERROR = 1e-9;
+const NO_FIGURES = new Float64Array();
 const reader = new RatingReader({ valueMax: 100, schemaIds: [] });
 
 export async function wrongWith(world: World, memory: MemoryStore): Promise<string[]> {
@@ -137,32 +138,42 @@ async function wrongEvidence(world: World, memory: MemoryStore): Promise<string[
     const told = firstOf(sentToItems(world.everything(logOf.item, shard)), born);
     const evidence = evidenceOf(told.map(({ entry }) => entry));
     for (const item of ids.item.filter((each) => shardOf(each, SHARDS) === shard)) {
-      const { body } = await memory.entity({ side: 'item', shard }, item);
-      const due = evidence.get(item)?.toBytes();
-      if (hexOf(body) !== hexOf(due)) found.push(`${item} has other evidence than it was told`);
+      const { body, stored } = await memory.entity({ side: 'item', shard }, item);
+      const due = evidence.get(item);
+      if (hexOf(body) !== hexOf(due?.toBytes())) {
+        found.push(`${item} has other evidence than it was told`);
+      }
+      const { count } = statisticsIn(stored?.figures ?? NO_FIGURES);
+      if (count !== (due?.count ?? 0)) found.push(`${item} counts ${count} ratings`);
     }
   }
   return found;
 }
 
-function hexOf(bytes: Uint8Array | null | undefined): string {
-  return Buffer.from(bytes ?? []).toString('hex');
-}
-
-/** The sum that the aggregator published against the partial grams in the store. */
+/** The sums that the aggregator published against those in the store. */
 async function wrongGrams(world: World, memory: MemoryStore): Promise<string[]> {
   const k = settings.factorCount;
   const total = { user: Gram.zero(k), item: Gram.zero(k) };
+  const counts = { ratings: 0, values: 0, clock: 0 };
   for (const id of shards) {
-    const { gram } = await memory.inspect(id);
-    if (gram !== null) total[id.side].add(Gram.fromBytes(gram, k));
+    const { sums, facts } = await memory.inspect(id);
+    counts.ratings += facts.ratings;
+    counts.values += facts.values;
+    counts.clock = Math.max(counts.clock, facts.clock);
+    if (sums !== null) total[id.side].add(ShardSums.fromBytes(id.side, sums, k).gram);
   }
   const published = world.grams;
   if (published === undefined) return ['no grams were published'];
-  return sides.flatMap((side) => {
+  const { ratings, values, clock } = published;
+  const found = sides.flatMap((side) => {
     const error = distance(published[side], total[side]);
     return error < GRAM_ERROR ? [] : [`the published ${side} gram is off by ${error}`];
   });
+  if (ratings !== counts.ratings) found.push(`|R| is published as ${ratings}`);
+  if (Math.abs(values - counts.values) > GRAM_ERROR)
+    found.push(`values are published as ${values}`);
+  if (!(clock >= counts.clock)) found.push(`the clock is at ${clock}, behind ${counts.clock}`);
+  return found;
 }
 
 function distance(one: Gram, other: Gram): number {
@@ -170,7 +181,7 @@ function distance(one: Gram, other: Gram): number {
   return Math.max(0, ...Array.from(a ?? [], (cell, at) => Math.abs(cell - (b?.[at] ?? 0))));
 }
 
-/** A replica against the stored vectors of the items, bit for bit. */
+/** A replica against the stored vectors and counts of the items, bit for bit. */
 async function wrongReplica(replica: Replica | undefined, memory: MemoryStore): Promise<string[]> {
   if (replica === undefined) return [];
   const found: string[] = [];
@@ -178,8 +189,9 @@ async function wrongReplica(replica: Replica | undefined, memory: MemoryStore): 
     // A shard that has lost everything tells replicas with its first commit, whatever was accepted before.
     if ((await memory.head({ side: 'item', shard })).facts.sequence === 0) continue;
     const stored = new Map<string, string>();
-    for await (const [id, { vector }] of memory.vectors({ side: 'item', shard })) {
-      if (vector.length > 0) stored.set(id, bytesOf(vector));
+    for await (const [id, { vector, figures }] of memory.vectors({ side: 'item', shard })) {
+      const counted = figuresOf(0, statisticsIn(figures));
+      if (vector.length > 0) stored.set(id, `${bytesOf(vector)} ${bytesOf(counted)}`);
     }
     for (const id of ids.item.filter((each) => shardOf(each, SHARDS) === shard)) {
       if (heldBy(replica, id) !== stored.get(id)) found.push(`a replica has another ${id}`);
@@ -193,5 +205,5 @@ function heldBy(replica: Replica, id: string): string | undefined {
   if (slot === undefined || !replica.isPresent(slot)) return undefined;
   const vector = new Float32Array(settings.factorCount);
   replica.table.read(slot, vector);
-  return bytesOf(vector);
+  return `${bytesOf(vector)} ${bytesOf(figuresOf(0, replica.features.statisticsAt(slot)))}`;
 }

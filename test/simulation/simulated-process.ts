@@ -3,7 +3,7 @@ import { RatingReader, type Side } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import type { Grams, Random } from '@freshet/model';
 import { FollowedReplica, ModelAgreement, Replica, updaterGroup } from '@freshet/session';
-import type { FactorStore, MemoryStore, ShardId } from '@freshet/store';
+import type { FactorStore, MemoryStore, ShardId, StoredVector } from '@freshet/store';
 import { PartitionReader, type ReaderOptions } from '@freshet/stream';
 import { verdict } from '@freshet/telemetry';
 import type { MemoryLog } from '@freshet/testkit';
@@ -33,7 +33,7 @@ import { Wire } from './wire.ts';
 /** The items and the grams held still, so that a user depends on the log alone. */
 export interface Pinned {
   readonly grams: Grams;
-  readonly items: ReadonlyMap<string, Float32Array>;
+  readonly items: ReadonlyMap<string, StoredVector>;
 }
 
 /** What every process of a history shares. */
@@ -51,6 +51,9 @@ export interface Surroundings {
 
 type Kafka = ConstructorParameters<typeof PartitionReader>[0];
 type Admin = Parameters<typeof FollowedReplica.open>[1]['admin'];
+
+/** How many ratings of a user who is forgotten go in one commit: every one of them can go wrong. */
+export const FORGET_SLICE = 1;
 
 const SESSION_MS = 30_000;
 /** As often as a service gives a sign of life. */
@@ -201,7 +204,7 @@ abstract class SimulatedHalf extends SimulatedProcess {
       shards: SHARDS,
       factorCount: settings.factorCount,
       model: MODEL,
-      shard: (id, gram, former) => this.#bent(side, shard(id, gram, former)),
+      shard: (id, sums, former) => this.#bent(side, shard(id, sums, former)),
       cacheBytes,
       store,
       publisher,
@@ -239,11 +242,11 @@ export class SimulatedUsers extends SimulatedHalf {
   protected async start(): Promise<void> {
     const items = await this.#items();
     // A user who is half forgotten when the log loses the rest of it stays so: not asked here.
-    const forgetSlice = this.around.weather().recreated > 0 ? 1_000 : 1;
+    const forgetSlice = this.around.weather().recreated > 0 ? 1_000 : FORGET_SLICE;
     const options = { ...this.optionsOf('user'), items, forgetSlice };
-    await this.runStage('user', (id: ShardId, gram, former) => {
+    await this.runStage('user', (id: ShardId, sums, former) => {
       const cache = former instanceof UserShard ? former.changes.cache : undefined;
-      return new UserShard({ ...options, id }, gram, cache);
+      return new UserShard({ ...options, id }, sums, cache);
     });
   }
 
@@ -253,7 +256,9 @@ export class SimulatedUsers extends SimulatedHalf {
     const { factorCount } = settings;
     const replica = new Kind(kernels, factorCount, SHARDS);
     if (around.pinned) {
-      for (const [id, vector] of around.pinned.items) replica.set(id, vector);
+      for (const [id, { vector, figures }] of around.pinned.items) {
+        replica.set(id, vector, figures);
+      }
       return replica;
     }
     const model = { model: MODEL, shards: SHARDS, factorCount };
@@ -269,9 +274,9 @@ export class SimulatedItems extends SimulatedHalf {
     const { pinned, random } = this.around;
     const coalesce = pinned === undefined && random.next() < 0.5;
     const options = { ...this.optionsOf('item'), coalesce };
-    await this.runStage('item', (id: ShardId, gram, former) => {
+    await this.runStage('item', (id: ShardId, sums, former) => {
       const cache = former instanceof ItemShard ? former.changes.cache : undefined;
-      return new ItemShard({ ...options, id }, gram, cache);
+      return new ItemShard({ ...options, id }, sums, cache);
     });
   }
 }
@@ -281,7 +286,7 @@ export class SimulatedAggregator extends SimulatedProcess {
     const { store, fail, around, wire } = this;
     const shape = { shards: SHARDS, factorCount: settings.factorCount };
     const publisher = wire.publisher(around.log);
-    const parts = { model: MODEL, topic: partsTopic, ...shape, rho: settings.rho, publisher };
+    const parts = { model: MODEL, topic: partsTopic, ...shape, settings, publisher };
     const aggregation = new Aggregation({ ...parts, admin: this.admin(), store, log, fail });
     this.stopsWithIt(aggregation);
     const owner = around.sabotage.aggregation?.(aggregation) ?? aggregation;

@@ -4,7 +4,7 @@
  * ones.
  */
 import { topicName } from '@freshet/events';
-import { Gram, type Grams, Random } from '@freshet/model';
+import { firstTheta, Gram, type Grams, Random } from '@freshet/model';
 import { FollowedGrams, type Replica } from '@freshet/session';
 import type { MemoryStore } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
@@ -90,7 +90,8 @@ export class World {
     const roles = Object.keys(kinds) as Role[];
     this.#roles = roles.filter((role) => role !== 'aggregator' || options.pinned === undefined);
     const k = settings.factorCount;
-    const zero: Grams = { user: Gram.zero(k), item: Gram.zero(k), ratings: 0 };
+    const counts = { ratings: 0, values: 0, clock: 0, theta: firstTheta(settings.ranking) };
+    const zero: Grams = { user: Gram.zero(k), item: Gram.zero(k), ...counts };
     this.#around = {
       log: this.log,
       memory,

@@ -142,6 +142,7 @@ function absurdItemRatings(real: Buffer, foreign = real): Buffer[] {
     encode({ entries: packed({ item: elsewhere?.item }) }),
     encode({ entries: packed({ value: null, old: null }) }),
     encode({ entries: packed({ vector: new Float32Array(k).fill(Number.NaN) }) }),
+    encode({ entries: packed({ userBias: Number.NaN }) }),
     encode({ entries: whole, factorCount: k + 1 }),
     encode({ entries: whole, factorCount: -1 }),
   ];
@@ -149,7 +150,7 @@ function absurdItemRatings(real: Buffer, foreign = real): Buffer[] {
 
 function absurdFactors(real: Buffer): Buffer[] {
   const batch = factorBatchCodec.decode(real);
-  const { ids, vectors, side, sequence } = batch;
+  const { ids, vectors, figures, side, sequence } = batch;
   const encode = (change: Partial<FactorBatch>) =>
     factorBatchCodec.encode({ ...batch, sequence: sequence + AHEAD, ...change });
   return [
@@ -161,7 +162,8 @@ function absurdFactors(real: Buffer): Buffer[] {
     encode({ vectors: vectors.map(() => Number.NEGATIVE_INFINITY) }),
     encode({ vectors: new Float32Array() }),
     encode({ ids: [...ids, 'one-more'] }),
-    encode({ trends: new Float64Array() }),
+    encode({ figures: new Float64Array(figures.length + 1) }),
+    encode({ figures: new Float64Array(Math.max(1, figures.length)).fill(Number.NaN) }),
     encode({ from: -5 }),
     encode({ next: -5 }),
     encode({ epoch: -1 }),
@@ -178,9 +180,13 @@ function absurdParts(real: Buffer): Buffer[] {
     encode({ factorCount: 5 }),
     encode({ ratings: -1 }),
     encode({ epoch: -1 }),
-    encode({ gram: notNumbers(part.gram.length) }),
-    encode({ gram: part.gram.subarray(8) }),
-    encode({ gram: part.gram.subarray(1) }),
+    encode({ moves: -1 }),
+    encode({ values: Number.NaN }),
+    encode({ clock: Number.POSITIVE_INFINITY }),
+    encode({ sums: notNumbers(part.sums.length) }),
+    encode({ sums: part.sums.subarray(8) }),
+    encode({ sums: part.sums.subarray(1) }),
+    encode({ sums: part.sums.subarray(0, -8) }),
   ];
 }
 
@@ -194,6 +200,10 @@ function absurdGrams(real: Buffer): Buffer[] {
     encode({ user: notNumbers(grams.user.length) }),
     encode({ item: notNumbers(grams.item.length) }),
     encode({ item: grams.item.subarray(8) }),
+    encode({ values: Number.NaN }),
+    encode({ clock: Number.NaN }),
+    encode({ theta: grams.theta.subarray(1) }),
+    encode({ theta: grams.theta.map(() => Number.NaN) }),
     encode({ parts: [{ side: 'user', shard: -1, epoch: 1, sequence: 1 }] }),
     encode({ parts: [{ side: 'user', shard: 0, epoch: Number.NaN, sequence: 1 }] }),
   ];
