@@ -5,8 +5,8 @@ export interface Recommendation {
   user: string;
   items: { item: string; score: number; title?: string }[];
   model: { name: string; position: number | null };
-  /** null: the user's own taste; 'mean' or 'trend': somebody without ratings. */
-  fallback: null | 'mean' | 'trend';
+  /** null: the user's own taste; 'newcomer': somebody without ratings. */
+  fallback: null | 'newcomer';
 }
 
 /** Calls `receive` for each list from now on; returns how to stop. */

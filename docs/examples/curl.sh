@@ -7,7 +7,7 @@ url=${1:-http://127.0.0.1:8080}
 # Prints {"ratings":[{"partition":P,"offset":O}]}: where the rating lies.
 placed=$(curl -sS --fail-with-body "$url/v1/ratings" \
   -H 'content-type: application/json' \
-  -d '{"user":"me","item":"the-bold-summit-i37","value":5}')
+  -d '{"user":"me","item":"the-bold-summit-i48","value":5}')
 echo "$placed"
 
 # after=P:O waits until that rating is in the answer.

@@ -5,7 +5,7 @@ set -eu
 brokers=${1:-127.0.0.1:9092}
 tab=$(printf '\t')
 
-echo "me$tab{\"user\":\"me\",\"item\":\"the-bold-summit-i37\",\"value\":5}" |
+echo "me$tab{\"user\":\"me\",\"item\":\"the-bold-summit-i48\",\"value\":5}" |
   kcat -P -b "$brokers" -t ratings -K "$tab"
 
 # A deadline in ms since 1970: nobody is answered who has stopped waiting.
