@@ -60,15 +60,97 @@ function offer(heap: usize, score: f32, slot: u32): void {
 }
 
 /**
- * A block: 64 vectors of f32, then their slots u32, their scales f32, their sketches of i8, and the box they lie in:
- * the least and the most that one of them goes along each guide (`along` bytes each, a multiple of 16), and the
- * longest that is left of one beside the guides. A vector is its scale times its sketch, within half a scale in each factor.
+ * A block: 64 vectors of f32; their slots u32; then of their transforms v' (see balanced-basis.ts) four figures, f32
+ * each: the first coordinate, the scale of the head, the length and the scale of the tail; then the heads and the tails,
+ * i8. The head is the coordinates 1 to 32, the tail all others; each is its scale times its integers, within half a
+ * scale in each coordinate.
  *
- * A query: the vector in f32, the same in i16 (`wide` bytes, a multiple of 32), then f32: its own scale, its
- * allowance, its slack, the length of what is left of it beside the guides, and how far it goes along each guide.
- * scale(v) · (scale(q) · Σ of integers + allowance) is never below the score, nor is what `mostIn` says of the block.
+ * A directory: for each class of a layout, longest first, 16 bytes: the address of a list of addresses of its blocks,
+ * all full but the last; how many vectors it has; how long they are at most, f32; padding.
+ *
+ * A query: the vector in f32; head and tail of its transform in i16 (twice `tail` bytes); then f32: the same four
+ * figures; how much the rounding to integers can matter in the head and in the tail; how long the transform is; and the
+ * slack that covers all other rounding: for each unit of the length of a vector, and always.
  */
 const VECTORS: usize = 64;
+const HEAD: usize = 32;
+const SCALES: usize = 4 * VECTORS;
+const TAIL_LENGTHS: usize = 8 * VECTORS;
+const TAIL_SCALES: usize = 12 * VECTORS;
+const HEADS: usize = 16 * VECTORS;
+const TAILS: usize = HEADS + HEAD * VECTORS;
+/** Slots and figures. */
+const ROWS: usize = 5;
+
+const SKETCH_MAX: f32 = 127;
+const LEAST_SKETCHED: f32 = 1e-30;
+/** Stored in single precision, a length must not come out shorter. */
+const ROUNDED_UP: f64 = 1.0000003;
+
+/** Writes a vector and its transform as the one at `at` of a block. */
+export function layIn(
+  vector: usize, turned: usize, k: u32, block: usize, at: u32, bytes: usize, tail: usize,
+): void {
+  memory.copy(block + at * bytes, vector, bytes);
+  const leads = block + VECTORS * (bytes + 4);
+  const own = leads + (<usize>at << 2);
+  const inHead = min<u32>(k - 1, <u32>HEAD);
+  const inTail = k - 1 - inHead;
+  const head = turned + 4;
+  const ofTail = head + 4 * HEAD;
+  const scale = scaleOf(head, inHead);
+  const tailScale = scaleOf(ofTail, inTail);
+  store<f32>(own, load<f32>(turned));
+  store<f32>(own, scale, SCALES);
+  store<f32>(own, lengthOf(ofTail, inTail), TAIL_LENGTHS);
+  store<f32>(own, tailScale, TAIL_SCALES);
+  sketch(head, inHead, scale, leads + HEADS + at * HEAD, HEAD);
+  sketch(ofTail, inTail, tailScale, leads + TAILS + at * tail, tail);
+}
+
+/** Moves a vector with all that is beside it. */
+export function moveIn(
+  source: usize, from: u32, target: usize, to: u32, bytes: usize, tail: usize,
+): void {
+  memory.copy(target + to * bytes, source + from * bytes, bytes);
+  const origin = source + VECTORS * bytes;
+  const goal = target + VECTORS * bytes;
+  for (let row: usize = 0; row < ROWS; row++) {
+    const at = 4 * VECTORS * row;
+    store<u32>(goal + at + (<usize>to << 2), load<u32>(origin + at + (<usize>from << 2)));
+  }
+  const ahead = 4 * VECTORS;
+  memory.copy(goal + ahead + HEADS + to * HEAD, origin + ahead + HEADS + from * HEAD, HEAD);
+  memory.copy(goal + ahead + TAILS + to * tail, origin + ahead + TAILS + from * tail, tail);
+}
+
+function lengthOf(from: usize, count: u32): f32 {
+  let square: f64 = 0;
+  for (let f: u32 = 0; f < count; f++) {
+    const x = <f64>load<f32>(from + (<usize>f << 2));
+    square += x * x;
+  }
+  return <f32>(Math.sqrt(square) * ROUNDED_UP);
+}
+
+/** What the integers of a sketch are multiplied by. */
+function scaleOf(from: usize, count: u32): f32 {
+  let largest: f32 = 0;
+  for (let f: u32 = 0; f < count; f++) {
+    largest = max<f32>(largest, abs<f32>(load<f32>(from + (<usize>f << 2))));
+  }
+  if (largest > LEAST_SKETCHED && largest < f32.MAX_VALUE) return largest / SKETCH_MAX;
+  // Too small to be divided, or no number: the integers are 0, the allowance alone covers all of it.
+  return 2 * lengthOf(from, count) + LEAST_SKETCHED;
+}
+
+/** Writes integers of i8, zeros up to `width`. */
+function sketch(from: usize, count: u32, scale: f32, to: usize, width: usize): void {
+  memory.fill(to, 0, width);
+  for (let f: u32 = 0; f < count; f++) {
+    store<i8>(to + f, <i8>nearest<f32>(load<f32>(from + (<usize>f << 2)) / scale));
+  }
+}
 
 // @ts-ignore: decorator
 @inline
@@ -87,12 +169,13 @@ function integerSums(a: v128, b: v128, c: v128, d: v128): v128 {
   );
 }
 
+/** Sixteen bytes of a sketch times as many integers of a query. */
 // @ts-ignore: decorator
 @inline
-function product(low: v128, high: v128, sketch: v128): v128 {
+function product(low: v128, high: v128, sketch: usize): v128 {
   return i32x4.add(
-    i32x4.dot_i16x8_s(low, i16x8.extend_low_i8x16_s(sketch)),
-    i32x4.dot_i16x8_s(high, i16x8.extend_high_i8x16_s(sketch)),
+    i32x4.dot_i16x8_s(low, v128.load_ext<i8>(sketch)),
+    i32x4.dot_i16x8_s(high, v128.load_ext<i8>(sketch, 8)),
   );
 }
 
@@ -106,71 +189,113 @@ function score(query: usize, vector: usize, bytes: usize): f32 {
   return f32x4.extract_lane(laneSums(sum, zero, zero, zero), 0);
 }
 
-/** No vector in the box scores more: along the guides at one of its ends, beside them by Cauchy–Schwarz. */
+/** scale · (integers · scale of the query + allowance), for four vectors or four queries at once. */
 // @ts-ignore: decorator
 @inline
-function mostIn(box: usize, along: usize, tail: usize): f32 {
-  const zero = f32x4.splat(0);
-  let sum = zero;
-  for (let at: usize = 0; at < along; at += 16) {
-    const own = v128.load(tail + at, 16);
-    const least = f32x4.mul(own, v128.load(box + at));
-    sum = f32x4.add(sum, f32x4.max(least, f32x4.mul(own, v128.load(box + along + at))));
-  }
-  const beside = load<f32>(tail, 12) * load<f32>(box + 2 * along);
-  return f32x4.extract_lane(laneSums(sum, zero, zero, zero), 0) + beside + load<f32>(tail, 8);
+function mostOf(sums: v128, scale: v128, ownScale: v128, allowance: v128): v128 {
+  const product = f32x4.mul(f32x4.convert_i32x4_s(sums), ownScale);
+  return f32x4.mul(scale, f32x4.add(product, allowance));
 }
 
-/** Offers the vectors of one block to one query, leaving out slots that are hidden or have the first bit. */
+// @ts-ignore: decorator
+@inline
+function headProduct(q0: v128, q1: v128, q2: v128, q3: v128, head: usize): v128 {
+  return i32x4.add(product(q0, q1, head), product(q2, q3, head + 16));
+}
+
+/** Finds the best of a layout for one query, leaving out slots that are hidden or have the first bit. */
 export function rankOne(
-  query: usize, block: usize, count: u32, bytes: usize, wide: usize, along: usize, heap: usize, skip: usize,
+  query: usize, directory: usize, classes: u32, bytes: usize, tail: usize, heap: usize, skip: usize,
 ): void {
-  const integers = query + bytes;
-  const width = wide >> 1;
-  const slots = block + VECTORS * bytes;
-  const scales = slots + 4 * VECTORS;
-  const sketches = scales + 4 * VECTORS;
-  // Asked this way round, a bound that overflowed counts as hopeful.
-  if (mostIn(sketches + VECTORS * width, along, integers + wide) < load<f32>(heap, 8)) return;
-  const ownScale = v128.load32_splat(integers + wide);
-  const allowance = v128.load32_splat(integers + wide + 4);
-  let threshold = v128.load32_splat(heap + 8);
-  for (let done: u32 = 0; done < count; done += 4) {
-    const p0 = sketches + done * width;
-    const p1 = p0 + width;
-    const p2 = p1 + width;
-    const p3 = p2 + width;
-    let a0 = i32x4.splat(0);
-    let a1 = i32x4.splat(0);
-    let a2 = i32x4.splat(0);
-    let a3 = i32x4.splat(0);
-    for (let at: usize = 0; at < width; at += 16) {
-      const low = v128.load(integers + 2 * at);
-      const high = v128.load(integers + 2 * at, 16);
-      a0 = i32x4.add(a0, product(low, high, v128.load(p0 + at)));
-      a1 = i32x4.add(a1, product(low, high, v128.load(p1 + at)));
-      a2 = i32x4.add(a2, product(low, high, v128.load(p2 + at)));
-      a3 = i32x4.add(a3, product(low, high, v128.load(p3 + at)));
-    }
-    const sums = f32x4.convert_i32x4_s(integerSums(a0, a1, a2, a3));
-    const bounds = f32x4.mul(
-      v128.load(scales + (<usize>done << 2)),
-      f32x4.add(f32x4.mul(sums, ownScale), allowance),
-    );
-    const hopeless = i32x4.bitmask(f32x4.lt(bounds, threshold));
-    if (hopeless == 15) continue;
-    for (let lane: u32 = 0; lane < 4; lane++) {
-      if ((hopeless >> lane) & 1) continue;
-      consider(query, block, done + lane, count, bytes, skip, HIDDEN | 1, heap);
-    }
-    threshold = v128.load32_splat(heap + 8);
+  const own = query + bytes + 2 * (HEAD + tail);
+  for (let end = directory + (<usize>classes << 4); directory < end; directory += 16) {
+    const count = load<u32>(directory, 4);
+    if (count == 0) continue;
+    const longest = load<f32>(directory, 8);
+    const slack = load<f32>(own, 28) * longest + load<f32>(own, 32);
+    // Asked this way round, a bound that overflowed counts as hopeful.
+    if (load<f32>(own, 24) * longest + slack < load<f32>(heap, 8)) return;
+    rankClass(query, load<u32>(directory), count, bytes, tail, slack, heap, skip);
   }
 }
 
-function consider(
-  query: usize, block: usize, at: u32, count: u32, bytes: usize, skip: usize, mask: u32, heap: usize,
+function rankClass(
+  query: usize, list: usize, count: u32, bytes: usize, tail: usize, rounding: f32, heap: usize, skip: usize,
 ): void {
-  if (at >= count) return;
+  const q0 = v128.load(query + bytes);
+  const q1 = v128.load(query + bytes, 16);
+  const q2 = v128.load(query + bytes, 32);
+  const q3 = v128.load(query + bytes, 48);
+  const own = query + bytes + 2 * (HEAD + tail);
+  const ownLead = v128.load32_splat(own);
+  const ownScale = v128.load32_splat(own + 4);
+  const tailLength = v128.load32_splat(own + 8);
+  const allowance = v128.load32_splat(own + 16);
+  const slack = f32x4.splat(rounding);
+  for (let left = <i32>count; left > 0; left -= <i32>VECTORS, list += 4) {
+    const block = <usize>load<u32>(list);
+    const leads = block + VECTORS * (bytes + 4);
+    const here = min<i32>(left, <i32>VECTORS);
+    const threshold = v128.load32_splat(heap + 8);
+    let hopeful: u64 = 0;
+    for (let done: i32 = 0; done < here; done += 4) {
+      const p = leads + HEADS + done * HEAD;
+      const sums = integerSums(
+        headProduct(q0, q1, q2, q3, p),
+        headProduct(q0, q1, q2, q3, p + HEAD),
+        headProduct(q0, q1, q2, q3, p + 2 * HEAD),
+        headProduct(q0, q1, q2, q3, p + 3 * HEAD),
+      );
+      const four = leads + (<usize>done << 2);
+      const head = mostOf(sums, v128.load(four, SCALES), ownScale, allowance);
+      const behind = f32x4.mul(tailLength, v128.load(four, TAIL_LENGTHS));
+      const lead = f32x4.add(f32x4.mul(ownLead, v128.load(four)), slack);
+      const bounds = f32x4.add(f32x4.add(lead, head), behind);
+      hopeful |= <u64>(i32x4.bitmask(f32x4.lt(bounds, threshold)) ^ 15) << done;
+    }
+    // Behind the last vector lies what was there before.
+    if (here < 64) hopeful &= (<u64>1 << here) - 1;
+    for (; hopeful != 0; hopeful &= hopeful - 1) {
+      consider(query, block, <u32>ctz<u64>(hopeful), bytes, tail, rounding, skip, HIDDEN | 1, heap);
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function total(sum: v128): f32 {
+  const zero = i32x4.splat(0);
+  return <f32>i32x4.extract_lane(integerSums(sum, zero, zero, zero), 0);
+}
+
+/** The product of a part of a query and of a sketch. */
+// @ts-ignore: decorator
+@inline
+function partProduct(integers: usize, sketch: usize, width: usize): f32 {
+  let sum = i32x4.splat(0);
+  for (let f: usize = 0; f < width; f += 16) {
+    const x = integers + 2 * f;
+    sum = i32x4.add(sum, product(v128.load(x), v128.load(x, 16), sketch + f));
+  }
+  return total(sum);
+}
+
+/** By head and tail, and if that leaves hope by the vector itself. */
+function consider(
+  query: usize, block: usize, at: u32, bytes: usize, tail: usize, slack: f32,
+  skip: usize, mask: u32, heap: usize,
+): void {
+  const leads = block + VECTORS * (bytes + 4);
+  const one = leads + (<usize>at << 2);
+  const integers = query + bytes;
+  const own = integers + 2 * (HEAD + tail);
+  const ofHead = partProduct(integers, leads + HEADS + at * HEAD, HEAD);
+  const ofTail = partProduct(integers + 2 * HEAD, leads + TAILS + at * tail, tail);
+  const bound =
+    load<f32>(one) * load<f32>(own) + slack +
+    load<f32>(one, SCALES) * (ofHead * load<f32>(own, 4) + load<f32>(own, 16)) +
+    load<f32>(one, TAIL_SCALES) * (ofTail * load<f32>(own, 12) + load<f32>(own, 20));
+  if (bound < load<f32>(heap, 8)) return;
   const slot = load<u32>(block + VECTORS * bytes + (<usize>at << 2));
   if (load<u8>(skip + slot) & mask) return;
   const found = score(query, block + at * bytes, bytes);
@@ -179,56 +304,76 @@ function consider(
 
 /** The same for four queries that lie `apart` bytes from each other; each has its own bit. */
 export function rankFour(
-  queries: usize, apart: usize, block: usize, count: u32, bytes: usize, wide: usize, along: usize,
+  queries: usize, apart: usize, directory: usize, classes: u32, bytes: usize, tail: usize,
+  h0: usize, h1: usize, h2: usize, h3: usize, skip: usize,
+): void {
+  const own = queries + bytes + 2 * (HEAD + tail);
+  const lengths = fourOf(own + 24, apart);
+  const roundings = fourOf(own + 28, apart);
+  const least = fourOf(own + 32, apart);
+  for (let end = directory + (<usize>classes << 4); directory < end; directory += 16) {
+    const count = load<u32>(directory, 4);
+    if (count == 0) continue;
+    const longest = v128.load32_splat(directory + 8);
+    const slacks = f32x4.add(f32x4.mul(roundings, longest), least);
+    const most = f32x4.add(f32x4.mul(lengths, longest), slacks);
+    if (i32x4.bitmask(f32x4.lt(most, gather(h0 + 8, h1 + 8, h2 + 8, h3 + 8))) == 15) return;
+    rankClassFour(queries, apart, load<u32>(directory), count, bytes, tail, slacks, h0, h1, h2, h3, skip);
+  }
+}
+
+function rankClassFour(
+  queries: usize, apart: usize, list: usize, count: u32, bytes: usize, tail: usize, slacks: v128,
   h0: usize, h1: usize, h2: usize, h3: usize, skip: usize,
 ): void {
   const q0 = queries + bytes;
   const q1 = q0 + apart;
   const q2 = q1 + apart;
   const q3 = q2 + apart;
-  const width = wide >> 1;
-  const scales = block + VECTORS * (bytes + 4);
-  const sketches = scales + 4 * VECTORS;
-  const ownScales = gather(q0 + wide, q1 + wide, q2 + wide, q3 + wide);
-  const allowances = gather(q0 + wide + 4, q1 + wide + 4, q2 + wide + 4, q3 + wide + 4);
+  const own = q0 + 2 * (HEAD + tail);
+  const ownLeads = fourOf(own, apart);
+  const ownScales = fourOf(own + 4, apart);
+  const tailLengths = fourOf(own + 8, apart);
+  const allowances = fourOf(own + 16, apart);
   let limits = gather(h0 + 8, h1 + 8, h2 + 8, h3 + 8);
-  const box = sketches + VECTORS * width;
-  let most = f32x4.splat(mostIn(box, along, q0 + wide));
-  most = f32x4.replace_lane(most, 1, mostIn(box, along, q1 + wide));
-  most = f32x4.replace_lane(most, 2, mostIn(box, along, q2 + wide));
-  most = f32x4.replace_lane(most, 3, mostIn(box, along, q3 + wide));
-  if (i32x4.bitmask(f32x4.lt(most, limits)) == 15) return;
-  for (let done: u32 = 0; done < count; done++) {
-    const p = sketches + done * width;
-    let a0 = i32x4.splat(0);
-    let a1 = i32x4.splat(0);
-    let a2 = i32x4.splat(0);
-    let a3 = i32x4.splat(0);
-    for (let at: usize = 0; at < width; at += 16) {
-      const sketch = v128.load(p + at);
-      const low = i16x8.extend_low_i8x16_s(sketch);
-      const high = i16x8.extend_high_i8x16_s(sketch);
-      const x = 2 * at;
-      a0 = i32x4.add(a0, i32x4.dot_i16x8_s(low, v128.load(q0 + x)));
-      a1 = i32x4.add(a1, i32x4.dot_i16x8_s(low, v128.load(q1 + x)));
-      a2 = i32x4.add(a2, i32x4.dot_i16x8_s(low, v128.load(q2 + x)));
-      a3 = i32x4.add(a3, i32x4.dot_i16x8_s(low, v128.load(q3 + x)));
-      a0 = i32x4.add(a0, i32x4.dot_i16x8_s(high, v128.load(q0 + x, 16)));
-      a1 = i32x4.add(a1, i32x4.dot_i16x8_s(high, v128.load(q1 + x, 16)));
-      a2 = i32x4.add(a2, i32x4.dot_i16x8_s(high, v128.load(q2 + x, 16)));
-      a3 = i32x4.add(a3, i32x4.dot_i16x8_s(high, v128.load(q3 + x, 16)));
+  for (let left = <i32>count; left > 0; left -= <i32>VECTORS, list += 4) {
+    const block = <usize>load<u32>(list);
+    const leads = block + VECTORS * (bytes + 4);
+    const here = <u32>min<i32>(left, <i32>VECTORS);
+    for (let done: u32 = 0; done < here; done++) {
+      const p = leads + HEADS + done * HEAD;
+      let a0 = i32x4.splat(0);
+      let a1 = i32x4.splat(0);
+      let a2 = i32x4.splat(0);
+      let a3 = i32x4.splat(0);
+      for (let at: usize = 0; at < HEAD; at += 8) {
+        const sketch = v128.load_ext<i8>(p + at);
+        a0 = i32x4.add(a0, i32x4.dot_i16x8_s(sketch, v128.load(q0 + 2 * at)));
+        a1 = i32x4.add(a1, i32x4.dot_i16x8_s(sketch, v128.load(q1 + 2 * at)));
+        a2 = i32x4.add(a2, i32x4.dot_i16x8_s(sketch, v128.load(q2 + 2 * at)));
+        a3 = i32x4.add(a3, i32x4.dot_i16x8_s(sketch, v128.load(q3 + 2 * at)));
+      }
+      const one = leads + (<usize>done << 2);
+      const sums = integerSums(a0, a1, a2, a3);
+      const head = mostOf(sums, v128.load32_splat(one + SCALES), ownScales, allowances);
+      const behind = f32x4.mul(tailLengths, v128.load32_splat(one + TAIL_LENGTHS));
+      const lead = f32x4.add(f32x4.mul(ownLeads, v128.load32_splat(one)), slacks);
+      const bounds = f32x4.add(f32x4.add(lead, head), behind);
+      const hopeless = i32x4.bitmask(f32x4.lt(bounds, limits));
+      if (hopeless == 15) continue;
+      if (!(hopeless & 1)) consider(queries, block, done, bytes, tail, f32x4.extract_lane(slacks, 0), skip, HIDDEN | 1, h0);
+      if (!(hopeless & 2)) consider(queries + apart, block, done, bytes, tail, f32x4.extract_lane(slacks, 1), skip, HIDDEN | 2, h1);
+      if (!(hopeless & 4)) consider(queries + 2 * apart, block, done, bytes, tail, f32x4.extract_lane(slacks, 2), skip, HIDDEN | 4, h2);
+      if (!(hopeless & 8)) consider(queries + 3 * apart, block, done, bytes, tail, f32x4.extract_lane(slacks, 3), skip, HIDDEN | 8, h3);
+      limits = gather(h0 + 8, h1 + 8, h2 + 8, h3 + 8);
     }
-    const sums = f32x4.convert_i32x4_s(integerSums(a0, a1, a2, a3));
-    const scale = v128.load32_splat(scales + (<usize>done << 2));
-    const bounds = f32x4.mul(scale, f32x4.add(f32x4.mul(sums, ownScales), allowances));
-    const hopeless = i32x4.bitmask(f32x4.lt(bounds, limits));
-    if (hopeless == 15) continue;
-    if (!(hopeless & 1)) consider(queries, block, done, count, bytes, skip, HIDDEN | 1, h0);
-    if (!(hopeless & 2)) consider(queries + apart, block, done, count, bytes, skip, HIDDEN | 2, h1);
-    if (!(hopeless & 4)) consider(queries + 2 * apart, block, done, count, bytes, skip, HIDDEN | 4, h2);
-    if (!(hopeless & 8)) consider(queries + 3 * apart, block, done, count, bytes, skip, HIDDEN | 8, h3);
-    limits = gather(h0 + 8, h1 + 8, h2 + 8, h3 + 8);
   }
+}
+
+// @ts-ignore: decorator
+@inline
+function fourOf(first: usize, apart: usize): v128 {
+  return gather(first, first + apart, first + 2 * apart, first + 3 * apart);
 }
 
 // @ts-ignore: decorator

@@ -86,10 +86,13 @@ export interface RankedTable extends VectorTable {
   isHidden(slot: number): boolean;
   norm(slot: number): number;
   /**
-   * A direction, in the columns that are not plain, that vectors and most queries go along: searches then look at
-   * fewer. What they find does not depend on it. Takes a while for each vector there is.
+   * Chooses how vectors are laid out by the vectors and by the queries of late: searches then look at fewer. What
+   * they find does not depend on it. False if nothing would be gained; else every vector that is written is laid out
+   * anew, and `settle` does so with the others.
    */
-  lean(direction: Float32Array): void;
+  turn(): boolean;
+  /** Lays out anew up to `count` vectors that `turn` left as they were; true if none is left. */
+  settle(count: number): boolean;
 }
 
 /** One search for the best slots by query·v; `best` and `tied` are its answer. */
@@ -97,6 +100,8 @@ export interface Search {
   readonly query: Float32Array;
   /** Slots that this search leaves out; each may be named more than once. */
   readonly excluded: readonly number[];
+  /** Scores below this one are of no interest: fewer are looked at, and fewer may be found than there is room for. */
+  readonly atLeast?: number;
   /** Best first; equal scores in no particular order. */
   readonly best: Best;
   /** Whether a slot that found no room has the same score as the last of the best. */
@@ -152,8 +157,7 @@ export interface Kernels {
   scores(query: Float32Array, table: VectorTable, out: Float32Array): void;
   /** The best slots by query·v where skip[slot] is 0; equal scores go to the lower slot. */
   topN(query: Float32Array, table: VectorTable, skip: Uint8Array | undefined, out: Best): void;
-  /** `plain`: the last columns, a few that weigh much: searches look at them first. */
-  rankedTable(factorCount: number, plain?: number): RankedTable;
+  rankedTable(factorCount: number): RankedTable;
   /** Answers searches exactly, several of them in one pass over memory. */
   search(searches: readonly Search[], table: RankedTable): void;
   /** Every slot that is not hidden and whose score is exactly this one, in no particular order. */

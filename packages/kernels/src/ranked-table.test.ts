@@ -26,29 +26,31 @@ interface Step {
 
 interface World {
   k: number;
-  /** Of the columns, the last so many. */
-  plain: number;
-  /** After which steps the table leans on another direction, and on which. */
-  leans: { after: number; direction: Float32Array }[];
+  /** After which steps the table is laid out anew for queries like this, and how many of its vectors settle at once. */
+  turns: { after: number; asked: Float32Array; settled: number }[];
   steps: Step[];
   queries: Float32Array[];
   rooms: number[];
   excluded: number[][];
+  /** By query: below which score nothing is of interest. */
+  floors: (number | undefined)[];
 }
 
 function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
   const vector = (k: number) =>
     fc.array(factor, { minLength: k, maxLength: k }).map((list) => Float32Array.from(list));
   return fc
-    .tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 160 }))
-    .chain(([k, m]) => fc.tuple(fc.constant(k), fc.constant(m), fc.nat(k - 1)))
-    .chain(([k, m, plain]) =>
+    .tuple(
+      fc.oneof(fc.integer({ min: 1, max: 9 }), fc.constantFrom(33, 34, 40)),
+      fc.integer({ min: 1, max: 160 }),
+    )
+    .chain(([k, m]) =>
       fc.record({
         k: fc.constant(k),
-        plain: fc.constant(plain),
-        leans: fc.array(fc.record({ after: fc.nat(2 * m), direction: vector(k - plain) }), {
-          maxLength: 2,
-        }),
+        turns: fc.array(
+          fc.record({ after: fc.nat(2 * m), asked: vector(k), settled: fc.nat(m) }),
+          { maxLength: 3 },
+        ),
         steps: fc.array(
           fc.record({
             slot: fc.nat(m),
@@ -60,16 +62,25 @@ function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
         queries: fc.array(vector(k), { minLength: 1, maxLength: 6 }),
         rooms: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 6, maxLength: 6 }),
         excluded: fc.array(fc.array(fc.nat(m), { maxLength: 30 }), { minLength: 6, maxLength: 6 }),
+        floors: fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: -9, max: 9 })), {
+          minLength: 6,
+          maxLength: 6,
+        }),
       }),
     );
 }
 
 /** Slots are handed out alike by every table, so that one script fits all. */
-function play(kernels: Kernels, { k, plain, leans, steps }: World): RankedTable {
-  const table = kernels.rankedTable(k, plain);
+function play(kernels: Kernels, { k, turns, steps }: World): RankedTable {
+  const table = kernels.rankedTable(k);
   const slots = new Map<number, number>();
   for (const [nth, { slot, kind, vector }] of steps.entries()) {
-    for (const { after, direction } of leans) if (after === nth) table.lean(direction);
+    for (const { after, asked, settled } of turns) {
+      if (after !== nth) continue;
+      search(kernels, table, asked);
+      table.turn();
+      table.settle(settled);
+    }
     const known = slots.get(slot);
     if (kind === 'write') {
       const target = known ?? table.add();
@@ -85,6 +96,13 @@ function play(kernels: Kernels, { k, plain, leans, steps }: World): RankedTable 
   return table;
 }
 
+function search(kernels: Kernels, table: RankedTable, query: Float32Array): Search {
+  const best = { length: 0, slots: new Uint32Array(1), scores: new Float32Array(1) };
+  const asked = { query, excluded: [], best, tied: false };
+  kernels.search([asked], table);
+  return asked;
+}
+
 /** Uniform in [0, 1), a different one each time. */
 function lots(seed: number): () => number {
   let state = seed;
@@ -98,11 +116,14 @@ function searchesOf({
   queries,
   rooms,
   excluded,
-}: Pick<World, 'queries' | 'rooms' | 'excluded'>): Search[] {
+  floors,
+}: Pick<World, 'queries' | 'rooms' | 'excluded' | 'floors'>): Search[] {
   return queries.map((query, nth) => {
     const room = rooms[nth];
     const best = { length: 0, slots: new Uint32Array(room), scores: new Float32Array(room) };
-    return { query, excluded: excluded[nth], best, tied: false };
+    const floor = floors[nth];
+    const atLeast = floor === undefined ? {} : { atLeast: floor };
+    return { query, excluded: excluded[nth], ...atLeast, best, tied: false };
   });
 }
 
@@ -136,56 +157,72 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
     );
   });
 
-  it('refuses no block that holds one of the best, wherever vectors and queries lean', () => {
+  it('finds the same while its vectors move to another layout, whatever is asked', () => {
     const draws = lots(SEED);
     const below = (end: number) => Math.floor(draws() * end);
-    const [k, plain, items] = [12, 3, 3_000];
-    const draw = (scale: number) =>
+    const [k, items] = [44, 3_000];
+    /** Longer along some columns than along others, by so much. */
+    const draw = (stretch: number) =>
       Float32Array.from(
         { length: k },
-        (_, f) => (f >= k - plain ? scale : 1) * (draws() + draws() + draws() - 1.5),
+        (_, f) => stretch ** (f / k) * (draws() + draws() + draws() - 1.5),
       );
-    const tables = [wasm, reference].map((kernels) => kernels.rankedTable(k, plain));
+    const tables = [wasm, reference].map((kernels) => kernels.rankedTable(k));
     const write = (slot: number, vector: Float32Array) => {
       for (const table of tables) table.write(slot, vector);
     };
     for (let item = 0; item < items; item++) {
       for (const table of tables) table.add();
-      write(item, draw(3));
+      write(item, draw(30));
     }
+    let turned = 0;
     for (let round = 0; round < 30; round++) {
-      if (round % 3 === 0) for (const table of tables) table.lean(draw(1).subarray(0, k - plain));
-      for (let moved = 0; moved < 500; moved++) write(below(items), draw(3));
+      const stretch = round < 15 ? 10 : 0.01;
+      if (round % 3 === 0 && tables[0].turn()) turned++;
+      for (let moved = 0; moved < 500; moved++) write(below(items), draw(30));
       const leaving = below(items);
       for (const table of tables) table.remove(leaving);
       for (const table of tables) expect(table.add()).toBe(leaving);
-      const queries = Array.from({ length: 5 }, () => draw(round % 2 === 0 ? 10 : 0.1));
-      const world = { queries, rooms: [10, 1, 40, 10, 10], excluded: [[], [], [], [], []] };
+      const queries = Array.from({ length: 5 }, () => draw(stretch));
+      const floors = [undefined, undefined, undefined, 1, -1];
+      const world = { queries, rooms: [10, 1, 40, 10, 10], excluded: [[], [], [], [], []], floors };
       const [found, expected] = [searchesOf(world), searchesOf(world)];
       wasm.search(found, tables[0]);
       wasm.search(found.slice(0, 1), tables[0]);
       reference.search(expected, tables[1]);
       found.forEach(({ best }, nth) => {
+        expect(best.length).toBe(expected[nth].best.length);
         expect([...best.slots]).toEqual([...expected[nth].best.slots]);
       });
+      if (round % 3 === 1) tables[0].settle(round % 2 === 0 ? 700 : items);
     }
+    expect(turned).toBeGreaterThan(1);
   });
 
-  it('finds a vector that took the place of one that is gone, in a block of quite other ones', () => {
+  it('is laid out anew only where that helps, a few vectors at a time', () => {
     const table = wasm.rankedTable(2);
-    table.lean(Float32Array.of(0, 1));
-    const write = (...vector: number[]) => {
-      const slot = table.add();
-      table.write(slot, Float32Array.from(vector));
-      return slot;
-    };
-    write(1.5, 0.5);
-    const [gone] = Array.from({ length: 64 }, () => write(1, 0));
-    const sought = write(0, 1);
-    table.remove(gone);
-    const best = { length: 0, slots: new Uint32Array(1), scores: new Float32Array(1) };
-    wasm.search([{ query: Float32Array.of(0, 1), excluded: [], best, tied: false }], table);
-    expect(best.slots[0]).toBe(sought);
+    const draws = lots(SEED);
+    expect(table.turn()).toBe(false);
+    for (let item = 0; item < 300; item++) {
+      table.write(table.add(), Float32Array.of(100 * draws(), draws()));
+    }
+    for (let nth = 0; nth < 300; nth++) {
+      search(wasm, table, Float32Array.of(draws(), 100 * draws()));
+    }
+    expect(table.turn()).toBe(true);
+    expect(table.turn()).toBe(false);
+    expect(table.settle(299)).toBe(false);
+    expect(table.settle(1)).toBe(true);
+    expect(table.turn()).toBe(false);
+  });
+
+  it('looks for nothing below what it is told', () => {
+    const table = wasm.rankedTable(1);
+    for (const score of [5, 4, 3, 2, 1]) table.write(table.add(), Float32Array.of(score));
+    const [query] = [Float32Array.of(1)];
+    const best = { length: 0, slots: new Uint32Array(4), scores: new Float32Array(4) };
+    wasm.search([{ query, excluded: [], best, atLeast: 3, tied: false }], table);
+    expect([...best.scores.slice(0, best.length)]).toEqual([5, 4, 3]);
   });
 
   it('finds, to the bit, the best of all scores that a plain scan computes', () => {
@@ -208,7 +245,7 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
         }
         const searches = searchesOf(world);
         wasm.search(searches, table);
-        for (const { query, excluded, best } of searches) {
+        for (const { query, excluded, best, atLeast = Number.NEGATIVE_INFINITY } of searches) {
           const scores = new Float32Array(table.slotEnd);
           wasm.scores(query, plain, scores);
           const visible = new Set(
@@ -218,7 +255,8 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
           const left = (slot: number) =>
             hidden.has(slot) || gone.has(slot) || excluded.includes(slot);
           const all = [...scores.keys()].filter((slot) => !left(slot)).map((slot) => scores[slot]);
-          const expected = all.sort((a, b) => b - a).slice(0, best.slots.length);
+          const wanted = all.filter((score) => !(score < atLeast)).sort((a, b) => b - a);
+          const expected = wanted.slice(0, best.slots.length);
           expect([...best.scores.slice(0, best.length)]).toEqual(expected.map((x) => x));
           const again = new Float32Array(best.length);
           wasm.scoresOf(query, best.slots.subarray(0, best.length), table, again);

@@ -21,7 +21,13 @@ export class ReferenceRankedTable extends ReferenceTable implements RankedTable 
     return this.#hidden.has(slot);
   }
 
-  lean(): void {}
+  turn(): boolean {
+    return false;
+  }
+
+  settle(): boolean {
+    return true;
+  }
 
   norm(slot: number): number {
     const vector = new Float32Array(this.factorCount);
@@ -34,9 +40,11 @@ export class ReferenceRankedTable extends ReferenceTable implements RankedTable 
   }
 
   search(search: Search): void {
-    const { query, excluded, best } = search;
+    const { query, excluded, best, atLeast = Number.NEGATIVE_INFINITY } = search;
     const left = new Set(excluded);
-    const ranking = this.#scored(query).filter(({ slot }) => !left.has(slot));
+    const ranking = this.#scored(query).filter(
+      ({ slot, score }) => !left.has(slot) && score >= atLeast,
+    );
     ranking.sort((a, b) => b.score - a.score);
     best.length = Math.min(ranking.length, best.slots.length);
     for (let at = 0; at < best.length; at++) {

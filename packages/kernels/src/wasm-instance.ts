@@ -56,24 +56,39 @@ export interface WasmExports {
     filled: number,
     room: number,
   ): number;
+  layIn(
+    vector: number,
+    turned: number,
+    k: number,
+    block: number,
+    at: number,
+    bytes: number,
+    tail: number,
+  ): void;
+  moveIn(
+    source: number,
+    from: number,
+    target: number,
+    to: number,
+    bytes: number,
+    tail: number,
+  ): void;
   rankOne(
     query: number,
-    block: number,
-    count: number,
+    directory: number,
+    classes: number,
     bytes: number,
-    wide: number,
-    along: number,
+    tail: number,
     heap: number,
     skip: number,
   ): void;
   rankFour(
     queries: number,
     apart: number,
-    block: number,
-    count: number,
+    directory: number,
+    classes: number,
     bytes: number,
-    wide: number,
-    along: number,
+    tail: number,
     heap0: number,
     heap1: number,
     heap2: number,

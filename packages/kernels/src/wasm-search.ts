@@ -1,15 +1,16 @@
 /**
  * Exact search over a ranked table. A class is scanned while its longest vector could still reach the
- * worst score kept; the bound allows for the rounding of single precision, so that what is found is what
+ * worst score kept; all bounds allow for the rounding of single precision, so that what is found is what
  * a scan of everything would have found, score for score.
  */
 
-import type { Search } from './kernels.ts';
+import { MAX_FACTOR_COUNT, type Search } from './kernels.ts';
 import { insertBest } from './reference.ts';
 import { checkLength } from './reference-table.ts';
 import type { WasmExports } from './wasm-instance.ts';
 import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
-import { SKETCH_MAX, VECTORS_PER_BLOCK, type WasmRankedTable } from './wasm-ranked-table.ts';
+import type { WasmLayout } from './wasm-layout.ts';
+import { HEAD, VECTORS_PER_BLOCK, type WasmRankedTable } from './wasm-ranked-table.ts';
 
 /** Queries that share one pass: four of them and two vectors fill the registers. */
 const AT_ONCE = 4;
@@ -17,24 +18,23 @@ const HEAP_HEADER_BYTES = 16;
 /** So many are put in order by insertion, more are sorted first. */
 const FEW = 32;
 const EPSILON = 2 ** -23;
-/** What rounding among denormals can add to a sum of the longest vectors. */
-const UNDERFLOW = 1e-42;
-
-/** A query is −32,000 to 32,000 times its scale: 64 products of that and a sketch fit 32 bits. */
+/** A query is −32,000 to 32,000 times its scale: 256 products of that and a sketch fit 32 bits. */
 const QUERY_MAX = 32_000;
+/** What a factor of a sketch goes up to. */
+const SKETCH_MAX = 127;
 const LEAST_SKETCHED = 1e-30;
-/** Scale, allowance, slack and the length of what is left of a query. */
-const QUERY_TAIL_BYTES = 16;
-/** For each factor: of a score, of the guides of both sides and their sum, of lengths. */
-const ROUNDINGS = 8;
+/** Nine, and padding; see rank.ts. */
+const QUERY_FIGURES = 12;
+/** Roundings of the bounds themselves. */
+const ROUNDINGS = 32;
 
 interface Running {
   readonly search: Search;
   readonly bit: number;
   readonly room: number;
   readonly heap: number;
-  /** ‖query‖, with room for the rounding of a score. */
-  readonly norm: number;
+  /** Where its query lies. */
+  readonly address: number;
 }
 
 export class WasmSearch {
@@ -42,12 +42,15 @@ export class WasmSearch {
   readonly #exports: WasmExports;
   readonly #queries: WasmScratch;
   readonly #heaps: WasmScratch;
+  /** Address of the transform of the query that is looked at. */
+  readonly #turned: number;
 
   constructor(memory: WasmMemory, exports: WasmExports) {
     this.#memory = memory;
     this.#exports = exports;
     this.#queries = new WasmScratch(memory);
     this.#heaps = new WasmScratch(memory);
+    this.#turned = memory.allocate(4 * MAX_FACTOR_COUNT);
   }
 
   run(searches: readonly Search[], table: WasmRankedTable): void {
@@ -58,23 +61,25 @@ export class WasmSearch {
 
   slotsScoring(query: Float32Array, score: number, table: WasmRankedTable): number[] {
     checkLength(query.length, table.factorCount);
-    const address = this.#queries.atLeast(table.stride + 4 * VECTORS_PER_BLOCK);
-    this.#put(query, address, table.stride);
-    const norm = paddedNorm(query);
-    const scores = address + table.stride;
+    const address = this.#queries.atLeast(queryBytes(table) + 4 * VECTORS_PER_BLOCK);
+    const scores = address + queryBytes(table);
     const { f32, u32 } = this.#memory;
     const found: number[] = [];
-    for (const { longest, blocks, count } of table.classes) {
-      if (norm * longest + UNDERFLOW < score) break;
-      blocks.forEach((block, nth) => {
-        const here = Math.min(VECTORS_PER_BLOCK, count - nth * VECTORS_PER_BLOCK);
-        this.#exports.scan(address, block, here, scores, table.stride);
-        for (let i = 0; i < here; i++) {
-          if (f32[scores / 4 + i] !== score) continue;
-          const slot = u32[(table.slotsOfBlock(block) >>> 2) + i];
-          if (!table.isHidden(slot)) found.push(slot);
-        }
-      });
+    this.#put(query, address, table.stride);
+    for (const layout of table.layouts) {
+      const mostAt = this.#turn(query, address, table, layout);
+      for (const { longest, blocks, count } of layout.classes) {
+        if (mostAt(longest) < score) break;
+        blocks.forEach((block, nth) => {
+          const here = Math.min(VECTORS_PER_BLOCK, count - nth * VECTORS_PER_BLOCK);
+          this.#exports.scan(address, block, here, scores, table.stride);
+          for (let i = 0; i < here; i++) {
+            if (f32[scores / 4 + i] !== score) continue;
+            const slot = u32[(table.slotsOfBlock(block) >>> 2) + i];
+            if (!table.isHidden(slot)) found.push(slot);
+          }
+        });
+      }
     }
     return found;
   }
@@ -105,56 +110,38 @@ export class WasmSearch {
     this.#memory.u8.fill(0, queries, queries + AT_ONCE * apart);
     let next = heaps + HEAP_HEADER_BYTES;
     const running = searches.map((search, nth): Running => {
-      const { query } = search;
+      const { query, atLeast = Number.NEGATIVE_INFINITY } = search;
       checkLength(query.length, table.factorCount);
-      this.#putSketched(query, queries + nth * apart, table);
-      const heap = next;
-      const room = rooms[nth];
+      table.ask(query);
+      const [heap, room] = [next, rooms[nth]];
+      const address = queries + nth * apart;
       next += heapBytes[nth];
-      this.#openHeap(heap, room);
-      return { search, bit: 1 << nth, room, heap, norm: paddedNorm(query) };
+      this.#put(query, address, table.stride);
+      this.#openHeap(heap, room, atLeast);
+      return { search, bit: 1 << nth, room, heap, address };
     });
     // What stands in for a fourth query that is not there finds nothing.
-    this.#openHeap(heaps, 0);
+    this.#openHeap(heaps, 0, Number.POSITIVE_INFINITY);
     this.#mark(running, table, true);
-    this.#descend(running, table, queries, heaps);
+    for (const layout of table.layouts) this.#descend(running, table, layout, heaps);
     this.#mark(running, table, false);
     for (const each of running) this.#take(each);
   }
 
-  /** From the longest vectors down, until no query can gain. */
-  #descend(running: readonly Running[], table: WasmRankedTable, queries: number, idle: number) {
-    const { f32 } = this.#memory;
-    const { skip, stride, classes } = table;
-    const apart = queryBytes(table);
-    const wide = 2 * table.sketchStride;
-    const along = table.boxSide;
-    const slack = (queries + stride + wide) / 4 + 2;
+  /** From the longest vectors of a layout down, until no query can gain. */
+  #descend(
+    running: readonly Running[],
+    table: WasmRankedTable,
+    layout: WasmLayout,
+    idle: number,
+  ): void {
+    const { skip, stride, tailStride } = table;
+    for (const { search, address } of running) this.#turn(search.query, address, table, layout);
+    const queries = running[0].address;
     const [h0, h1, h2, h3] = [0, 1, 2, 3].map((nth) => running[nth]?.heap ?? idle);
-    for (let at = 0; at < classes.length; at++) {
-      const { blocks, count, longest } = classes[at];
-      if (count === 0) continue;
-      let open = 0;
-      for (let nth = 0; nth < running.length; nth++) {
-        const threshold = running[nth].heap / 4 + 2;
-        const bound = running[nth].norm * longest + UNDERFLOW;
-        f32[slack + (nth * apart) / 4] =
-          ROUNDINGS * EPSILON * table.factorCount * bound + UNDERFLOW;
-        if (bound < f32[threshold]) f32[threshold] = Number.POSITIVE_INFINITY;
-        else if (f32[threshold] < Number.POSITIVE_INFINITY) open++;
-      }
-      if (open === 0) return;
-      for (let nth = 0; nth < blocks.length; nth++) {
-        const here = Math.min(VECTORS_PER_BLOCK, count - nth * VECTORS_PER_BLOCK);
-        if (running.length === 1) {
-          this.#exports.rankOne(queries, blocks[nth], here, stride, wide, along, h0, skip);
-        } else {
-          const block = blocks[nth];
-          const sizes = [here, stride, wide, along] as const;
-          this.#exports.rankFour(queries, apart, block, ...sizes, h0, h1, h2, h3, skip);
-        }
-      }
-    }
+    const where = [layout.directory, layout.classes.length, stride, tailStride] as const;
+    if (running.length === 1) this.#exports.rankOne(queries, ...where, h0, skip);
+    else this.#exports.rankFour(queries, queryBytes(table), ...where, h0, h1, h2, h3, skip);
   }
 
   /** Sets or clears, for each query, its bit on the slots it leaves out. */
@@ -169,11 +156,11 @@ export class WasmSearch {
     }
   }
 
-  #openHeap(heap: number, room: number): void {
+  #openHeap(heap: number, room: number, atLeast: number): void {
     const { f32, u32 } = this.#memory;
     u32[heap / 4] = 0;
     u32[heap / 4 + 1] = room;
-    f32[heap / 4 + 2] = room === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    f32[heap / 4 + 2] = room === 0 ? Number.POSITIVE_INFINITY : atLeast;
     f32[heap / 4 + 3] = Number.NEGATIVE_INFINITY;
   }
 
@@ -192,34 +179,48 @@ export class WasmSearch {
     search.tied = filled > 0 && f32[heap / 4 + 3] === best.scores[filled - 1];
   }
 
-  /** A query as the kernels take it: in f32, in i16, its scale, its allowance. */
-  #putSketched(query: Float32Array, address: number, table: WasmRankedTable): void {
-    this.#put(query, address, table.stride);
-    const { f32, i16 } = this.#memory;
+  /** Puts the transform of a query behind it, as the kernels take it; the most that a vector so long can score. */
+  #turn(
+    query: Float32Array,
+    address: number,
+    table: WasmRankedTable,
+    layout: WasmLayout,
+  ): (length: number) => number {
+    const { f32 } = this.#memory;
+    layout.turnQuery(address, this.#turned);
+    const turned = f32.subarray(this.#turned / 4, this.#turned / 4 + query.length);
     const integers = address + table.stride;
-    const k = query.length;
+    const head = turned.subarray(1, 1 + HEAD);
+    const tail = turned.subarray(1 + HEAD);
+    const scale = this.#sketch(head, integers);
+    const tailScale = this.#sketch(tail, integers + 2 * HEAD);
+    const length = norm(turned);
+    const slack =
+      EPSILON * (layout.roundings(norm(query), turned) + ROUNDINGS * length) + LEAST_SKETCHED;
+    const least = LEAST_SKETCHED * (1 + length);
+    const figures = (address + queryBytes(table)) / 4 - QUERY_FIGURES;
+    f32[figures] = turned[0];
+    f32[figures + 1] = scale;
+    f32[figures + 2] = norm(tail) * (1 + 2 * EPSILON);
+    f32[figures + 3] = tailScale;
+    f32[figures + 4] = allowance(head, scale);
+    f32[figures + 5] = allowance(tail, tailScale);
+    f32[figures + 6] = length;
+    f32[figures + 7] = slack;
+    f32[figures + 8] = least;
+    return (each) => (length + slack) * each + least;
+  }
+
+  /** Some coordinates in i16; returns their scale, or 0 where they are too small for integers. */
+  #sketch(part: Float32Array, integers: number): number {
+    const { i16 } = this.#memory;
     let largest = 0;
-    let sum = 0;
-    for (let f = 0; f < k; f++) {
-      const size = Math.abs(query[f]);
-      largest = Math.max(largest, size);
-      sum += size;
+    for (let f = 0; f < part.length; f++) largest = Math.max(largest, Math.abs(part[f]));
+    const scale = largest > LEAST_SKETCHED ? Math.fround(largest / QUERY_MAX) : 0;
+    for (let f = 0, at = integers / 2; f < part.length; f++, at++) {
+      i16[at] = scale > 0 ? Math.round(part[f] / scale) : 0;
     }
-    const isOrdinary = largest > LEAST_SKETCHED;
-    const scale = isOrdinary ? Math.fround(largest / QUERY_MAX) : 0;
-    for (let f = 0; f < k; f++) {
-      i16[integers / 2 + f] = isOrdinary ? Math.round(query[f] / scale) : 0;
-    }
-    // Half a step of the sketch in each factor, half a step of the query likewise, and all rounding;
-    // a query too small for integers is bounded by its allowance alone.
-    const halfSteps = sum / 2 + (scale / 2) * SKETCH_MAX * k;
-    const rounding = (k + 32) * EPSILON * paddedNorm(query) * SKETCH_MAX * Math.sqrt(k);
-    const whole = isOrdinary ? 0 : sum * SKETCH_MAX;
-    const end = (integers + 2 * table.sketchStride) / 4;
-    f32[end] = scale;
-    f32[end + 1] = (halfSteps + rounding + whole) * (1 + 4 * EPSILON) + LEAST_SKETCHED;
-    const along = f32.subarray(end + 4, end + 4 + table.guides);
-    f32[end + 3] = table.split(query, along);
+    return scale;
   }
 
   #put(vector: Float32Array, address: number, stride: number): void {
@@ -229,13 +230,26 @@ export class WasmSearch {
   }
 }
 
-function queryBytes({ stride, sketchStride, boxSide }: WasmRankedTable): number {
-  return stride + 2 * sketchStride + QUERY_TAIL_BYTES + boxSide;
+function queryBytes({ stride, tailStride }: WasmRankedTable): number {
+  return stride + 2 * (HEAD + tailStride) + 4 * QUERY_FIGURES;
 }
 
-/** Cauchy–Schwarz bounds the exact product; a sum of k rounded products may exceed it by k roundings. */
-function paddedNorm(query: Float32Array): number {
+/**
+ * By how many scales of a sketch the product of integers may fall short: half a step of the sketch in each
+ * coordinate, half a step of the query likewise, and all rounding; all of it for a query too small for integers.
+ */
+function allowance(part: Float32Array, scale: number): number {
+  const count = part.length;
+  let sum = 0;
+  for (let f = 0; f < count; f++) sum += Math.abs(part[f]);
+  const halfSteps = sum / 2 + (scale / 2) * SKETCH_MAX * count;
+  const rounding = (count + 32) * EPSILON * sum * SKETCH_MAX;
+  const whole = scale > 0 ? 0 : sum * SKETCH_MAX;
+  return (halfSteps + rounding + whole) * (1 + 4 * EPSILON) + LEAST_SKETCHED;
+}
+
+function norm(vector: Float32Array): number {
   let square = 0;
-  for (let f = 0; f < query.length; f++) square += query[f] * query[f];
-  return Math.sqrt(square) * (1 + (query.length + 8) * EPSILON);
+  for (let f = 0; f < vector.length; f++) square += vector[f] * vector[f];
+  return Math.sqrt(square);
 }

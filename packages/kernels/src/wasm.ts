@@ -48,8 +48,8 @@ class WasmKernels implements Kernels {
     return new WasmTable(this.#memory, factorCount);
   }
 
-  rankedTable(factorCount: number, plain = 0): RankedTable {
-    return new WasmRankedTable(this.#memory, factorCount, plain);
+  rankedTable(factorCount: number): RankedTable {
+    return new WasmRankedTable(this.#memory, this.#exports, factorCount);
   }
 
   search(searches: readonly Search[], table: RankedTable): void {

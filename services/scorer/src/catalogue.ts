@@ -6,7 +6,7 @@ import type { FactorBatch, ItemMetadata, ScoredItem } from '@freshet/events';
 import type { Best, Kernels, RankedTable, Search } from '@freshet/kernels';
 import { COUNT_FEATURES } from '@freshet/model';
 import { Replica, type ReplicaOptions } from '@freshet/session';
-import { type RankingSettings, rankedColumns, ScaledCounts } from './ranking.ts';
+import { type RankingSettings, rankedColumns } from './ranking.ts';
 
 export interface Query {
   /** One number for each column of the table. */
@@ -20,8 +20,6 @@ export interface Query {
 /** Slots of a long scan done in one go before other requests have their turn. */
 const SLICE = 20_000;
 const USUAL_SIZE = 100;
-/** Cosine of the mean user with what the table leans on; below, a search looks at many more blocks. */
-const STILL_LIKE = 0.98;
 const SEARCHES_KEPT = 16;
 
 class ToldReplica extends Replica {
@@ -52,8 +50,6 @@ export class Catalogue {
   readonly #factorCount: number;
   /** A row of the table. */
   readonly #wide: Float32Array;
-  /** The mean user that the table leans on. */
-  #leaning: Float32Array;
   readonly #rooms = new Map<number, Best>();
   readonly #metadata = new Map<string, ItemMetadata>();
   readonly #categories = new Map<string, Set<string>>();
@@ -67,26 +63,21 @@ export class Catalogue {
   ) {
     const { factorCount } = settings;
     this.#kernels = kernels;
-    const columns = rankedColumns(settings);
-    this.#table = kernels.rankedTable(columns, columns - factorCount);
-    this.#leaning = new Float32Array(factorCount);
+    this.#table = kernels.rankedTable(rankedColumns(settings));
     this.#factorCount = factorCount;
     this.#wide = new Float32Array(this.#table.factorCount);
-    const table = new ScaledCounts(this.#table, factorCount);
-    const options = { table, present: (slot: number) => this.#show(slot) };
+    const options = { table: this.#table, present: (slot: number) => this.#show(slot) };
     this.items = new ToldReplica(kernels, factorCount, shards, options, moved);
   }
 
-  /**
-   * Searches lean on the mean user, of whom there is much in every query. Only a direction that has changed is worth
-   * the time: about a tenth of a second for a million items.
-   */
-  leanOn(mean: Float32Array): void {
-    const dot = mean.reduce((sum, factor, f) => sum + factor * (this.#leaning[f] ?? 0), 0);
-    const length = norm(mean);
-    if (!(length > 0) || dot > STILL_LIKE * length * norm(this.#leaning)) return;
-    this.#leaning = mean.slice();
-    this.#table.lean(mean);
+  /** Lets searches be fast for queries like those of late: items written from now on are laid out anew. */
+  turn(): void {
+    this.#table.turn();
+  }
+
+  /** Lays out anew some of the items that were not written since; true if none is left. */
+  settle(count: number): boolean {
+    return this.#table.settle(count);
   }
 
   /** The exact best of each query, as the catalogue is at this moment. */

@@ -26,10 +26,20 @@ function refreshing(tookMs: number) {
   const fail = (error: unknown) => {
     throw error;
   };
-  const leanings: Float32Array[] = [];
-  const catalogue = { items, leanOn: (mean: Float32Array) => void leanings.push(mean) };
+  const layout = { turns: 0, left: 0 };
+  const catalogue = {
+    items,
+    turn: () => {
+      layout.turns++;
+      layout.left = ITEMS;
+    },
+    settle: (count: number) => {
+      layout.left = Math.max(0, layout.left - count);
+      return layout.left === 0;
+    },
+  };
   const refresh = new FeatureRefresh(catalogue, () => grams, fail);
-  return { moves, rewritten, grams, leanings, refresh };
+  return { moves, rewritten, grams, layout, refresh };
 }
 
 describe('features that decay', () => {
@@ -45,13 +55,11 @@ describe('features that decay', () => {
     expect(moves).toHaveLength(2);
   });
 
-  it('come with the mean user whom the catalogue is to lean on', async () => {
-    const { grams, leanings, refresh } = refreshing(0);
-    grams.user.move(undefined, Float32Array.of(3));
-    grams.user.move(undefined, Float32Array.of(5));
+  it('come with a layout for the queries of late, of every item', async () => {
+    const { layout, refresh } = refreshing(0);
     await refresh.start();
     await refresh.close();
-    expect(leanings).toEqual([Float32Array.of(4)]);
+    expect(layout).toEqual({ turns: 1, left: 0 });
   });
 
   it('are computed more seldom where that takes long', async () => {

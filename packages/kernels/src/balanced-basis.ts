@@ -1,0 +1,223 @@
+/**
+ * In which coordinates do the first few tell most of an inner product? Queries q and vectors v are transformed to
+ * q' = B·q and v' = A·v with BᵀA = I, so that q'·v' = q·v. A and B are chosen such that the first coordinates have
+ * the greatest products, and that both sides are equally long along each coordinate: then Cauchy–Schwarz loses
+ * least on the coordinates that are left out.
+ */
+
+/** Sums of outer products, k×k, row-major, and how many were summed. */
+export interface Moments {
+  readonly matrix: Float64Array;
+  readonly count: number;
+}
+
+export interface Basis {
+  /** A, row-major. */
+  readonly ofVectors: Float64Array;
+  /** B, row-major. */
+  readonly ofQueries: Float64Array;
+}
+
+/** The first coordinates, which are put in order; the others are left as they come. */
+const ORDERED = 33;
+/** Each round separates the ordered directions from the others by the ratio of their products. */
+const ROUNDS = 8;
+/** Relative to the sum of squares: a column with less counts as empty. */
+const NEARLY_NOTHING = 1e-9;
+
+export function identityBasis(k: number): Basis {
+  const ofVectors = new Float64Array(k * k);
+  for (let f = 0; f < k; f++) ofVectors[f * k + f] = 1;
+  return { ofVectors, ofQueries: ofVectors };
+}
+
+export function momentsOf(vectors: Iterable<ArrayLike<number>>, k: number): Moments {
+  const matrix = new Float64Array(k * k);
+  let count = 0;
+  for (const vector of vectors) {
+    count++;
+    for (let row = 0; row < k; row++) {
+      const factor = vector[row];
+      for (let col = 0; col <= row; col++) matrix[row * k + col] += factor * vector[col];
+    }
+  }
+  for (let row = 0; row < k; row++) {
+    for (let col = 0; col < row; col++) matrix[col * k + row] = matrix[row * k + col];
+  }
+  return { matrix, count };
+}
+
+/** Undefined where the moments are not finite or say nothing. */
+export function balancedBasis(queries: Moments, vectors: Moments, k: number): Basis | undefined {
+  const lower = cholesky(regularized(queries, vectors, k), k);
+  if (lower === undefined) return undefined;
+  // In coordinates where queries are alike in all directions, M has the moments of the vectors: M = Lᵀ·S·L.
+  const moments = timesTransposed(transposed(lower, k), vectors.matrix, k);
+  const directions = mainDirections(moments, k);
+  const ofVectors = new Float64Array(k * k);
+  const ofQueries = new Float64Array(k * k);
+  const least = NEARLY_NOTHING * trace(moments, k);
+  for (let d = 0; d < k; d++) {
+    const direction = directions.subarray(d * k, (d + 1) * k);
+    // Queries have the square length 1 along a direction, vectors λ; each gets the root of it.
+    const balance = Math.max(along(moments, direction), least) ** 0.25;
+    for (let f = 0; f < k; f++) {
+      let sum = 0;
+      for (let g = 0; g <= f; g++) sum += lower[f * k + g] * direction[g];
+      ofVectors[d * k + f] = sum / balance;
+    }
+    solveTransposed(lower, direction, ofQueries.subarray(d * k, (d + 1) * k));
+    for (let f = 0; f < k; f++) ofQueries[d * k + f] *= balance;
+  }
+  const isFinite = ofVectors.every(Number.isFinite) && ofQueries.every(Number.isFinite);
+  return isFinite ? { ofVectors, ofQueries } : undefined;
+}
+
+/**
+ * How far Cauchy–Schwarz reaches in a basis: |q'|·|v'|, root mean squares up to a common factor, and the same behind the
+ * ordered coordinates. The first tells how many vectors a search looks at, the second how many it looks at closely.
+ */
+export function reach(basis: Basis, queries: Moments, vectors: Moments, k: number): number {
+  const asked = regularized(queries, vectors, k);
+  let [ofQueries, ofVectors, whole, behind] = [0, 0, 0, 0];
+  for (let d = k - 1; d >= 0; d--) {
+    ofQueries += along(asked, basis.ofQueries.subarray(d * k, (d + 1) * k));
+    ofVectors += along(vectors.matrix, basis.ofVectors.subarray(d * k, (d + 1) * k));
+    whole = Math.sqrt(ofQueries * ofVectors);
+    if (d === ORDERED) behind = whole;
+  }
+  return whole + behind;
+}
+
+/** A few queries do not tell what all ask for: each column may add its share of an average score besides. */
+function regularized(queries: Moments, vectors: Moments, k: number): Float64Array {
+  const out = queries.matrix.slice();
+  const least = NEARLY_NOTHING * trace(vectors.matrix, k);
+  let products = 0;
+  for (let f = 0; f < k; f++) products += out[f * k + f] * vectors.matrix[f * k + f];
+  // Without any query all columns add the same.
+  const share = products > 0 ? products / k / (1 + queries.count) : 1;
+  for (let f = 0; f < k; f++) out[f * k + f] += share / (vectors.matrix[f * k + f] + least);
+  return out;
+}
+
+function trace(matrix: Float64Array, k: number): number {
+  let sum = 0;
+  for (let f = 0; f < k; f++) sum += matrix[f * k + f];
+  return sum;
+}
+
+/** xᵀ·S·x */
+function along(matrix: Float64Array, x: Float64Array): number {
+  const k = x.length;
+  let sum = 0;
+  for (let row = 0; row < k; row++) {
+    let inner = 0;
+    for (let col = 0; col < k; col++) inner += matrix[row * k + col] * x[col];
+    sum += x[row] * inner;
+  }
+  return sum;
+}
+
+/** L with L·Lᵀ = S; undefined if S is not positive definite. */
+function cholesky(matrix: Float64Array, k: number): Float64Array | undefined {
+  const lower = new Float64Array(k * k);
+  for (let row = 0; row < k; row++) {
+    for (let col = 0; col <= row; col++) {
+      let sum = matrix[row * k + col];
+      for (let f = 0; f < col; f++) sum -= lower[row * k + f] * lower[col * k + f];
+      if (row !== col) lower[row * k + col] = sum / lower[col * k + col];
+      else if (sum > 0 && sum < Number.POSITIVE_INFINITY) lower[row * k + row] = Math.sqrt(sum);
+      else return undefined;
+    }
+  }
+  return lower;
+}
+
+/** x of Lᵀ·x = b */
+function solveTransposed(lower: Float64Array, b: Float64Array, x: Float64Array): void {
+  const k = b.length;
+  for (let f = k - 1; f >= 0; f--) {
+    let sum = b[f];
+    for (let g = f + 1; g < k; g++) sum -= lower[g * k + f] * x[g];
+    x[f] = sum / lower[f * k + f];
+  }
+}
+
+function transposed(matrix: Float64Array, k: number): Float64Array {
+  return matrix.map((_, at) => matrix[(at % k) * k + Math.floor(at / k)]);
+}
+
+/** X·S·Xᵀ with S symmetric */
+function timesTransposed(x: Float64Array, matrix: Float64Array, k: number): Float64Array {
+  const half = rowsTimes(x, matrix, k);
+  return rowsTimes(x, transposed(half, k), k);
+}
+
+/** Each row of X times S, S symmetric or given by its columns. */
+function rowsTimes(x: Float64Array, matrix: Float64Array, k: number): Float64Array {
+  const out = new Float64Array(x.length);
+  for (let row = 0; row < x.length / k; row++) {
+    for (let f = 0; f < k; f++) {
+      const factor = x[row * k + f];
+      if (factor === 0) continue;
+      for (let col = 0; col < k; col++) out[row * k + col] += factor * matrix[f * k + col];
+    }
+  }
+  return out;
+}
+
+/** Orthonormal rows: the main directions of S by subspace iteration, greatest first, then what completes them. */
+function mainDirections(matrix: Float64Array, k: number): Float64Array {
+  const ordered = Math.min(ORDERED, k);
+  const largest = Array.from({ length: k }, (_, f) => f).sort(
+    (a, b) => matrix[b * k + b] - matrix[a * k + a],
+  );
+  const all = new Float64Array(k * k);
+  for (const [nth, f] of largest.entries()) all[nth * k + f] = 1;
+  for (let round = 0; round < ROUNDS; round++) {
+    const first = rowsTimes(all.subarray(0, ordered * k), matrix, k);
+    all.set(first);
+    orthonormalize(all, 0, ordered, k, largest);
+  }
+  all.fill(0, ordered * k);
+  orthonormalize(all, ordered, k, k, largest);
+  return all;
+}
+
+/** Makes some rows orthogonal to those before; one that vanishes becomes the next unit vector that does not. */
+function orthonormalize(
+  rows: Float64Array,
+  from: number,
+  to: number,
+  k: number,
+  units: readonly number[],
+): void {
+  let next = 0;
+  for (let row = from; row < to; row++) {
+    const own = rows.subarray(row * k, (row + 1) * k);
+    while (!isMadeOrthogonal(own, rows, row)) {
+      own.fill(0);
+      own[units[next++ % k]] = 1;
+    }
+  }
+}
+
+/** Twice: the first time leaves what rounding added. False if next to nothing is left. */
+function isMadeOrthogonal(own: Float64Array, rows: Float64Array, before: number): boolean {
+  const k = own.length;
+  for (let time = 0; time < 2; time++) {
+    const length = Math.sqrt(own.reduce((sum, x) => sum + x * x, 0));
+    if (!(length > 0)) return false;
+    for (let f = 0; f < k; f++) own[f] /= length;
+    for (let row = 0; row < before; row++) {
+      let dot = 0;
+      for (let f = 0; f < k; f++) dot += rows[row * k + f] * own[f];
+      for (let f = 0; f < k; f++) own[f] -= dot * rows[row * k + f];
+    }
+  }
+  const left = Math.sqrt(own.reduce((sum, x) => sum + x * x, 0));
+  if (!(left > 0.5)) return false;
+  for (let f = 0; f < k; f++) own[f] /= left;
+  return true;
+}

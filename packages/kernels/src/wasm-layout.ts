@@ -1,0 +1,199 @@
+/**
+ * One way to lay vectors out: in the coordinates of a balanced basis, in classes of nearly equal length there. A table
+ * has one layout, or two while its vectors move from one to the other.
+ */
+
+import { type Basis, identityBasis } from './balanced-basis.ts';
+import type { WasmExports } from './wasm-instance.ts';
+import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
+
+/** Vectors of nearly equal length; all blocks are full but the last. */
+export interface NormClass {
+  readonly layout: WasmLayout;
+  readonly number: number;
+  /** No vector of the class is longer. */
+  readonly longest: number;
+  readonly blocks: number[];
+  /** Where the kernels find the addresses of the blocks, with room for so many. */
+  list: number;
+  listRoom: number;
+  /** Where the kernels find the class: its place in the directory. */
+  entry: number;
+  count: number;
+}
+
+/** About 4 % from one class to the next: finer ones would be emptier, coarser ones stop later. */
+const CLASSES_PER_OCTAVE = 16;
+/** Below 2^−60 and above 2^60 all is one class; the upper one has no bound and is always scanned. */
+const OUTERMOST_CLASS = 60 * CLASSES_PER_OCTAVE;
+const ENTRY_BYTES = 16;
+
+export class WasmLayout {
+  /** Bytes of a transformed vector. */
+  readonly turnedBytes: number;
+  readonly #memory: WasmMemory;
+  readonly #exports: WasmExports;
+  readonly #factorCount: number;
+  readonly #stride: number;
+  #basis: Basis;
+  /** Addresses of A and B in f32, each row as long as a vector of the table. */
+  readonly #ofVectors: number;
+  readonly #ofQueries: number;
+  /** The length of each row of A, and of all of B as one vector. */
+  readonly #rowLengths: Float64Array;
+  #queryStretch = 1;
+  readonly #byNumber = new Map<number, NormClass>();
+  /** Longest first. */
+  readonly #classes: NormClass[] = [];
+  /** The same for the kernels; see rank.ts. */
+  readonly #directory: WasmScratch;
+  #size = 0;
+
+  constructor(memory: WasmMemory, exports: WasmExports, factorCount: number, stride: number) {
+    this.#memory = memory;
+    this.#exports = exports;
+    this.#factorCount = factorCount;
+    this.#stride = stride;
+    this.#directory = new WasmScratch(memory);
+    this.turnedBytes = 16 * Math.ceil(factorCount / 4);
+    const matrixBytes = (this.turnedBytes / 4) * stride;
+    this.#ofVectors = memory.allocate(matrixBytes);
+    this.#ofQueries = memory.allocate(matrixBytes);
+    this.#rowLengths = new Float64Array(factorCount);
+    this.#basis = identityBasis(factorCount);
+    this.basis = this.#basis;
+  }
+
+  get basis(): Basis {
+    return this.#basis;
+  }
+
+  /** To be changed only while nothing lies in this layout. */
+  set basis(basis: Basis) {
+    this.#basis = basis;
+    const { f32 } = this.#memory;
+    const k = this.#factorCount;
+    let square = 0;
+    for (let row = 0; row < k; row++) {
+      let ofRow = 0;
+      for (let f = 0; f < k; f++) {
+        const at = (row * this.#stride) / 4 + f;
+        f32[this.#ofVectors / 4 + at] = basis.ofVectors[row * k + f];
+        f32[this.#ofQueries / 4 + at] = basis.ofQueries[row * k + f];
+        ofRow += basis.ofVectors[row * k + f] ** 2;
+        square += basis.ofQueries[row * k + f] ** 2;
+      }
+      this.#rowLengths[row] = Math.sqrt(ofRow);
+    }
+    this.#queryStretch = Math.sqrt(square);
+  }
+
+  get classes(): readonly NormClass[] {
+    return this.#classes;
+  }
+
+  get directory(): number {
+    return this.#directory.atLeast(ENTRY_BYTES * this.#classes.length);
+  }
+
+  /** How many vectors lie in this layout. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** A class has got or lost vectors. */
+  count(own: NormClass, change: number): void {
+    this.#size += change;
+    own.count += change;
+    this.#memory.u32[own.entry / 4 + 1] = own.count;
+  }
+
+  /** v' = A·v, from one address to another; the class that it belongs to. */
+  turn(vector: number, turned: number): NormClass {
+    const rows = this.turnedBytes / 4;
+    this.#exports.scan(vector, this.#ofVectors, rows, turned, this.#stride);
+    return this.#class(classOfNorm(Math.sqrt(this.#exports.dot(turned, turned, this.turnedBytes))));
+  }
+
+  /** q' = B·q, from one address to another. */
+  turnQuery(query: number, turned: number): void {
+    const rows = this.turnedBytes / 4;
+    this.#exports.scan(query, this.#ofQueries, rows, turned, this.#stride);
+  }
+
+  /**
+   * By how many roundings, for each unit of |v'|, q'·v' as it is computed may differ from q·v as it is computed: both
+   * transforms and the score round k/4 + 4 times at most, and |v| ≤ ‖B‖·|v'|.
+   */
+  roundings(queryNorm: number, turned: Float32Array): number {
+    let stretched = 2 * queryNorm;
+    for (let f = 0; f < this.#factorCount; f++) {
+      stretched += Math.abs(turned[f]) * this.#rowLengths[f];
+    }
+    return (this.#factorCount / 4 + 8) * this.#queryStretch * stretched;
+  }
+
+  /** Lets a class have one more block. */
+  extend(own: NormClass, block: number): void {
+    const nth = own.blocks.push(block) - 1;
+    if (nth === own.listRoom) {
+      own.listRoom = Math.max(4, 2 * own.listRoom);
+      own.list = this.#memory.allocate(4 * own.listRoom);
+      this.#memory.u32.set(own.blocks, own.list / 4);
+      this.#memory.u32[own.entry / 4] = own.list;
+    }
+    this.#memory.u32[own.list / 4 + nth] = block;
+  }
+
+  /** Some vectors as they are, about `count` of all. */
+  *sample(count: number, vectorsPerBlock: number): Generator<Float32Array> {
+    const { f32 } = this.#memory;
+    const step = Math.max(1, Math.floor(this.size / count));
+    let next = 0;
+    for (const own of this.#classes) {
+      for (; next < own.count; next += step) {
+        const block = own.blocks[Math.floor(next / vectorsPerBlock)];
+        const at = (block + (next % vectorsPerBlock) * this.#stride) / 4;
+        yield f32.subarray(at, at + this.#factorCount);
+      }
+      next -= own.count;
+    }
+  }
+
+  #class(number: number): NormClass {
+    const known = this.#byNumber.get(number);
+    if (known !== undefined) return known;
+    const longest = number >= OUTERMOST_CLASS ? Number.POSITIVE_INFINITY : edgeOf(number);
+    const added: NormClass = { layout: this, number, longest, blocks: [], list: 0, listRoom: 0, entry: 0, count: 0 };
+    this.#byNumber.set(number, added);
+    const at = this.#classes.findIndex((other) => other.number < number);
+    this.#classes.splice(at < 0 ? this.#classes.length : at, 0, added);
+    this.#enter();
+    return added;
+  }
+
+  /** Writes the directory anew: a class was added. */
+  #enter(): void {
+    const first = this.directory;
+    const { f32, u32 } = this.#memory;
+    for (const [nth, own] of this.#classes.entries()) {
+      own.entry = first + nth * ENTRY_BYTES;
+      u32[own.entry / 4] = own.list;
+      u32[own.entry / 4 + 1] = own.count;
+      f32[own.entry / 4 + 2] = own.longest;
+    }
+  }
+}
+
+/** The class whose edge is the least that is not below the norm. */
+function classOfNorm(norm: number): number {
+  // Written so that what is not finite counts as long: it must be scanned, not lost.
+  if (!(norm < 2 ** 60)) return OUTERMOST_CLASS;
+  const number = Math.ceil(Math.log2(norm) * CLASSES_PER_OCTAVE);
+  return Math.max(number, -OUTERMOST_CLASS);
+}
+
+/** A little above the exact power: the logarithm above may round down, and so may single precision. */
+function edgeOf(number: number): number {
+  return Math.fround(2 ** (number / CLASSES_PER_OCTAVE) * (1 + 1e-6));
+}
