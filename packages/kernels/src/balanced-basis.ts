@@ -69,8 +69,8 @@ export function balancedBasis(queries: Moments, vectors: Moments, k: number): Ba
     solveTransposed(lower, direction, ofQueries.subarray(d * k, (d + 1) * k));
     for (let f = 0; f < k; f++) ofQueries[d * k + f] *= balance;
   }
-  const isFinite = ofVectors.every(Number.isFinite) && ofQueries.every(Number.isFinite);
-  return isFinite ? { ofVectors, ofQueries } : undefined;
+  const isUsable = ofVectors.every(Number.isFinite) && ofQueries.every(Number.isFinite);
+  return isUsable ? { ofVectors, ofQueries } : undefined;
 }
 
 /**

@@ -47,10 +47,9 @@ function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
     .chain(([k, m]) =>
       fc.record({
         k: fc.constant(k),
-        turns: fc.array(
-          fc.record({ after: fc.nat(2 * m), asked: vector(k), settled: fc.nat(m) }),
-          { maxLength: 3 },
-        ),
+        turns: fc.array(fc.record({ after: fc.nat(2 * m), asked: vector(k), settled: fc.nat(m) }), {
+          maxLength: 3,
+        }),
         steps: fc.array(
           fc.record({
             slot: fc.nat(m),

@@ -164,7 +164,16 @@ export class WasmLayout {
     const known = this.#byNumber.get(number);
     if (known !== undefined) return known;
     const longest = number >= OUTERMOST_CLASS ? Number.POSITIVE_INFINITY : edgeOf(number);
-    const added: NormClass = { layout: this, number, longest, blocks: [], list: 0, listRoom: 0, entry: 0, count: 0 };
+    const added: NormClass = {
+      layout: this,
+      number,
+      longest,
+      blocks: [],
+      list: 0,
+      listRoom: 0,
+      entry: 0,
+      count: 0,
+    };
     this.#byNumber.set(number, added);
     const at = this.#classes.findIndex((other) => other.number < number);
     this.#classes.splice(at < 0 ? this.#classes.length : at, 0, added);

@@ -8,8 +8,8 @@ import { MAX_FACTOR_COUNT, type Search } from './kernels.ts';
 import { insertBest } from './reference.ts';
 import { checkLength } from './reference-table.ts';
 import type { WasmExports } from './wasm-instance.ts';
-import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
 import type { WasmLayout } from './wasm-layout.ts';
+import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
 import { HEAD, VECTORS_PER_BLOCK, type WasmRankedTable } from './wasm-ranked-table.ts';
 
 /** Queries that share one pass: four of them and two vectors fill the registers. */
