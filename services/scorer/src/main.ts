@@ -79,7 +79,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
     await followUsers(users, { ...session, factorCount, log, fail, moved: tellServable }),
   );
   const grams = stack.own(await FollowedGrams.open({ ...session, ...shape, gatherMs, log, fail }));
-  let serving = false;
+  let opening: string | null = 'its own HTTP port';
   const lag = stack.own(
     new ServedLag({ read: () => readSources(admin, model, topics), applied: () => users.applied }),
   );
@@ -103,7 +103,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
     if (!metadata.caughtUp) return 'the items topic';
     return replica.caughtUp ? null : 'the item vectors';
   };
-  waitingFor = () => catchingUp() ?? (serving ? null : 'its own HTTP port');
+  waitingFor = () => catchingUp() ?? opening;
   while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
   const first = grams.latest;
   const latest = () => grams.latest ?? first;
@@ -149,11 +149,16 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
     }),
   );
   const url = await listening(httpAddress(settings, 'SCORER_PORT'), (at) => api.listen(at));
-  serving = true;
+  opening = 'the first partitions of its topics';
   const waits = () => rebuild.waitingFor();
   const requests = await answerRequests({ recommender, publisher, session, waits }, context);
   isFirst = () => requests.positions.has(0);
-  if (settings.PUSH) await push({ recommender, publisher, session, waits }, context);
+  const readers = [requests];
+  if (settings.PUSH) readers.push(await push({ recommender, publisher, session, waits }, context));
+  // Whoever waits until the scorer is ready, and then sends a rating, gets the push of it. Later rebalances do not
+  // make it unready: HTTP answers go on meanwhile.
+  await Promise.all(readers.map((reader) => settledOnce(reader)));
+  opening = null;
   log.info({ model, url }, 'scorer started');
 });
 
@@ -231,7 +236,7 @@ async function answerRequests(
 async function push(
   { recommender, publisher, session: { kafka, admin, model }, waits }: Answering,
   { log, fail, stack }: ServiceContext,
-): Promise<void> {
+): Promise<PartitionReader> {
   const { PUSH_ITEMS: items, PUSH_PER_SECOND: perSecond } = settings;
   const shape = { shards: settings.SHARDS, factorCount: settings.FACTOR_COUNT };
   const shared = { model, ...shape, items, perSecond, recommender, publisher, admin, log };
@@ -244,4 +249,9 @@ async function push(
   const moves = stack.own(new PartitionReader(kafka, reading, pusher));
   await moves.start();
   pusher.start();
+  return moves;
+}
+
+async function settledOnce(reader: PartitionReader): Promise<void> {
+  while (!reader.settled) await new Promise((resolve) => setTimeout(resolve, 20));
 }
