@@ -3,7 +3,7 @@ import { referenceKernels, wasmKernels } from '@freshet/kernels';
 import { figuresOf, firstTheta, Gram, type Grams, Random } from '@freshet/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byScoreThenId, Catalogue } from './catalogue.ts';
+import { byScoreThenId, Catalogue, type Query } from './catalogue.ts';
 import { Ranking } from './ranking.ts';
 import { SearchQueue } from './search-queue.ts';
 
@@ -164,6 +164,48 @@ describe('searches that come together', () => {
     await queue.search(query, String);
     await Promise.all(Array.from({ length: 40 }, () => queue.search(query, String)));
     expect(passes).toEqual([1, 16, 16, 8]);
+  });
+
+  it('all run in one turn while they are fast, and leave room for other work when they are slow', async () => {
+    const query = { vector: new Float32Array(1), count: 1, excluded: [] };
+    const turnsWith = async (searchMs: number): Promise<number[]> => {
+      let turn = 0;
+      let isOver = false;
+      const count = () => {
+        turn++;
+        if (!isOver) setImmediate(count);
+      };
+      const turns: number[] = [];
+      let now = 0;
+      const search = (queries: readonly Query[]) => {
+        turns.push(turn);
+        now += searchMs;
+        return queries.map(() => []);
+      };
+      const queue = new SearchQueue({ search }, () => now);
+      setImmediate(count);
+      await Promise.all(Array.from({ length: 40 }, () => queue.search(query, String)));
+      isOver = true;
+      return turns.map((each) => each - (turns[0] ?? 0));
+    };
+    expect(await turnsWith(1)).toEqual([0, 0, 0]);
+    expect(await turnsWith(10)).toEqual([0, 1, 2]);
+  });
+
+  it('are answered after the last search of their turn', async () => {
+    const told: string[] = [];
+    const queue = new SearchQueue({
+      search: (queries) => {
+        told.push('search');
+        return queries.map(() => []);
+      },
+    });
+    const query = { vector: new Float32Array(1), count: 1, excluded: [] };
+    const answers = Array.from({ length: 17 }, () =>
+      queue.search(query, String).then(() => told.push('answer')),
+    );
+    await Promise.all(answers);
+    expect(told).toEqual(['search', 'search', ...answers.map(() => 'answer')]);
   });
 
   it('do not fail each other when one of them cannot make an answer', async () => {
