@@ -28,13 +28,15 @@ let url: string;
 const appended: (string | undefined)[] = [];
 
 beforeAll(async () => {
+  const recommend = async (user: string): Promise<Recommendation> => ({
+    user,
+    items: [],
+    model,
+    fallback: null,
+  });
   const recommender = {
-    recommend: async (user: string): Promise<Recommendation> => ({
-      user,
-      items: [],
-      model,
-      fallback: null,
-    }),
+    recommend,
+    recommendInJson: async (user: string) => JSON.stringify(await recommend(user)),
     recommendTo: async () => ({ items: [], model, fallback: null }),
   };
   const answer = async () => ({ items: [], model, fallback: null });

@@ -1,4 +1,3 @@
-import type { Recommendation } from '@freshet/events';
 import { exposeMetrics, registry, ServerAway } from '@freshet/telemetry';
 import { eventually } from '@freshet/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -9,10 +8,10 @@ type Options = Parameters<typeof httpApi>[0];
 let api: ReturnType<typeof httpApi> | undefined;
 
 const answering: Options['recommender'] = {
-  async recommend(user: string, n: number): Promise<Recommendation> {
+  async recommendInJson(user: string, n: number): Promise<string> {
     if (user === 'trouble') throw new Error('the password is hunter2');
     if (user === 'outage') throw new ServerAway('Redis at 10.0.0.1 is away');
-    return { user, items: [{ item: `n=${n}`, score: 1 }], model, fallback: null };
+    return JSON.stringify({ user, items: [{ item: `n=${n}`, score: 1 }], model, fallback: null });
   },
 };
 const model = { name: 'm', position: 7 };
@@ -59,6 +58,7 @@ describe('GET /v1/recommendations/{user}', () => {
   it('answers ten items unless asked for another number', async () => {
     const response = await get(`${PATH}/ada`);
     expect(response.statusCode).toBe(200);
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(response.json()).toEqual({
       user: 'ada',
       items: [{ item: 'n=10', score: 1 }],
@@ -272,7 +272,7 @@ describe('the log', () => {
       throw Object.assign(new Error('the store is away'), { command: { args: ['row:eve'] } });
     };
     const authorization = 'Bearer s3cret';
-    const options = { recommender: { recommend: failing }, token: 's3cret', authorization };
+    const options = { recommender: { recommendInJson: failing }, token: 's3cret', authorization };
     expectProblem(await get(`${PATH}/eve?exclude=item-of-eve`, options), 500);
     expect(lines.join()).toContain('the store is away');
     expect(lines.join()).not.toMatch(/eve|s3cret/);

@@ -14,7 +14,10 @@ import type { GuestFolder, GuestRating } from './guest.ts';
 import type { Routes } from './http-api.ts';
 import type { Recommender } from './recommender.ts';
 
-export function recommendationRoutes(recommender: Pick<Recommender, 'recommend'>): Routes {
+/** As fastify has it of answers that it writes itself. */
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function recommendationRoutes(recommender: Pick<Recommender, 'recommendInJson'>): Routes {
   return (api, limits) => {
     const schema = {
       summary: 'the best items for a user',
@@ -28,8 +31,11 @@ export function recommendationRoutes(recommender: Pick<Recommender, 'recommend'>
     api.get<{ Params: { user: string }; Querystring: WishFields }>(
       '/v1/recommendations/:user',
       { schema },
-      ({ params, query }) =>
-        recommender.recommend(idOf('user', params.user), query.n, wishesOf(query)),
+      ({ params, query }, reply) => {
+        const user = idOf('user', params.user);
+        reply.type(JSON_TYPE);
+        return recommender.recommendInJson(user, query.n, wishesOf(query));
+      },
     );
   };
 }

@@ -201,6 +201,24 @@ describe('what the items topic says', () => {
     expect(found[1]).toEqual({ item: 'half comedy', score: 0.5 });
   });
 
+  it('is in the JSON as it is in the list, whatever ids and titles hold, and after each change', async () => {
+    const odd = 'say "ha" \\ \u2028 🎬';
+    items.set(odd, Float32Array.of(0.1, 0));
+    items.set('drama', Float32Array.of(0.05, 1));
+    await someone('ada', [1, 0], {});
+    const inJson = () => recommender.recommendInJson('ada', 10, {});
+    const titles = [undefined, 'Ha', odd];
+    for (const title of titles) {
+      if (title !== undefined)
+        catalog.describe(odd, { title, categories: [odd], withdrawn: false });
+      const list = await recommender.recommend('ada', 10);
+      expect(list.items[0]).toMatchObject(title === undefined ? { item: odd } : { title });
+      expect(await inJson()).toBe(JSON.stringify(list));
+    }
+    catalog.describe(odd, { categories: [], withdrawn: true });
+    expect(JSON.parse(await inJson()).items).toMatchObject([{ item: 'drama' }]);
+  });
+
   it('withdraws an item at once, before or after its vector comes, and brings it back', async () => {
     catalog.describe('comedy', { categories: [], withdrawn: true });
     catalogue();

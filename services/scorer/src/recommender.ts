@@ -54,18 +54,15 @@ export class Recommender {
   }
 
   recommend(user: string, n: number, wishes: Wishes = {}): Promise<Recommendation> {
-    const { shards, users, sources } = this.#options;
-    const shard = shardOf(user, shards);
-    const answer = (known: KnownUser) =>
-      this.#list(known, n, wishes, ({ items, fallback }) => {
-        return { user, items, model: this.modelOf(shard, known.position), fallback };
-      });
-    if (wishes.after !== undefined) {
-      const place = sources.find(wishes.after);
-      return place.then((after) => users.read(user, after)).then(answer);
-    }
-    const kept = users.kept(user);
-    return kept === undefined ? users.read(user).then(answer) : answer(kept);
+    return this.#recommend(user, n, wishes, (answer) => answer);
+  }
+
+  /**
+   * The same answer as JSON. It is written in the turn of its search, so that nothing is left to do between
+   * sending one answer of that turn and the next.
+   */
+  recommendInJson(user: string, n: number, wishes: Wishes): Promise<string> {
+    return this.#recommend(user, n, wishes, (answer) => JSON.stringify(answer));
   }
 
   /** For somebody who is not stored: a vector, and the items it comes from. */
@@ -88,6 +85,26 @@ export class Recommender {
     if (shard === null) return { name, position, sequence: null, lag: null };
     const sequence = users.received(shard)?.sequence ?? null;
     return { name, position, sequence, lag: lag?.() ?? null };
+  }
+
+  #recommend<T>(
+    user: string,
+    n: number,
+    wishes: Wishes,
+    form: (answer: Recommendation) => T,
+  ): Promise<T> {
+    const { shards, users, sources } = this.#options;
+    const shard = shardOf(user, shards);
+    const answer = (known: KnownUser) =>
+      this.#list(known, n, wishes, ({ items, fallback }) =>
+        form({ user, items, model: this.modelOf(shard, known.position), fallback }),
+      );
+    if (wishes.after !== undefined) {
+      const place = sources.find(wishes.after);
+      return place.then((after) => users.read(user, after)).then(answer);
+    }
+    const kept = users.kept(user);
+    return kept === undefined ? users.read(user).then(answer) : answer(kept);
   }
 
   #list<T>(user: RankedFor, n: number, wishes: Wishes, answer: (list: Listed) => T): Promise<T> {
