@@ -40,6 +40,22 @@ const MAIN = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
 
 export type RedisKind = 'standalone' | 'cluster';
 
+/** Where tallies differ for good, after a loss that was accepted, nothing comes any more after so long. */
+const STILL_MS = 1_000;
+
+/** Whether item shards have applied what user shards sent: what was committed a moment ago may not be on its topic yet. */
+async function hasHeardAll(store: Session['store'], shards: number): Promise<boolean> {
+  const ids = Array.from({ length: shards }, (_, shard) => shard);
+  const factsOf = async (side: Side) =>
+    Promise.all(ids.map(async (shard) => (await store.head({ side, shard })).facts));
+  const [users, items] = [await factsOf('user'), await factsOf('item')];
+  return users.every(({ sent }, user) =>
+    Object.entries(sent).every(
+      ([item, { count }]) => items[Number(item)]?.sources[user]?.applied.count === count,
+    ),
+  );
+}
+
 export class System {
   readonly #children = new Map<string, Child>();
   /** By name of the server: starts it again where it was, with what it had. */
@@ -208,7 +224,7 @@ export class System {
 
   /** Waits until every rating has come through: intake, users, items. */
   async settled(): Promise<void> {
-    const { RATINGS_TOPICS } = readSettings(this.environment);
+    const { RATINGS_TOPICS, SHARDS } = readSettings(this.environment);
     const sources = { user: 'userRatings', item: 'itemRatings' } as const;
     await this.withSession(async ({ admin, store, model }) => {
       const isTaken = async (): Promise<boolean> => {
@@ -221,8 +237,11 @@ export class System {
         }
         return true;
       };
+      let since = 0;
       await eventually('every rating to be applied on both sides', async () => {
-        return (await isTaken()) && (await isApplied('user')) && (await isApplied('item'));
+        const isDone = (await isTaken()) && (await isApplied('user')) && (await isApplied('item'));
+        since = isDone ? since || Date.now() : 0;
+        return isDone && ((await hasHeardAll(store, SHARDS)) || Date.now() > since + STILL_MS);
       });
     });
   }
