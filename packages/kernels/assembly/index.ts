@@ -3,5 +3,5 @@ export { axpy, dot, promote } from './vectors';
 export { symv, syr, syrMove, syrTriangle } from './matrix';
 export { rowDots, rowSum } from './row';
 export { descend, descendSums } from './descend';
-export { keepBest, scan } from './scan';
+export { keepBest, scan, scanAt } from './scan';
 export { layIn, moveIn, rankFour, rankOne } from './rank';

@@ -1,5 +1,22 @@
-// Scans over a block of consecutive vectors.
+// Scans over vectors, one behind the other or anywhere.
 import { laneSums } from './vectors';
+
+// @ts-ignore: decorator
+@inline
+function fourDots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, bytes: usize): v128 {
+  let a0 = f32x4.splat(0);
+  let a1 = f32x4.splat(0);
+  let a2 = f32x4.splat(0);
+  let a3 = f32x4.splat(0);
+  for (let at: usize = 0; at < bytes; at += 16) {
+    const q = v128.load(query + at);
+    a0 = f32x4.add(a0, f32x4.mul(q, v128.load(p0 + at)));
+    a1 = f32x4.add(a1, f32x4.mul(q, v128.load(p1 + at)));
+    a2 = f32x4.add(a2, f32x4.mul(q, v128.load(p2 + at)));
+    a3 = f32x4.add(a3, f32x4.mul(q, v128.load(p3 + at)));
+  }
+  return laneSums(a0, a1, a2, a3);
+}
 
 /** out[i] = query·v for `count` vectors from `start`; out has room for `count` rounded up to four. */
 export function scan(query: usize, start: usize, count: u32, out: usize, bytes: usize): void {
@@ -9,18 +26,18 @@ export function scan(query: usize, start: usize, count: u32, out: usize, bytes: 
     const p1 = p0 + select<usize>(bytes, 0, done + 1 < count);
     const p2 = p1 + select<usize>(bytes, 0, done + 2 < count);
     const p3 = p2 + select<usize>(bytes, 0, done + 3 < count);
-    let a0 = f32x4.splat(0);
-    let a1 = f32x4.splat(0);
-    let a2 = f32x4.splat(0);
-    let a3 = f32x4.splat(0);
-    for (let at: usize = 0; at < bytes; at += 16) {
-      const q = v128.load(query + at);
-      a0 = f32x4.add(a0, f32x4.mul(q, v128.load(p0 + at)));
-      a1 = f32x4.add(a1, f32x4.mul(q, v128.load(p1 + at)));
-      a2 = f32x4.add(a2, f32x4.mul(q, v128.load(p2 + at)));
-      a3 = f32x4.add(a3, f32x4.mul(q, v128.load(p3 + at)));
-    }
-    v128.store(out + (<usize>done << 2), laneSums(a0, a1, a2, a3));
+    v128.store(out + (<usize>done << 2), fourDots(query, p0, p1, p2, p3, bytes));
+  }
+}
+
+/** The same for vectors at `count` addresses, u32 each, of which there is a multiple of four. */
+export function scanAt(query: usize, places: usize, count: u32, out: usize, bytes: usize): void {
+  for (let done: u32 = 0; done < count; done += 4) {
+    const four = places + (<usize>done << 2);
+    const sums = fourDots(
+      query, load<u32>(four), load<u32>(four, 4), load<u32>(four, 8), load<u32>(four, 12), bytes,
+    );
+    v128.store(out + (<usize>done << 2), sums);
   }
 }
 

@@ -46,6 +46,7 @@ export interface WasmExports {
     outcome: number,
   ): void;
   scan(query: number, start: number, count: number, out: number, bytes: number): void;
+  scanAt(query: number, places: number, count: number, out: number, bytes: number): void;
   keepBest(
     scores: number,
     count: number,

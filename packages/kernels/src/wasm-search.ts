@@ -91,13 +91,19 @@ export class WasmSearch {
     out: Float32Array,
   ): void {
     checkLength(query.length, table.factorCount);
-    const address = this.#queries.atLeast(table.stride + 4 * VECTORS_PER_BLOCK);
+    if (slots.length === 0) return;
+    const count = Math.ceil(slots.length / 4) * 4;
+    const address = this.#queries.atLeast(table.stride + 8 * count);
     this.#put(query, address, table.stride);
-    const score = address + table.stride;
-    for (let e = 0; e < slots.length; e++) {
-      this.#exports.scan(address, table.address(slots[e]), 1, score, table.stride);
-      out[e] = this.#memory.f32[score / 4];
+    const places = address + table.stride;
+    const scores = places + 4 * count;
+    const { u32, f32 } = this.#memory;
+    for (let e = 0; e < count; e++) {
+      // Four at a time: the last one fills up.
+      u32[places / 4 + e] = table.address(slots[Math.min(e, slots.length - 1)]);
     }
+    this.#exports.scanAt(address, places, count, scores, table.stride);
+    for (let e = 0; e < slots.length; e++) out[e] = f32[scores / 4 + e];
   }
 
   #pass(searches: readonly Search[], table: WasmRankedTable): void {
