@@ -1,6 +1,6 @@
 /** θ from what the ratings teach: damped Newton steps, θ += (H + λI)⁻¹G. */
 
-import { firstTheta, WEIGHTS } from './combiner.ts';
+import { FEATURES, firstTheta, NEXT_FEATURE, WEIGHTS } from './combiner.ts';
 import { CURVATURES, type Lessons } from './lessons.ts';
 
 /** λ for each rating that a step follows: it is short as long as little is known, however many come at once. */
@@ -9,7 +9,10 @@ const DAMPING = 0.005;
 const HALF_LIFE = 300_000;
 /** What is left of the curvature once all vectors are others: θ stays, and moves as easily as a young one. */
 const LEFT_AFTER_CHANGE = 0.02;
-/** No weight gets beyond: something has gone wrong that no ranking should follow. */
+/**
+ * No weight gets beyond: something has gone wrong that no ranking should follow. To come after what was rated never
+ * counts against an item: a search relies on that.
+ */
 const LIMIT = 100;
 
 export class CombinerSolver {
@@ -63,7 +66,8 @@ export class CombinerSolver {
     }
     if (!z.every(Number.isFinite)) return;
     for (let at = 0; at < WEIGHTS; at++) {
-      this.theta[at] = Math.max(-LIMIT, Math.min(LIMIT, this.theta[at] + z[at]));
+      const least = at % FEATURES === NEXT_FEATURE ? 0 : -LIMIT;
+      this.theta[at] = Math.max(least, Math.min(LIMIT, this.theta[at] + z[at]));
     }
   }
 }

@@ -1,18 +1,25 @@
 /**
  * How much does each feature of an item count for a user with so many ratings? θ, linear between knots of the
  * row's length: for a newcomer mostly what is popular, for a regular mostly the factors. One inner product:
- * [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts].
+ * [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], and for the few items that came after what the user rated last, a raise.
  */
 
 import type { Grams } from './gram.ts';
-import { countFeatureNames } from './item-statistics.ts';
+import { COUNT_FEATURES, countFeatureNames } from './item-statistics.ts';
 import type { ModelSettings } from './settings.ts';
 import { meanVector } from './start-vector.ts';
 
-/** (w − w̄)·h and w̄·h, then the counts. */
-export const featureNames = ['own_taste', 'mean_taste', ...countFeatureNames] as const;
+/** (w − w̄)·h and w̄·h, then the counts, then what the last items of the user say. */
+export const featureNames = [
+  'own_taste',
+  'mean_taste',
+  ...countFeatureNames,
+  'comes_next',
+] as const;
 export type FeatureName = (typeof featureNames)[number];
 export const FEATURES = featureNames.length;
+/** Which feature is that of the successor lists. */
+export const NEXT_FEATURE = FEATURES - 1;
 /** log₂(1 + n) of the rows at which a θ of its own stands: 0, 15 and 255 ratings. */
 const KNOTS = [0, 4, 8] as const;
 /** The same in ratings. */
@@ -20,8 +27,8 @@ export const knotRatings: readonly number[] = KNOTS.map((knot) => 2 ** knot - 1)
 export const WEIGHTS = KNOTS.length * FEATURES;
 /** Before anything is learnt; and by the factors alone, w·h, where nothing ever is. */
 const FIRST = {
-  combined: [6, 1, 0.7, 0, 0.3, 0.1, 0.1],
-  factors: [1, 1, 0, 0, 0, 0, 0],
+  combined: [6, 1, 0.7, 0, 0.3, 0.1, 0.1, 0.2],
+  factors: [1, 1, 0, 0, 0, 0, 0, 0],
 } as const;
 
 /** Between which knots a row lies, and how near it is to the second. */
@@ -65,7 +72,7 @@ export class RankingQuery {
   /** θ(n) of the user. */
   readonly weights = new Float64Array(FEATURES);
   /** θ of the counts. */
-  readonly counts = this.weights.subarray(2);
+  readonly counts = this.weights.subarray(2, 2 + COUNT_FEATURES);
   place = placeOf(0);
   /** w − w̄; zeros for somebody unknown. */
   readonly own: Float32Array;
@@ -78,6 +85,11 @@ export class RankingQuery {
     this.own = new Float32Array(factorCount);
     this.mean = new Float32Array(factorCount);
     this.vector = new Float32Array(factorCount);
+  }
+
+  /** θ of what comes next. */
+  get next(): number {
+    return this.weights[NEXT_FEATURE];
   }
 
   face(grams: Grams, user: Float32Array | undefined, rowLength: number): void {

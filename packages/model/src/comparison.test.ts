@@ -4,6 +4,7 @@ import { FEATURES, firstTheta, placeOf, weightsAt } from './combiner.ts';
 import { Comparison } from './comparison.ts';
 import { FeatureTable } from './feature-table.ts';
 import { Gram, type Grams } from './gram.ts';
+import { NO_LISTS } from './item-lists.ts';
 import { NO_STATISTICS, withRating } from './item-statistics.ts';
 import { Lessons } from './lessons.ts';
 import { Random } from './random.ts';
@@ -33,9 +34,9 @@ function world(rankingSample = 1) {
     }
     features.set(item, statistics);
   }
-  const items = { table, features, isPresent: (slot: number) => slot % 5 > 0 };
+  const items = { ...NO_LISTS, table, features, isPresent: (slot: number) => slot % 5 > 0 };
   const user = (length: number, isRated = (slot: number) => slot < 20) => {
-    return { vector: draw(), row: { length, isRated } };
+    return { vector: draw(), row: { length, isRated, slotFromEnd: () => 0 } };
   };
   return {
     comparison: new Comparison(kernels, { factorCount: K, rankingSample }),

@@ -5,17 +5,20 @@
  */
 
 import type { Kernels, VectorTable } from '@freshet/kernels';
-import { FEATURES, RankingQuery } from './combiner.ts';
+import { FEATURES, NEXT_FEATURE, RankingQuery } from './combiner.ts';
 import type { FeatureTable } from './feature-table.ts';
 import type { Grams } from './gram.ts';
 import type { Lessons } from './lessons.ts';
+import { type KeyedItems, NextContext, nextFeature, type RatedBefore } from './next-context.ts';
 import { isOfSample, Random } from './random.ts';
 import type { ModelSettings } from './settings.ts';
 
 /** Everything that could be recommended, by slot. */
-export interface ComparedItems {
+export interface ComparedItems extends KeyedItems {
   readonly table: VectorTable;
   readonly features: Pick<FeatureTable, 'read'>;
+  /** P/.04 of an item, by its list of predecessors. */
+  nextSumAt(slot: number, context: NextContext): number;
   isPresent(slot: number): boolean;
 }
 
@@ -23,11 +26,11 @@ export interface ComparedItems {
 export interface ComparedUser {
   /** Her own vector, if there is one. */
   readonly vector: Float32Array | undefined;
-  readonly row: { readonly length: number; isRated(slot: number): boolean };
+  readonly row: RatedBefore & { isRated(slot: number): boolean };
 }
 
 /** How many others are drawn: more where few ratings teach, those of newcomers. */
-const OTHERS = { newcomer: 20, regular: 5 } as const;
+const OTHERS = { newcomer: 8, regular: 5 } as const;
 const REGULAR_FROM = 16;
 /** Ratings of users with fewer are all compared: they are few, and cold users are served by what they teach. */
 const SAMPLED_FROM = 8;
@@ -47,6 +50,7 @@ export class Comparison {
   readonly #kernels: Kernels;
   readonly #sample: number;
   readonly #query: RankingQuery;
+  readonly #context = new NextContext();
   readonly #random = new Random(0);
   readonly #own = new Float32Array(this.slots.length);
   readonly #mean = new Float32Array(this.slots.length);
@@ -74,6 +78,7 @@ export class Comparison {
     if (!items.isPresent(slot)) return true;
     this.#drawOthers(row, slot, items, seed);
     this.#query.face(grams, vector, this.earlier);
+    this.#context.face(row, items);
     this.#readFeatures(items);
     return true;
   }
@@ -116,7 +121,8 @@ export class Comparison {
     this.length = length;
   }
 
-  #readFeatures({ table, features }: ComparedItems): void {
+  #readFeatures(items: ComparedItems): void {
+    const { table, features } = items;
     const { slots, length } = this;
     this.#kernels.rowDots(this.#query.own, slots, length, table, this.#own);
     this.#kernels.rowDots(this.#query.mean, slots, length, table, this.#mean);
@@ -124,6 +130,7 @@ export class Comparison {
       this.features[at] = this.#own[e];
       this.features[at + 1] = this.#mean[e];
       features.read(slots[e], this.features, at + 2);
+      this.features[at + NEXT_FEATURE] = nextFeature(items.nextSumAt(slots[e], this.#context));
     }
   }
 }

@@ -34,6 +34,11 @@ export class FeatureTable {
     return { count, newcomers, fast: kept[at + 2], slow: kept[at + 3], excess: kept[at + 4] };
   }
 
+  /** Ratings of an item. */
+  countAt(slot: number): number {
+    return slot < this.#end ? this.#statistics[slot * KEPT] : 0;
+  }
+
   set(slot: number, statistics: ItemStatistics): void {
     while (this.#end <= slot) this.#add();
     this.#write(slot, statistics);

@@ -13,15 +13,17 @@ import { hashId } from './random.ts';
 import { RowStore } from './row-store.ts';
 import { meanVector } from './start-vector.ts';
 
+const NOTHING = new Uint32Array();
 const RATINGS_PER_REPORT = 10_000;
 
 /** After `factorize`, before the first rating of a stream. With rows and without counts there is nothing to do. */
 export function handOver(model: OnlineModel, onProgress?: (share: number) => void): void {
-  const { memory, users, items, settings, grams, features, kernels } = model;
+  const { memory, users, items, settings, grams, features, kernels, lists } = model;
   const evidence = memory instanceof ItemEvidence ? memory : undefined;
   if (evidence === undefined && settings.ranking === 'factors') return;
   for (const item of items.slots()) {
     evidence?.forget(item);
+    lists?.forget(item);
     features.set(item, NO_STATISTICS);
   }
   const learner = new Learner(kernels, settings);
@@ -38,11 +40,13 @@ export function handOver(model: OnlineModel, onProgress?: (share: number) => voi
     users.vectors.read(user, vector);
     const seed = hashId(items.idOf(slot) ?? '', nth);
     evidence?.apply(slot, user, { value, old: null, vector }, seed);
+    const before = lists?.before(replayed, user, earlier) ?? NOTHING;
     replayed.insert(user, earlier, slot, value, time);
     learner.step(users, replayed, user, items, grams);
     met += Number(features.statisticsAt(slot).count === 0);
     const byNewcomer = earlier < NEWCOMER_BELOW;
     model.count(slot, { value, old: null, byNewcomer, userBias: bias }, met);
+    lists?.count(slot, before);
     if (nth % RATINGS_PER_REPORT === 0) onProgress?.(nth / order.length);
   });
   for (const item of items.slots()) memory.step(item);

@@ -3,6 +3,7 @@ export {
   featureNames,
   firstTheta,
   knotRatings,
+  NEXT_FEATURE,
   placeOf,
   RankingQuery,
   WEIGHTS,
@@ -19,6 +20,7 @@ export { FeatureTable } from './feature-table.ts';
 export { Gram, type Grams, gramByteLength } from './gram.ts';
 export { HalfStep } from './half-step.ts';
 export { handOver } from './hand-over.ts';
+export { askedOf, NO_LISTS } from './item-lists.ts';
 export {
   COUNT_FEATURES,
   type CountedRating,
@@ -33,8 +35,25 @@ export {
 } from './item-statistics.ts';
 export { type Decision, judge, type KnownCell } from './judge.ts';
 export { CURVATURES, LESSONS_BYTES, Lessons } from './lessons.ts';
+export {
+  type KeyedItems,
+  NextContext,
+  nextFeature,
+  nextShare,
+  type RatedBefore,
+} from './next-context.ts';
 export { OnlineModel, type Rating, type Verdict } from './online-model.ts';
+export { type ListFollower, PredecessorTable } from './predecessor-table.ts';
+export {
+  COUNTED_BEFORE,
+  isDue,
+  itemKey,
+  type KeyedCounts,
+  Predecessors,
+  rootOf,
+} from './predecessors.ts';
 export { itemWeight, priorWeight, shrinkage, targetLine } from './prior-weight.ts';
+export { type Asked, MORE, nthBest, Raised, RaisedItems } from './raised-items.ts';
 export { hashId, isOfSample, lotOf, Random } from './random.ts';
 export { type RankingPart, rankingParts, rankingShares } from './ranking-shares.ts';
 export { RowStore } from './row-store.ts';
@@ -51,3 +70,4 @@ export {
 export { ShardSums } from './shard-sums.ts';
 export { SideState } from './side-state.ts';
 export { meanVector, startVector } from './start-vector.ts';
+export { Successors } from './successors.ts';

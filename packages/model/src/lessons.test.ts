@@ -1,7 +1,15 @@
 /** Do lessons say which way θ should go? Checked against the loss of pairs they are derivatives of. */
 
 import { describe, expect, it } from 'vitest';
-import { FEATURES, firstTheta, type Place, placeOf, WEIGHTS, weightsAt } from './combiner.ts';
+import {
+  FEATURES,
+  firstTheta,
+  NEXT_FEATURE,
+  type Place,
+  placeOf,
+  WEIGHTS,
+  weightsAt,
+} from './combiner.ts';
 import { CombinerSolver } from './combiner-solver.ts';
 import { CURVATURES, LESSONS_BYTES, Lessons } from './lessons.ts';
 import { Random } from './random.ts';
@@ -15,13 +23,14 @@ interface Comparison {
   readonly count: number;
 }
 
-/** Rated items have more of the first feature than the others: that is what there is to learn. */
+/** Rated items have more of the first and the last feature than the others: that is what there is to learn. */
 function comparisons(count: number, seed = SEED): Comparison[] {
   const random = new Random(seed);
   return Array.from({ length: count }, () => {
     const others = 1 + random.below(6);
     const features = Float64Array.from({ length: (others + 1) * FEATURES }, () => random.normal());
     features[0] += 0.5;
+    features[NEXT_FEATURE] += 1.5;
     return { place: placeOf(random.below(400)), features, count: others };
   });
 }
@@ -162,6 +171,16 @@ describe(`solving for θ (seed ${SEED})`, () => {
     solver.curvature.forEach((cell, at) => {
       expect(cell).toBeCloseTo(lessons.curvature[at] / 2, 12);
     });
+  });
+
+  it('never lets what comes next count against an item', () => {
+    const against = comparisons(400);
+    for (const { features } of against) features[NEXT_FEATURE] -= 3;
+    const solver = new CombinerSolver();
+    for (let step = 0; step < 5; step++) solver.take(lessonsOf(solver.theta, against));
+    const ofNext = solver.theta.filter((_, at) => at % FEATURES === NEXT_FEATURE);
+    expect([...ofNext]).toEqual([0, 0, 0]);
+    expect(Math.min(...solver.theta)).toBeLessThan(0);
   });
 
   it('keeps every weight within bounds, and takes no step to what is no number', () => {

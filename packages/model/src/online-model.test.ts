@@ -1,9 +1,10 @@
 import { referenceKernels, wasmKernels } from '@freshet/kernels';
 import { describe, expect, it } from 'vitest';
-import { FEATURES, firstTheta, placeOf, weightsAt } from './combiner.ts';
+import { FEATURES, firstTheta, NEXT_FEATURE, placeOf, weightsAt } from './combiner.ts';
 import { BadRating, BadSettings, UnknownId } from './errors.ts';
 import { Evidence } from './evidence.ts';
 import { Gram } from './gram.ts';
+import { NextContext } from './next-context.ts';
 import { OnlineModel } from './online-model.ts';
 import { Random } from './random.ts';
 import { defaultModel, type ModelSettings, paperModel } from './settings.ts';
@@ -246,11 +247,13 @@ describe('a model', () => {
     });
   });
 
-  it('ranks by θ(n)·x: the user’s own taste, that of all, and five counts', () => {
+  it('ranks by θ(n)·x: the user’s own taste, that of all, five counts, and what came after her last items', () => {
     const model = new OnlineModel(small);
     checkerboard(model, 12, 8);
     expect(model.grams.theta).not.toEqual(firstTheta());
     const scores = new Float32Array(model.items.slotEnd);
+    const context = new NextContext();
+    let raised = 0;
     const theta = new Float64Array(FEATURES);
     const x = new Float64Array(FEATURES);
     for (const user of ['nobody', 'u1', 'u90']) {
@@ -260,6 +263,9 @@ describe('a model', () => {
         placeOf(slot === undefined ? 0 : model.rows.length(slot)),
         theta,
       );
+      const { length } = [...model.ratingsOf(user)];
+      const slotFromEnd = (age: number) => model.rows.slotAt(slot ?? 0, length - 1 - age);
+      if (model.lists) context.face({ length, slotFromEnd }, model.lists);
       model.scoreAll(user, scores);
       for (const item of model.items.ids()) {
         const at = model.items.slotOf(item) ?? -1;
@@ -267,10 +273,13 @@ describe('a model', () => {
         x[0] = model.score(user, item) - ofMean;
         x[1] = ofMean;
         model.features.read(at, x, 2);
+        x[NEXT_FEATURE] = Math.log1p(model.lists?.nextSumAt(at, context) ?? 0);
         const expected = x.reduce((sum, feature, f) => sum + theta[f] * feature, 0);
         expect(Math.abs(scores[at] - expected)).toBeLessThan(1e-4 * (1 + Math.abs(expected)));
+        raised += Number(x[NEXT_FEATURE] > 0);
       }
     }
+    expect(raised).toBeGreaterThan(5);
   });
 
   it('ranks as before once its clock has been put forward, and never puts it back', () => {

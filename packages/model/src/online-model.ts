@@ -13,6 +13,7 @@ import type { Evidence } from './evidence.ts';
 import { LOOKED_AT, userBias } from './expected-value.ts';
 import { FeatureTable } from './feature-table.ts';
 import type { Grams } from './gram.ts';
+import { askedOf, ItemLists } from './item-lists.ts';
 import { ItemEvidence, ItemRows } from './item-memory.ts';
 import {
   type CountedRating,
@@ -26,6 +27,7 @@ import { type Decision, judge, type KnownCell } from './judge.ts';
 import { Learner } from './learner.ts';
 import { Lessons } from './lessons.ts';
 import { losses } from './loss.ts';
+import { NextContext, nextFeature } from './next-context.ts';
 import { hashId, mix } from './random.ts';
 import { Rater } from './rater.ts';
 import { RowStore } from './row-store.ts';
@@ -33,6 +35,7 @@ import { emptyRow } from './row-window.ts';
 import { defaultModel, type ModelSettings, type Side } from './settings.ts';
 import { SideState } from './side-state.ts';
 import { meanVector, startVector } from './start-vector.ts';
+import { Tombstones } from './tombstones.ts';
 
 export interface Rating {
   readonly user: string;
@@ -59,18 +62,20 @@ export class OnlineModel {
   readonly grams: Grams;
   /** What counts say of each item, by slot. */
   readonly features = new FeatureTable();
+  /** What came before each item; undefined where the settings want none. */
+  readonly lists: ItemLists | undefined;
   readonly combiner: CombinerSolver;
   readonly #lessons = new Lessons();
   readonly #comparison: Comparison;
   readonly #compared: ComparedItems;
   readonly #rater: Rater;
   readonly #query: RankingQuery;
+  readonly #context = new NextContext();
   readonly #newest = { ...emptyRow(LOOKED_AT), start: 0 };
   readonly #learner: Learner;
   /** A user's vector before an event moves it. */
   readonly #before: Float32Array;
-  /** Per user, when each item was un-rated: an older rating of it must not come back. */
-  readonly #unrated = new Map<string, Map<string, number>>();
+  readonly #unrated = new Tombstones();
   /** Events so far: what a source offset is to a shard. */
   #offset = 0;
 
@@ -91,7 +96,10 @@ export class OnlineModel {
     this.#before = new Float32Array(settings.factorCount);
     this.#comparison = new Comparison(kernels, settings);
     const isPresent = (slot: number) => this.items.idOf(slot) !== undefined;
-    this.#compared = { table: this.items.vectors, features: this.features, isPresent };
+    const { features } = this;
+    this.lists = settings.nextItems === 'lists' ? new ItemLists(this.items, features) : undefined;
+    const asked = askedOf(this.lists);
+    this.#compared = { ...asked, table: this.items.vectors, features, isPresent };
     this.#rater = new Rater(this.users, this.rows, this.#before);
     this.#query = new RankingQuery(settings.factorCount);
   }
@@ -101,6 +109,8 @@ export class OnlineModel {
     const known = this.users.slotOf(user);
     const byNewcomer = known === undefined || this.rows.length(known) < NEWCOMER_BELOW;
     const bias = known === undefined ? 0 : this.biasOf(known);
+    const end = known === undefined ? 0 : this.rows.positionOf(known, time);
+    const before = this.lists?.before(this.rows, known ?? 0, end);
     this.#teach(user, item);
     const decision = this.#take(user, item, value, time);
     if (decision.kind === 'stale') return decision.kind;
@@ -108,6 +118,7 @@ export class OnlineModel {
     this.#update(this.#slot('user', user), slot);
     const old = decision.kind === 'changed' ? decision.old : null;
     this.count(slot, { value, old, byNewcomer, userBias: bias });
+    if (before !== undefined && old === null) this.lists?.count(slot, before);
     return decision.kind;
   }
 
@@ -150,7 +161,7 @@ export class OnlineModel {
     const owner = knownOwner ?? this.#start('user', user);
     const neighbour = knownNeighbour ?? this.#start('item', item);
     const old = decision.kind === 'changed' ? decision.old : null;
-    if (old === null) this.#unrated.get(user)?.delete(item);
+    if (old === null) this.#unrated.remove(user, item);
     else this.rows.removeAt(owner, position);
     this.rows.insert(owner, this.rows.positionOf(owner, time), neighbour, value, time);
     this.users.vectors.read(owner, this.#before);
@@ -170,10 +181,12 @@ export class OnlineModel {
     const position = this.#find(owner, neighbour);
     const decision = judge({ value: null, time }, this.#knownCell(user, item, owner, position));
     if (decision.kind === 'stale') return false;
-    this.#bury(user, item, time);
+    this.#unrated.put(user, item, time);
     if (decision.kind !== 'removed' || owner === undefined || neighbour === undefined) return false;
+    const before = this.lists?.before(this.rows, owner, position);
     this.rows.removeAt(owner, position);
     this.#takeBack(owner, neighbour, decision.old, offset);
+    if (before !== undefined) this.lists?.takeBack(neighbour, before);
     if (this.rows.length(owner) === 0) this.#removeUser(owner);
     else this.step('user', owner);
     this.#settleItem(neighbour);
@@ -182,12 +195,15 @@ export class OnlineModel {
 
   /** Removes a user, her ratings and every trace of her in the grams. False if she was not known. */
   forget(user: string): boolean {
-    this.#unrated.delete(user);
+    this.#unrated.removeAll(user);
     const owner = this.users.slotOf(user);
     if (owner === undefined) return false;
     const offset = this.#offset++;
     const rated = [...this.rows.entries(owner)];
-    for (const { slot, value } of rated) this.#takeBack(owner, slot, value, offset);
+    rated.forEach(({ slot, value }, position) => {
+      this.#takeBack(owner, slot, value, offset);
+      this.lists?.takeBack(slot, this.lists.before(this.rows, owner, position));
+    });
     this.#removeUser(owner);
     for (const { slot } of rated) this.#settleItem(slot);
     return true;
@@ -217,6 +233,14 @@ export class OnlineModel {
     query.face(this.grams, vector, row);
     this.kernels.scores(query.vector, this.items.vectors, out);
     this.features.addWeighted(query.counts, out);
+    if (this.lists === undefined || !(query.next > 0)) return;
+    this.#rater.row.owner = slot;
+    this.#context.face(this.#rater.row, this.lists);
+    const { successors } = this.lists;
+    const { slots, length } = successors.after(this.#context);
+    for (let e = 0; e < length; e++) {
+      out[slots[e]] += query.next * nextFeature(successors.sumAt(slots[e]));
+    }
   }
 
   /** A user's vector, or the mean of all users for somebody unknown. */
@@ -296,8 +320,7 @@ export class OnlineModel {
     const { updateRounds, updateTolerance } = this.settings;
     for (let round = 0; round < updateRounds; round++) {
       const ofUser = this.step('user', owner);
-      let before = ofUser.before;
-      let after = ofUser.after;
+      let { before, after } = ofUser;
       const ofItem = this.step('item', neighbour);
       before += ofItem.before;
       after += ofItem.after;
@@ -320,7 +343,7 @@ export class OnlineModel {
     if (owner !== undefined && position >= 0) {
       return { value: this.rows.valueAt(owner, position), time: this.rows.timeAt(owner, position) };
     }
-    const gone = this.#unrated.get(user)?.get(item);
+    const gone = this.#unrated.timeOf(user, item);
     return gone === undefined ? undefined : { value: null, time: gone };
   }
 
@@ -345,13 +368,8 @@ export class OnlineModel {
     if (this.memory.count(slot) > 0) return void this.step('item', slot);
     this.memory.forget(slot);
     this.features.set(slot, NO_STATISTICS);
+    this.lists?.forget(slot);
     this.items.remove(slot);
-  }
-
-  #bury(user: string, item: string, time: number): void {
-    const graves = this.#unrated.get(user) ?? new Map<string, number>();
-    graves.set(item, time);
-    this.#unrated.set(user, graves);
   }
 
   #slot(side: Side, id: string): number {

@@ -33,7 +33,7 @@ const byPart = (shares: number[] | undefined) =>
 describe('the names of features', () => {
   it('are as many as there are features, and the knots are told in ratings', () => {
     expect(countFeatureNames).toHaveLength(Object.keys(features).length);
-    expect(featureNames).toHaveLength(2 + COUNT_FEATURES);
+    expect(featureNames).toHaveLength(2 + COUNT_FEATURES + 1);
     expect(new Set(featureNames).size).toBe(FEATURES);
     expect(knotRatings).toEqual([0, 15, 255]);
     knotRatings.forEach((ratings, knot) => {

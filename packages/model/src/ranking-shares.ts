@@ -11,6 +11,7 @@ const members = {
   popular: ['mean_taste', 'rated', 'rated_often'],
   newcomers: ['rated_by_newcomers'],
   now: ['rated_now', 'rated_lately'],
+  next: ['comes_next'],
 } as const satisfies Record<string, readonly FeatureName[]>;
 
 export type RankingPart = keyof typeof members;

@@ -37,6 +37,10 @@ class RaterRow {
     return this.owner === undefined ? 0 : this.#rows.length(this.owner);
   }
 
+  slotFromEnd(age: number): number {
+    return this.owner === undefined ? 0 : this.#rows.slotAt(this.owner, this.length - 1 - age);
+  }
+
   isRated(slot: number): boolean {
     return this.owner !== undefined && this.#rows.find(this.owner, slot) >= 0;
   }

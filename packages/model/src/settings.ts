@@ -34,6 +34,8 @@ export interface ModelSettings {
   readonly ranking: 'combined' | 'factors';
   /** θ learns from one in so many ratings, and from all of users with few. */
   readonly rankingSample: number;
+  /** Whether items keep lists of what was rated before them, by which the ranking raises what comes next. */
+  readonly nextItems: 'lists' | 'none';
   /** How many of a user's ratings, the newest, one half-step looks at. */
   readonly window: number;
   /** What an item keeps of its ratings: bounded evidence, or whole rows, as the paper has it. */
@@ -71,6 +73,7 @@ export const defaultModel: ModelSettings = {
   shrinkageGrowth: 0.5,
   ranking: 'combined',
   rankingSample: 1,
+  nextItems: 'lists',
   window: 64,
   items: 'evidence',
   recencyWeight: 60,
@@ -105,6 +108,7 @@ export const paperModel: ModelSettings = {
   shrinkageGrowth: 0,
   ranking: 'factors',
   rankingSample: 1,
+  nextItems: 'none',
   window: 2 ** 31,
   items: 'rows',
   recencyWeight: 0,

@@ -1,0 +1,112 @@
+/** What came before each item of a model in memory: the lists as their writers keep them, and as others are told. */
+
+import type { FeatureTable } from './feature-table.ts';
+import type { KeyedItems, NextContext } from './next-context.ts';
+import { type ListFollower, PredecessorTable } from './predecessor-table.ts';
+import { COUNTED_BEFORE, isDue, itemKey, Predecessors } from './predecessors.ts';
+import type { RowStore } from './row-store.ts';
+import type { SideState } from './side-state.ts';
+import { Successors } from './successors.ts';
+
+export class ItemLists implements KeyedItems {
+  readonly #successors = new Successors();
+  /** Whose lists were told and are not yet turned round: that is done when somebody asks. */
+  readonly #unturned = new Set<number>();
+  readonly #told = new PredecessorTable();
+  /**
+   * Receives every list that others are told. The live system publishes lists through Kafka, so they
+   * arrive late there; to measure what that costs, replace this by a follower that delays them.
+   */
+  follower: ListFollower = {
+    set: (owner, list, ratings) => {
+      this.#told.set(owner, list, ratings);
+      this.#unturned.add(owner);
+    },
+    remove: (owner) => {
+      this.#told.remove(owner);
+      this.#unturned.add(owner);
+    },
+  };
+  readonly #lists: (Predecessors | undefined)[] = [];
+  readonly #keys: (number | undefined)[] = [];
+  readonly #items: Pick<SideState, 'idOf'>;
+  readonly #features: Pick<FeatureTable, 'countAt'>;
+
+  constructor(items: Pick<SideState, 'idOf'>, features: Pick<FeatureTable, 'countAt'>) {
+    this.#items = items;
+    this.#features = features;
+  }
+
+  /** The lists that were told, the other way round. */
+  get successors(): Successors {
+    for (const slot of this.#unturned) this.#successors.setScaled(slot, this.#told.listAt(slot), 1);
+    this.#unturned.clear();
+    return this.#successors;
+  }
+
+  keyAt(slot: number): number {
+    const key = this.#keys[slot] ?? itemKey(this.#items.idOf(slot) ?? '');
+    this.#keys[slot] = key;
+    return key;
+  }
+
+  countAt(slot: number): number {
+    return this.#features.countAt(slot);
+  }
+
+  nextSumAt(slot: number, context: NextContext): number {
+    return this.#told.sumAt(slot, context);
+  }
+
+  of(slot: number): Predecessors {
+    const list = this.#lists[slot] ?? Predecessors.empty();
+    this.#lists[slot] = list;
+    return list;
+  }
+
+  /** Keys of the items that a user had rated before the given place of her row, the newest first. */
+  before(rows: RowStore, user: number, end: number): Uint32Array {
+    const keys = new Uint32Array(Math.min(COUNTED_BEFORE, end));
+    for (let age = 0; age < keys.length; age++) {
+      keys[age] = this.keyAt(rows.slotAt(user, end - 1 - age));
+    }
+    return keys;
+  }
+
+  /** After the rating was counted among those of the item. */
+  count(slot: number, before: Uint32Array): void {
+    const list = this.of(slot);
+    list.count(before);
+    const ratings = this.countAt(slot);
+    if (isDue(ratings)) this.follower.set(slot, list, ratings);
+  }
+
+  takeBack(slot: number, before: Uint32Array): void {
+    const list = this.of(slot);
+    list.takeBack(before);
+    this.follower.set(slot, list, this.countAt(slot));
+  }
+
+  forget(slot: number): void {
+    this.#lists[slot] = undefined;
+    this.#keys[slot] = undefined;
+    this.follower.remove(slot);
+  }
+}
+
+/** What comparisons ask of lists; nothing where none are kept. */
+export function askedOf(lists: ItemLists | undefined): typeof NO_LISTS {
+  if (lists === undefined) return NO_LISTS;
+  return {
+    keyAt: (slot) => lists.keyAt(slot),
+    countAt: (slot) => lists.countAt(slot),
+    nextSumAt: (slot, context) => lists.nextSumAt(slot, context),
+  };
+}
+
+/** Where nothing is kept of what came before. */
+export const NO_LISTS: KeyedItems & Pick<ItemLists, 'nextSumAt'> = {
+  keyAt: () => 0,
+  countAt: () => 0,
+  nextSumAt: () => 0,
+};

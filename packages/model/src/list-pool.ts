@@ -1,0 +1,97 @@
+/**
+ * Many short lists of (whole number, weight), 8 bytes an entry, in pages that they all share: an object for each list
+ * would take more than what is in it. A list goes by a number of the caller's; it moves when it outgrows its room.
+ */
+
+const PAGE_BITS = 14;
+const PAGE_LENGTH = 1 << PAGE_BITS;
+/** Rooms that a list can have, in entries: each a little larger than the one before, so that little is left unused. */
+const ROOMS = [0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64] as const;
+export const LONGEST_LIST = 64;
+
+/** Entry i has its number at numbers[2i] and its weight at weights[2i + 1]. */
+export interface ListPage {
+  readonly numbers: Uint32Array;
+  readonly weights: Float32Array;
+}
+
+export class ListPool {
+  readonly #pages: ListPage[] = [];
+  readonly #free: number[][] = ROOMS.map(() => []);
+  #openEnd = PAGE_LENGTH;
+  /** By list: where it is, which of the rooms it has, how long it is. */
+  #place = new Uint32Array(64);
+  #room = new Uint8Array(64);
+  #length = new Uint16Array(64);
+
+  get byteLength(): number {
+    return 8 * PAGE_LENGTH * this.#pages.length + 7 * this.#place.length;
+  }
+
+  lengthOf(list: number): number {
+    return list < this.#length.length ? this.#length[list] : 0;
+  }
+
+  /** Whether one more entry would move it. */
+  isFull(list: number): boolean {
+    return this.lengthOf(list) === (list < this.#room.length ? ROOMS[this.#room[list]] : 0);
+  }
+
+  /** Of a list that is not empty. */
+  pageOf(list: number): ListPage {
+    return this.#pages[this.#place[list] >>> PAGE_BITS];
+  }
+
+  /** Index of its first entry within its page. */
+  startOf(list: number): number {
+    return this.#place[list] & (PAGE_LENGTH - 1);
+  }
+
+  /** Cuts a list, or makes room behind it for entries that the caller writes. */
+  resize(list: number, length: number): void {
+    if (list >= this.#place.length) this.#grow(list + 1);
+    const room = this.#room[list];
+    const wanted = ROOMS.findIndex((entries) => entries >= length);
+    if (wanted < 0) throw new RangeError(`a list has at most ${LONGEST_LIST} entries`);
+    // A little too large is left: lists that shrink grow again.
+    if (wanted > room || wanted + 2 < room) this.#move(list, room, wanted, length);
+    this.#length[list] = length;
+  }
+
+  #move(list: number, from: number, to: number, length: number): void {
+    const before = this.#place[list];
+    const place = ROOMS[to] === 0 ? 0 : (this.#free[to].pop() ?? this.#carve(ROOMS[to]));
+    const kept = Math.min(length, this.#length[list]);
+    if (kept > 0) {
+      const source = this.#pages[before >>> PAGE_BITS].numbers;
+      const start = 2 * (before & (PAGE_LENGTH - 1));
+      const target = this.#pages[place >>> PAGE_BITS].numbers;
+      target.set(source.subarray(start, start + 2 * kept), 2 * (place & (PAGE_LENGTH - 1)));
+    }
+    if (ROOMS[from] > 0) this.#free[from].push(before);
+    this.#place[list] = place;
+    this.#room[list] = to;
+  }
+
+  #carve(entries: number): number {
+    if (this.#openEnd + entries > PAGE_LENGTH) {
+      const shared = new ArrayBuffer(8 * PAGE_LENGTH);
+      this.#pages.push({ numbers: new Uint32Array(shared), weights: new Float32Array(shared) });
+      this.#openEnd = 0;
+    }
+    const place = (this.#pages.length - 1) * PAGE_LENGTH + this.#openEnd;
+    this.#openEnd += entries;
+    return place;
+  }
+
+  #grow(wanted: number): void {
+    const length = Math.ceil(1.25 * wanted);
+    const [place, room, lengths] = [this.#place, this.#room, this.#length];
+    this.#place = new Uint32Array(length);
+    this.#room = new Uint8Array(length);
+    this.#length = new Uint16Array(length);
+    this.#place.set(place);
+    this.#room.set(room);
+    this.#length.set(lengths);
+  }
+}

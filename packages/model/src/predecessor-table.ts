@@ -1,0 +1,62 @@
+/** The lists of predecessors of all items, by slot, as others than their writers have been told them. */
+
+import { ListPool } from './list-pool.ts';
+import type { NextContext } from './next-context.ts';
+import { type KeyedCounts, rootOf } from './predecessors.ts';
+
+/** Who follows what is told of lists. */
+export interface ListFollower {
+  /** `ratings`: of the owner. */
+  set(owner: number, list: KeyedCounts, ratings: number): void;
+  remove(owner: number): void;
+}
+
+export class PredecessorTable implements ListFollower {
+  readonly #pool = new ListPool();
+
+  set(owner: number, { keys, counts, length }: KeyedCounts, ratings: number): void {
+    const pool = this.#pool;
+    pool.resize(owner, length);
+    if (length === 0) return;
+    const root = rootOf(ratings);
+    const { numbers, weights } = pool.pageOf(owner);
+    for (let e = 0, at = 2 * pool.startOf(owner); e < length; e++, at += 2) {
+      numbers[at] = keys[e];
+      weights[at + 1] = root * counts[e];
+    }
+  }
+
+  remove(owner: number): void {
+    this.#pool.resize(owner, 0);
+  }
+
+  /** P/.04 of an item. */
+  sumAt(slot: number, context: NextContext): number {
+    const pool = this.#pool;
+    const length = pool.lengthOf(slot);
+    if (length === 0 || context.length === 0) return 0;
+    const { numbers, weights } = pool.pageOf(slot);
+    const start = 2 * pool.startOf(slot);
+    const { mayBe } = context;
+    let sum = 0;
+    for (let at = start; at < start + 2 * length; at += 2) {
+      const key = numbers[at];
+      if (mayBe[key & 0xff] !== 0) sum += context.scaleOf(key) * weights[at + 1];
+    }
+    return sum;
+  }
+
+  /** A copy of what is held of an item; √(n̂ + 5) of the item is in its counts. */
+  listAt(slot: number): KeyedCounts {
+    const pool = this.#pool;
+    const length = pool.lengthOf(slot);
+    const keys = new Uint32Array(length);
+    const counts = new Float32Array(length);
+    for (let e = 0; e < length; e++) {
+      const at = 2 * (pool.startOf(slot) + e);
+      keys[e] = pool.pageOf(slot).numbers[at];
+      counts[e] = pool.pageOf(slot).weights[at + 1];
+    }
+    return { keys, counts, length };
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * What comes after an item? The lists of predecessors the other way round: for each key the items that have it in their
+ * list, at most 64, those that it counts most for. 8 bytes an entry: the slot of the item with a stamp, and its weight.
+ *
+ * An item that is told a new list gets a new stamp, which makes the entries of its former list void without looking for
+ * them: void ones are passed over, and their places are taken before a list grows. Stamps have 8 bits; when one has gone round, all
+ * void entries are taken out at once and all stamps begin anew.
+ */
+
+import { ListPool, LONGEST_LIST } from './list-pool.ts';
+import { ASKED, type NextContext } from './next-context.ts';
+import type { ListFollower } from './predecessor-table.ts';
+import { type KeyedCounts, rootOf } from './predecessors.ts';
+
+const STAMP_SHIFT = 24;
+const STAMPS = 256;
+const SLOT_MASK = 2 ** STAMP_SHIFT - 1;
+const FIRST_KEYS = 64;
+/** Above this share of the places taken, searching for a key takes long. */
+const FULL = 0.6;
+
+/** What counts less is left out: a sum of 0 stands for an item that was not met yet. */
+const LEAST_WEIGHT = 1e-20;
+
+/** Items that come next, each once; the first `length` count. Overwritten by the next question. */
+export interface CameAfter {
+  readonly slots: Uint32Array;
+  length: number;
+}
+
+export class Successors implements ListFollower {
+  readonly #pool = new ListPool();
+  /** By slot of an item: its stamp. */
+  #stamps = new Uint8Array(64);
+  /** Open addressing: keys, and for each the number of its list; 0 is none. */
+  #keys = new Uint32Array(FIRST_KEYS);
+  #lists = new Uint32Array(FIRST_KEYS);
+  #listCount = 0;
+  /** By slot: P/.04 of those that the last question raised. */
+  #sums = new Float32Array(64);
+  readonly #raised: CameAfter = {
+    slots: new Uint32Array(ASKED * LONGEST_LIST),
+    length: 0,
+  };
+
+  get byteLength(): number {
+    const perSlot = this.#stamps.byteLength + this.#sums.byteLength;
+    return this.#pool.byteLength + this.#keys.byteLength + this.#lists.byteLength + perSlot;
+  }
+
+  set(owner: number, list: KeyedCounts, ratings: number): void {
+    this.setScaled(owner, list, rootOf(ratings));
+  }
+
+  setScaled(owner: number, { keys, counts, length }: KeyedCounts, scale: number): void {
+    this.remove(owner);
+    for (let e = 0; e < length; e++) this.#put(this.#listOf(keys[e]), owner, scale * counts[e]);
+  }
+
+  remove(owner: number): void {
+    if (owner > SLOT_MASK) throw new RangeError(`no list for more than ${SLOT_MASK} items`);
+    if (owner >= this.#stamps.length) this.#growSlots(owner + 1);
+    if (this.#stamps[owner] === STAMPS - 1) this.#beginAnew();
+    this.#stamps[owner]++;
+  }
+
+  /** Every item that came after one of these, but for some; `sumAt` has how much. */
+  after(context: NextContext, leftOut: readonly number[] = []): CameAfter {
+    const raised = this.#raised;
+    const sums = this.#sums;
+    for (let e = 0; e < raised.length; e++) sums[raised.slots[e]] = 0;
+    raised.length = 0;
+    // What is no number is not 0, and stays what it is whatever is added.
+    for (const slot of leftOut) if (slot < sums.length) sums[slot] = Number.NaN;
+    for (let l = 0; l < context.length; l++) {
+      const list = this.#lists[this.#find(context.keys[l])];
+      if (list !== 0) this.#collect(list, context.scales[l]);
+    }
+    for (const slot of leftOut) if (slot < sums.length) sums[slot] = 0;
+    return raised;
+  }
+
+  /** P/.04 of an item, as the last question had it. */
+  sumAt(slot: number): number {
+    return slot < this.#sums.length ? this.#sums[slot] : 0;
+  }
+
+  /** What an item counts for in one list, 0 if it is not there: √(n̂ + 5) of the key is not yet in it. */
+  weightOf(key: number, slot: number): number {
+    const list = this.#lists[this.#find(key)];
+    const length = this.#pool.lengthOf(list);
+    if (list === 0 || length === 0) return 0;
+    const { numbers, weights } = this.#pool.pageOf(list);
+    const start = 2 * this.#pool.startOf(list);
+    const wanted = (slot + this.#stamps[slot] * 2 ** STAMP_SHIFT) >>> 0;
+    for (let at = start; at < start + 2 * length; at += 2) {
+      if (numbers[at] === wanted) return weights[at + 1];
+    }
+    return 0;
+  }
+
+  #collect(list: number, scale: number): void {
+    const pool = this.#pool;
+    const stamps = this.#stamps;
+    const sums = this.#sums;
+    const length = pool.lengthOf(list);
+    if (length === 0) return;
+    const { numbers, weights } = pool.pageOf(list);
+    const start = 2 * pool.startOf(list);
+    const { slots } = this.#raised;
+    let found = this.#raised.length;
+    const end = start + 2 * length;
+    for (let at = start; at < end; at += 2) {
+      const number = numbers[at];
+      const slot = number & SLOT_MASK;
+      if (number >>> STAMP_SHIFT !== stamps[slot]) continue;
+      const sum = sums[slot];
+      if (sum === 0) slots[found++] = slot;
+      sums[slot] = sum + scale * weights[at + 1];
+    }
+    this.#raised.length = found;
+  }
+
+  #put(list: number, owner: number, weight: number): void {
+    if (!(weight > LEAST_WEIGHT)) return;
+    const at = this.#placeFor(list, owner);
+    if (at < 0) return this.#replaceLeast(list, owner, weight);
+    if (at === this.#pool.lengthOf(list)) this.#pool.resize(list, at + 1);
+    this.#write(list, at, owner, weight);
+  }
+
+  /** Where the owner was before, or at the end; or, before a list is made longer, where a void entry is. −1: nowhere. */
+  #placeFor(list: number, owner: number): number {
+    const pool = this.#pool;
+    const length = pool.lengthOf(list);
+    if (length === 0) return 0;
+    const { numbers } = pool.pageOf(list);
+    const start = 2 * pool.startOf(list);
+    for (let e = 0; e < length; e++) {
+      if ((numbers[start + 2 * e] & SLOT_MASK) === owner) return e;
+    }
+    if (!pool.isFull(list)) return length;
+    for (let e = 0; e < length; e++) {
+      const number = numbers[start + 2 * e];
+      if (number >>> STAMP_SHIFT !== this.#stamps[number & SLOT_MASK]) return e;
+    }
+    return length < LONGEST_LIST ? length : -1;
+  }
+
+  #replaceLeast(list: number, owner: number, weight: number): void {
+    const { weights } = this.#pool.pageOf(list);
+    const start = 2 * this.#pool.startOf(list) + 1;
+    let least = 0;
+    for (let e = 1; e < LONGEST_LIST; e++) {
+      if (weights[start + 2 * e] < weights[start + 2 * least]) least = e;
+    }
+    if (weights[start + 2 * least] < weight) this.#write(list, least, owner, weight);
+  }
+
+  #write(list: number, nth: number, owner: number, weight: number): void {
+    const { numbers, weights } = this.#pool.pageOf(list);
+    const at = 2 * (this.#pool.startOf(list) + nth);
+    numbers[at] = owner + this.#stamps[owner] * 2 ** STAMP_SHIFT;
+    weights[at + 1] = weight;
+  }
+
+  /** Takes the void entries out of a list. */
+  #dropVoid(list: number): void {
+    const pool = this.#pool;
+    const length = pool.lengthOf(list);
+    if (length === 0) return;
+    const { numbers } = pool.pageOf(list);
+    const start = 2 * pool.startOf(list);
+    let kept = start;
+    for (let at = start; at < start + 2 * length; at += 2) {
+      const slot = numbers[at] & SLOT_MASK;
+      if (numbers[at] >>> STAMP_SHIFT !== this.#stamps[slot]) continue;
+      numbers.copyWithin(kept, at, at + 2);
+      kept += 2;
+    }
+    pool.resize(list, (kept - start) / 2);
+  }
+
+  #beginAnew(): void {
+    for (let list = 1; list <= this.#listCount; list++) {
+      this.#dropVoid(list);
+      const length = this.#pool.lengthOf(list);
+      if (length === 0) continue;
+      const { numbers } = this.#pool.pageOf(list);
+      const start = 2 * this.#pool.startOf(list);
+      for (let at = start; at < start + 2 * length; at += 2) numbers[at] &= SLOT_MASK;
+    }
+    this.#stamps.fill(0);
+  }
+
+  /** The list of a key, a new one if it has none. */
+  #listOf(key: number): number {
+    let at = this.#find(key);
+    if (this.#lists[at] === 0) {
+      if (this.#listCount + 1 > FULL * this.#keys.length) {
+        this.#growKeys();
+        at = this.#find(key);
+      }
+      this.#keys[at] = key;
+      this.#lists[at] = ++this.#listCount;
+    }
+    return this.#lists[at];
+  }
+
+  /** Where a key is, or would be. Keys are hashes: their low bits are as good as any. */
+  #find(key: number): number {
+    const mask = this.#keys.length - 1;
+    let at = key & mask;
+    while (this.#lists[at] !== 0 && this.#keys[at] !== key) at = (at + 1) & mask;
+    return at;
+  }
+
+  #growKeys(): void {
+    const [keys, lists] = [this.#keys, this.#lists];
+    this.#keys = new Uint32Array(2 * keys.length);
+    this.#lists = new Uint32Array(2 * keys.length);
+    keys.forEach((key, from) => {
+      if (lists[from] === 0) return;
+      const at = this.#find(key);
+      this.#keys[at] = key;
+      this.#lists[at] = lists[from];
+    });
+  }
+
+  #growSlots(wanted: number): void {
+    const length = Math.ceil(1.25 * wanted);
+    const stamps = this.#stamps;
+    this.#stamps = new Uint8Array(length);
+    this.#stamps.set(stamps);
+    this.#sums = new Float32Array(length);
+    this.#raised.length = 0;
+  }
+}
