@@ -34,6 +34,7 @@ describe('ratings for an item shard', () => {
     sourceOffset: 9,
     ordinal: 0,
     byNewcomer: true,
+    before: Uint32Array.of(7, 8),
     userBias: 0.5,
     vector,
   };
@@ -127,6 +128,7 @@ describe('vectors that a commit moved', () => {
     ids: ['u'],
     vectors: Float32Array.of(1, 2),
     figures: new Float64Array(),
+    lists: new Map(),
     deletes: [],
     produced: new Float64Array(),
     applied: 1,
@@ -172,8 +174,8 @@ describe('grams', () => {
   const head = { shard: 3, epoch: 1, sequence: 2, factorCount: 2, ratings: 7 };
   const counts = { values: 21.5, moves: 9, clock: 0.25 };
   const ofItems: GramPart = { side: 'item', ...head, ...counts, sums: doubles(6) };
-  // Behind the gram: how many events, G of 21 weights and the lower triangle of H.
-  const ofUsers: GramPart = { ...ofItems, side: 'user', sums: doubles(6 + 1 + 21 + 231) };
+  // Behind the gram: how many events, G of 24 weights and the lower triangle of H.
+  const ofUsers: GramPart = { ...ofItems, side: 'user', sums: doubles(6 + 1 + 24 + 300) };
   const sum: GramsEvent = {
     factorCount: 2,
     user: doubles(6),
@@ -181,7 +183,7 @@ describe('grams', () => {
     ratings: 7,
     values: 21.5,
     clock: 0.25,
-    theta: new Float64Array(21),
+    theta: new Float64Array(24),
     learnt: Uint8Array.of(1, 2, 3),
     parts: [],
   };
@@ -226,7 +228,7 @@ describe('grams', () => {
     ['a clock that is none', { clock: Number.NaN }],
     ['values that are none', { values: Number.NaN }],
     ['too few weights', { theta: new Float64Array(20) }],
-    ['a weight that is no number', { theta: new Float64Array(21).fill(Number.NaN) }],
+    ['a weight that is no number', { theta: new Float64Array(24).fill(Number.NaN) }],
   ])('of all shards are refused with %s', (_, change) => {
     expect(() => readSum({ ...sum, ...change })).toThrow();
   });

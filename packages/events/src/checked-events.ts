@@ -101,8 +101,20 @@ function homeOf(entries: Buffer, start: number, end: number, shards: number): nu
   return (murmur2(entries, start, end) & 0x7fffffff) % shards;
 }
 
+/** Entries of a key and a count. */
+function isList(bytes: Uint8Array): boolean {
+  if (bytes.length > LIST_BYTES) return false;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 4; at < bytes.length; at += 8) {
+    const count = view.getFloat32(at, true);
+    if (!(count >= 0 && count < Number.POSITIVE_INFINITY)) return false;
+  }
+  return true;
+}
+
+const LIST_BYTES = 512;
 const FIGURES_PER_ITEM = 6;
-const THETA_LENGTH = 21;
+const THETA_LENGTH = 24;
 /** Events, gradient, packed curvature. */
 const LESSONS_LENGTH = 1 + THETA_LENGTH + (THETA_LENGTH * (THETA_LENGTH + 1)) / 2;
 
@@ -118,6 +130,7 @@ export function readFactorBatch(
   must(vectors.length === ids.length * factorCount, 'length');
   must(figures.length === (side === 'item' ? FIGURES_PER_ITEM * ids.length : 0), 'length');
   must(!figures.some(Number.isNaN), 'figures');
+  for (const [index, list] of batch.lists) must(index < ids.length && isList(list), 'list');
   must([epoch, sequence, from, next, batch.applied].every(isCount), 'version');
   must(areFinite(vectors), 'vector');
   must(sources.length === offsets.length && offsets.every(isCount), 'source');

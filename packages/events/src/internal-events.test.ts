@@ -28,6 +28,15 @@ function floats(length: number): fc.Arbitrary<Float32Array> {
     .map((raw) => new Float32Array(Uint8Array.from(raw).buffer));
 }
 
+/** Lists of some of n items. */
+function listsOf(n: number): fc.Arbitrary<Map<number, Uint8Array>> {
+  const list = fc
+    .integer({ min: 0, max: 64 })
+    .chain((length) => fc.uint8Array({ minLength: 8 * length, maxLength: 8 * length }));
+  const entry = fc.tuple(fc.integer({ min: 0, max: Math.max(0, n - 1) }), list);
+  return fc.array(entry, { maxLength: n }).map((entries) => new Map(entries));
+}
+
 function batchOf(ids: string[], factorCount: number): fc.Arbitrary<FactorBatch> {
   const n = ids.length;
   const doubles = fc.array(fc.double(), { minLength: 6 * n, maxLength: 6 * n });
@@ -42,6 +51,7 @@ function batchOf(ids: string[], factorCount: number): fc.Arbitrary<FactorBatch> 
     ids: fc.constant(ids),
     vectors: floats(n * factorCount),
     figures: doubles.map((list) => Float64Array.from(list)),
+    lists: listsOf(n),
     deletes: fc.array(id, { maxLength: 4 }),
     produced: fc.array(offset, { maxLength: 3 }).map((list) => Float64Array.from(list)),
     applied: offset,
@@ -79,8 +89,9 @@ describe('what services send each other comes back as it was', () => {
       old: optional,
       time: offset,
       sourceOffset: offset,
-      ordinal: count,
+      ordinal: fc.integer({ min: 0, max: 2 ** 28 - 1 }),
       byNewcomer: fc.boolean(),
+      before: fc.array(count, { maxLength: 5 }).map((keys) => Uint32Array.from(keys)),
       userBias: fc.float({ noNaN: true }),
       vector: fc.constant(Float32Array.of(1, -2, 3)),
     });

@@ -1,6 +1,14 @@
 /** The events that Freshet's own services send each other, as they are in memory and on the wire. */
 import { AvroType } from './avro.ts';
-import { bytesOf, float32s, float64s, packStrings, unpackStrings } from './packing.ts';
+import {
+  bytesOf,
+  float32s,
+  float64s,
+  packLists,
+  packStrings,
+  unpackLists,
+  unpackStrings,
+} from './packing.ts';
 
 export type Side = 'user' | 'item';
 
@@ -29,6 +37,8 @@ export interface FactorBatch extends Version {
   vectors: Float32Array;
   /** What is kept with each vector beside it: six numbers of an item, none of a user. */
   figures: Float64Array;
+  /** Lists of predecessors that are told anew, by the index of their item in `ids`. */
+  lists: ReadonlyMap<number, Uint8Array>;
   deletes: string[];
   /** When some of the ratings in it were produced, ms: a sample, never none of many. */
   produced: Float64Array;
@@ -78,7 +88,15 @@ interface Codec<T> {
 }
 
 type OnTheWire<T, Packed extends keyof T> = Omit<T, Packed> & Record<Packed, Buffer>;
-type PackedBatch = 'ids' | 'vectors' | 'figures' | 'deletes' | 'produced' | 'sources' | 'offsets';
+type PackedBatch =
+  | 'ids'
+  | 'vectors'
+  | 'figures'
+  | 'lists'
+  | 'deletes'
+  | 'produced'
+  | 'sources'
+  | 'offsets';
 
 const factorBatchType = new AvroType<OnTheWire<FactorBatch, PackedBatch>>('factor-batch.avsc');
 const gramPartType = new AvroType<OnTheWire<GramPart, 'sums'>>('gram-part.avsc');
@@ -92,6 +110,7 @@ export const factorBatchCodec: Codec<FactorBatch> = {
       ids: packStrings(batch.ids),
       vectors: bytesOf(batch.vectors),
       figures: bytesOf(batch.figures),
+      lists: packLists(batch.lists),
       deletes: packStrings(batch.deletes),
       produced: bytesOf(batch.produced),
       sources: packStrings(batch.sources),
@@ -104,6 +123,7 @@ export const factorBatchCodec: Codec<FactorBatch> = {
       ids: unpackStrings(wire.ids),
       vectors: float32s(wire.vectors),
       figures: float64s(wire.figures),
+      lists: unpackLists(wire.lists),
       deletes: unpackStrings(wire.deletes),
       produced: float64s(wire.produced),
       sources: unpackStrings(wire.sources),

@@ -19,6 +19,8 @@ export interface ItemRating {
   readonly ordinal: number;
   /** Its user had rated next to nothing before. */
   readonly byNewcomer: boolean;
+  /** Keys of the items that the user had rated before, the newest first, at most five. */
+  readonly before: Uint32Array;
   /** By how much the user's ratings exceed what others give the same items, before this one. */
   readonly userBias: number;
   /** The user's vector before this rating moved it. */
@@ -48,10 +50,13 @@ export const itemRatingsCodec = new AvroType<ItemRatings>('item-ratings.avsc');
 
 /**
  * Behind the item's id: float32 value and old value (NaN: none), float64 time and offset, uint32 ordinal with the
- * newcomer in its highest bit.
+ * newcomer in its highest bit and how many were rated before in the three below it; then uint32 for each of those.
  */
 const NUMBERS_BYTES = 28;
 const NEWCOMER_BIT = 2 ** 31;
+const BEFORE_BIT = 2 ** 28;
+const BEFORE_LIMIT = 5;
+const KEY_BYTES = 4;
 const BIAS_BYTES = 4;
 
 /** Packs entries one after the other. */
@@ -81,18 +86,21 @@ export class ItemRatingPack {
     sourceOffset,
     ordinal,
     byNewcomer,
+    before,
     userBias,
     vector,
   }: ItemRating): number {
     const writer = this.#writer;
-    writer.reserve(1 + 3 * item.length + NUMBERS_BYTES + BIAS_BYTES + vector.byteLength);
+    const numbersBytes = NUMBERS_BYTES + before.byteLength + BIAS_BYTES + vector.byteLength;
+    writer.reserve(1 + 3 * item.length + numbersBytes);
     const head = writer.skip(1);
     writer.bytesAt(head, writer.text(item) - 1);
     writer.float(value ?? Number.NaN);
     writer.float(old ?? Number.NaN);
     writer.double(time);
     writer.double(sourceOffset);
-    writer.uint32(ordinal + (byNewcomer ? NEWCOMER_BIT : 0));
+    writer.uint32(ordinal + before.length * BEFORE_BIT + (byNewcomer ? NEWCOMER_BIT : 0));
+    for (const key of before) writer.uint32(key);
     const decidedEnd = writer.length;
     writer.float(userBias);
     writer.floats(vector);
@@ -110,21 +118,30 @@ export function* packedRatings(
   let first = 0;
   for (let start = 0; start < entries.length; ) {
     const itemEnd = start + 2 + entries.readUInt8(start);
-    const decidedEnd = itemEnd + NUMBERS_BYTES;
+    const numbersEnd = itemEnd + NUMBERS_BYTES;
+    if (numbersEnd > entries.length) throw new RangeError('an entry is cut off');
+    const marked = view.getUint32(numbersEnd - 4, true);
+    const beforeLength = Math.floor(marked / BEFORE_BIT) % 8;
+    if (beforeLength > BEFORE_LIMIT) throw new RangeError('an entry tells of too many items');
+    const decidedEnd = numbersEnd + KEY_BYTES * beforeLength;
     const vectorAt = decidedEnd + BIAS_BYTES;
     const end = vectorAt + 4 * factorCount;
     if (end > entries.length) throw new RangeError('an entry is cut off');
     const vector = factors.subarray(first, first + factorCount);
     first += factorCount;
     for (let f = 0; f < factorCount; f++) vector[f] = view.getFloat32(vectorAt + 4 * f, true);
-    const marked = view.getUint32(itemEnd + 24, true);
+    const before = new Uint32Array(beforeLength);
+    for (let e = 0; e < beforeLength; e++) {
+      before[e] = view.getUint32(numbersEnd + KEY_BYTES * e, true);
+    }
     yield {
       item: entries.toString('utf8', start + 1, itemEnd),
       value: numberOrNone(view.getFloat32(itemEnd, true)),
       old: numberOrNone(view.getFloat32(itemEnd + 4, true)),
       time: view.getFloat64(itemEnd + 8, true),
       sourceOffset: view.getFloat64(itemEnd + 16, true),
-      ordinal: marked % NEWCOMER_BIT,
+      ordinal: marked % BEFORE_BIT,
+      before,
       byNewcomer: marked >= NEWCOMER_BIT,
       userBias: view.getFloat32(decidedEnd, true),
       vector,

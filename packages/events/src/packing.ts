@@ -24,6 +24,37 @@ export function unpackStrings(bytes: Buffer): string[] {
   return strings;
 }
 
+const LIST_HEAD_BYTES = 5;
+const ENTRY_BYTES = 8;
+
+/** Each list as the 32-bit number it goes by, a byte that counts its entries, and its entries of eight bytes. */
+export function packLists(lists: ReadonlyMap<number, Uint8Array>): Buffer {
+  let length = 0;
+  for (const list of lists.values()) length += LIST_HEAD_BYTES + list.length;
+  const packed = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const [number, list] of lists) {
+    packed.writeUInt32LE(number, at);
+    packed.writeUInt8(list.length / ENTRY_BYTES, at + 4);
+    packed.set(list, at + LIST_HEAD_BYTES);
+    at += LIST_HEAD_BYTES + list.length;
+  }
+  return packed;
+}
+
+export function unpackLists(bytes: Buffer): Map<number, Uint8Array> {
+  const lists = new Map<number, Uint8Array>();
+  for (let at = 0; at < bytes.length; ) {
+    const start = at + LIST_HEAD_BYTES;
+    const end = start + ENTRY_BYTES * bytes.readUInt8(at + 4);
+    if (end > bytes.length) throw new RangeError('a list is cut off');
+    const list = new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start);
+    lists.set(bytes.readUInt32LE(at), list);
+    at = end;
+  }
+  return lists;
+}
+
 type Numbers = Float32Array | Float64Array | Uint32Array;
 
 /** The bytes of a typed array, without a copy (little-endian, as every machine Node runs on). */

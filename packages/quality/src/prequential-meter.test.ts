@@ -1,6 +1,7 @@
 import { generateRatings, loadTable, type RatingTable, Runner } from '@freshet/experiments';
 import { type VectorTable, wasmKernels } from '@freshet/kernels';
 import {
+  askedOf,
   COUNT_FEATURES,
   Comparison,
   defaultModel,
@@ -10,6 +11,7 @@ import {
   Gram,
   type Grams,
   handOver,
+  NO_LISTS,
   OnlineModel,
   Random,
 } from '@freshet/model';
@@ -24,7 +26,7 @@ const counts = { ratings: 0, values: 0, clock: 0 };
 /** Ranked by w·h alone. */
 const theta = firstTheta('factors');
 const nobody = { user: Gram.zero(K), item: Gram.zero(K), ...counts, theta };
-const noRow = { slots: new Uint32Array(), length: 0 };
+const noRow = { slots: new Uint32Array(), length: 0, slotFromEnd: () => 0 };
 
 /** Items with these vectors, ranked by popularity as given; a hole is an item that never came. */
 function catalogue(
@@ -35,7 +37,7 @@ function catalogue(
   for (const vector of vectors) table.write(table.add(), Float32Array.from(vector ?? [0, 0]));
   const read: FeatureTable['read'] = (_, out, at) => out.fill(0, at, at + COUNT_FEATURES);
   const features = { read, weighted: () => 0, popularityAt: popularity };
-  return { table, isPresent: (slot) => Boolean(vectors[slot]), features };
+  return { ...NO_LISTS, table, isPresent: (slot) => Boolean(vectors[slot]), features };
 }
 
 /** What an updater does with a first rating; `rankingSample`: the one of its model. */
@@ -53,7 +55,7 @@ class Asking {
   ask(question: Question, items: ItemCatalogue, grams: Grams = nobody): void {
     const { offset, slot, vector, rated } = question;
     const isRated = (other: number) => rated.slots.includes(other);
-    const user = { vector, row: { length: rated.length, isRated } };
+    const user = { vector, row: { ...rated, isRated } };
     if (this.#comparison.draw(user, slot, items, grams, offset)) {
       this.meter.compare(this.#comparison, items);
     }
@@ -66,7 +68,8 @@ class Asking {
 }
 
 function row(...slots: number[]) {
-  return { slots: Uint32Array.from(slots), length: slots.length };
+  const slotFromEnd = (age: number) => slots[slots.length - 1 - age];
+  return { slots: Uint32Array.from(slots), length: slots.length, slotFromEnd };
 }
 
 describe('the meter, worked by hand', () => {
@@ -271,6 +274,7 @@ function replay(
   const counts = new Float64Array(table.items.length);
   const { items, users } = model;
   const seen: ItemCatalogue = {
+    ...askedOf(model.lists),
     table: items.vectors,
     isPresent: (slot) => items.idOf(slot) !== undefined,
     // Popularity without decay, as that baseline of the experiments has it.
@@ -302,9 +306,10 @@ function replay(
       const vector = owner === undefined ? undefined : model.vectorOf(user);
       const slot = items.slotOf(item) ?? -1;
       const isRated = (other: number) => slots.includes(other);
-      comparison.draw({ vector, row: { length, isRated } }, slot, seen, model.grams, at);
+      const rated = { slots, length, slotFromEnd: (age: number) => slots[length - 1 - age] };
+      comparison.draw({ vector, row: { ...rated, isRated } }, slot, seen, model.grams, at);
       meter.compare(comparison, seen);
-      meter.search({ offset: at, slot, vector, rated: { slots, length } }, seen, model.grams);
+      meter.search({ offset: at, slot, vector, rated }, seen, model.grams);
     }
     model.rate(user, item, table.value[at], table.time[at]);
     counts[items.slotOf(item) ?? 0]++;

@@ -12,7 +12,10 @@ import {
   type Grams,
   isOfSample,
   lotOf,
+  NextContext,
+  nextFeature,
   RankingQuery,
+  type RatedBefore,
 } from '@freshet/model';
 import { type PrequentialFigures, PrequentialWindow } from './prequential-window.ts';
 import { Standing } from './standing.ts';
@@ -41,7 +44,7 @@ export interface Question {
   /** The user's own, if there is one. */
   readonly vector: Float32Array | undefined;
   /** Slots of the items that the user has rated so far; the first `length` count. */
-  readonly rated: { readonly slots: Uint32Array; readonly length: number };
+  readonly rated: RatedBefore & { readonly slots: Uint32Array };
 }
 
 /**
@@ -66,6 +69,7 @@ export class PrequentialMeter {
   readonly #options: MeterOptions;
   readonly #window: PrequentialWindow;
   readonly #query: RankingQuery;
+  readonly #context = new NextContext();
   readonly #slots = new Uint32Array(CHUNK + 1);
   readonly #scores = new Float32Array(CHUNK + 1);
   readonly #popularities = new Float64Array(CHUNK + 1);
@@ -122,6 +126,7 @@ export class PrequentialMeter {
     }
     this.#mark(rated, slot, slotEnd);
     this.#query.face(grams, vector, rated.length);
+    this.#context.face(rated, items);
     if (!this.#findHits(slot, items)) return;
     const model = this.#model.hitRate(HIT_LENGTH);
     this.#window.add('hits', rated.length, true, model, this.#popularity.hitRate(HIT_LENGTH));
@@ -180,11 +185,14 @@ export class PrequentialMeter {
     standing.meet(scores, length);
   }
 
-  #scoresOf({ table, features }: ItemCatalogue, length: number): Float32Array {
-    const scores = this.#scores;
-    const { vector, counts } = this.#query;
-    this.#options.kernels.rowDots(vector, this.#slots, length, table, scores);
-    for (let e = 0; e < length; e++) scores[e] += features.weighted(counts, this.#slots[e]);
+  #scoresOf(items: ItemCatalogue, length: number): Float32Array {
+    const [slots, scores] = [this.#slots, this.#scores];
+    const { vector, counts, next } = this.#query;
+    this.#options.kernels.rowDots(vector, slots, length, items.table, scores);
+    for (let e = 0; e < length; e++) {
+      const raise = next * nextFeature(items.nextSumAt(slots[e], this.#context));
+      scores[e] += items.features.weighted(counts, slots[e]) + raise;
+    }
     return scores;
   }
 

@@ -11,6 +11,7 @@ import type { Replica, ShardVersion } from './replica.ts';
 type Kafka = Parameters<typeof Tail.open>[0];
 
 const side = 'item';
+const NO_LIST = new Uint8Array();
 
 export interface FollowOptions {
   readonly kafka: Kafka;
@@ -91,10 +92,10 @@ export class FollowedReplica {
     const { store } = this.#options;
     const head = await store.head({ side, shard });
     const found = new Set<string>();
-    for await (const [id, { vector, figures }] of store.vectors({ side, shard })) {
+    for await (const [id, { vector, figures, list }] of store.vectors({ side, shard })) {
       if (vector.length === 0) continue;
       found.add(id);
-      this.replica.set(id, vector, figures);
+      this.replica.set(id, vector, figures, list ?? NO_LIST);
     }
     this.replica.resetShard(shard, versionOf(head), found);
   }

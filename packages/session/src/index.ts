@@ -18,6 +18,7 @@ export {
   intakePlace,
   type SentPlace,
 } from './intake-place.ts';
+export { ListedReplica } from './listed-replica.ts';
 export { ModelAgreement } from './model-agreement.ts';
 export { type Brokers, openBrokers, openTopics } from './open-brokers.ts';
 export { agreementOf, openSession, type Session, STORE_FORMAT } from './open-session.ts';

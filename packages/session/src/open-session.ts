@@ -9,7 +9,7 @@ import { type Brokers, openTopics } from './open-brokers.ts';
 import { ServerWatch } from './server-watch.ts';
 
 /** Changes when keys or bytes in the store change their meaning. */
-export const STORE_FORMAT = 5;
+export const STORE_FORMAT = 6;
 
 export interface Session extends Brokers {
   readonly store: FactorStore;

@@ -37,6 +37,7 @@ function batch(from: number, changes: Partial<FactorBatch> & { value?: number } 
     ids,
     vectors: new Float32Array(K * ids.length).fill(value),
     figures: Float64Array.from(ids.flatMap(() => [...figuresOf(1, NO_STATISTICS)])),
+    lists: new Map(),
     deletes: [],
     produced: new Float64Array(),
     applied: 0,

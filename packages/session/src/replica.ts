@@ -6,7 +6,15 @@
  */
 import { type FactorBatch, isNewer, shardOf, type Version } from '@freshet/events';
 import type { Kernels, VectorTable } from '@freshet/kernels';
-import { COUNT_FEATURES, FeatureTable, NO_STATISTICS, statisticsIn } from '@freshet/model';
+import {
+  COUNT_FEATURES,
+  FeatureTable,
+  itemKey,
+  type ListFollower,
+  NO_STATISTICS,
+  Predecessors,
+  statisticsIn,
+} from '@freshet/model';
 import { Fault } from '@freshet/telemetry';
 
 export interface ShardVersion extends Version {
@@ -21,6 +29,8 @@ export interface ReplicaOptions {
   readonly table?: VectorTable;
   /** Told when a slot gets a vector or loses it. */
   readonly present?: (slot: number, isPresent: boolean) => void;
+  /** Told of the lists of predecessors. */
+  readonly lists?: ListFollower;
   /** How many ids it may hold at most; as many as a Map can unless given. */
   readonly limit?: number;
 }
@@ -51,12 +61,16 @@ export class Replica {
   /** By slot: 1 where no vector has arrived, or it was removed. */
   #absent = new Uint8Array(FIRST_CAPACITY);
   #absentCount = 0;
+  /** By slot: what the item is known by in lists. */
+  #keys = new Uint32Array(FIRST_CAPACITY);
   readonly #present: ReplicaOptions['present'];
+  readonly #lists: ReplicaOptions['lists'];
   readonly #limit: number;
 
   constructor(kernels: Kernels, factorCount: number, shards: number, options: ReplicaOptions = {}) {
     this.table = options.table ?? kernels.table(factorCount);
     this.#present = options.present;
+    this.#lists = options.lists;
     this.#limit = options.limit ?? MAP_LIMIT;
     this.#versions = new Array(shards).fill(undefined);
     this.#nothing = new Float32Array(factorCount);
@@ -79,6 +93,15 @@ export class Replica {
     const id = this.#ids[slot];
     if (id === undefined) throw new RangeError(`no id at slot ${slot}`);
     return id;
+  }
+
+  keyAt(slot: number): number {
+    return this.#keys[slot] ?? 0;
+  }
+
+  /** Ratings of an item. */
+  countAt(slot: number): number {
+    return this.features.countAt(slot);
   }
 
   /** False where nothing has arrived, or it was removed. */
@@ -124,7 +147,8 @@ export class Replica {
     const figures = batch.figures.length / Math.max(1, batch.ids.length);
     batch.ids.forEach((id, index) => {
       const vector = batch.vectors.subarray(index * k, (index + 1) * k);
-      this.set(id, vector, batch.figures.subarray(index * figures, (index + 1) * figures));
+      const own = batch.figures.subarray(index * figures, (index + 1) * figures);
+      this.set(id, vector, own, batch.lists.get(index));
     });
     for (const id of batch.deletes) this.remove(id);
     const { epoch, sequence, next } = batch;
@@ -132,9 +156,17 @@ export class Replica {
     return 'applied';
   }
 
-  set(id: string, vector: Float32Array, figures: Float64Array = NO_FIGURES): void {
+  /** Without a list, the one that is held stays. */
+  set(
+    id: string,
+    vector: Float32Array,
+    figures: Float64Array = NO_FIGURES,
+    list?: Uint8Array,
+  ): void {
     const slot = this.#slots.get(id) ?? this.#newSlot(id);
-    this.features.set(slot, statisticsIn(figures));
+    const statistics = statisticsIn(figures);
+    this.features.set(slot, statistics);
+    if (list) this.#lists?.set(slot, Predecessors.fromBytes(list), statistics.count);
     this.#write(slot, vector);
     this.#setAbsent(slot, 0);
   }
@@ -143,6 +175,7 @@ export class Replica {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.features.set(slot, NO_STATISTICS);
+    this.#lists?.remove(slot);
     this.#write(slot, this.#nothing);
     this.#setAbsent(slot, 1);
   }
@@ -161,8 +194,16 @@ export class Replica {
     const slot = this.#orFull(() => this.table.add());
     this.#slots.set(id, slot);
     this.#ids[slot] = id;
+    if (slot >= this.#keys.length) this.#growKeys();
+    this.#keys[slot] = itemKey(id);
     this.features.set(slot, NO_STATISTICS);
     return slot;
+  }
+
+  #growKeys(): void {
+    const grown = new Uint32Array(2 * this.#keys.length);
+    grown.set(this.#keys);
+    this.#keys = grown;
   }
 
   #write(slot: number, vector: Float32Array): void {

@@ -14,12 +14,14 @@ export interface ShardId {
 }
 
 /**
- * A vector and the figures that are kept with it: some of an item, none of a user. The vector is empty when all its ratings
- * were taken back: its body is then kept for the tombstones alone.
+ * A vector and what is kept with it: figures and a list of predecessors of an item, neither of a user. The vector is empty
+ * when all its ratings were taken back: its body is then kept for the tombstones alone.
  */
 export interface StoredVector {
   readonly vector: Float32Array;
   readonly figures: Float64Array;
+  /** Entries of eight bytes; absent: none. */
+  readonly list?: Uint8Array;
 }
 
 /** Bytes for the body of a user or an item: behind what is there, or in its place. */

@@ -209,8 +209,9 @@ function entityOf({ vectors, bodies }: MemoryShard, key: string): StoredEntity {
   return { stored: stored ? copyOf(stored) : null, body: body ? bytesOf(body) : null };
 }
 
-function copyOf({ vector, figures }: StoredVector): StoredVector {
-  return { vector: vector.slice(), figures: figures.slice() };
+function copyOf({ vector, figures, list }: StoredVector): StoredVector {
+  const copy = { vector: vector.slice(), figures: figures.slice() };
+  return list === undefined ? copy : { ...copy, list: bytesOf(list) };
 }
 
 function bytesOf(bytes: Uint8Array): Uint8Array {

@@ -8,7 +8,7 @@ import type { LogRecord } from './log-record.ts';
 import type { OutRecord } from './publisher.ts';
 
 /** Changes with the meaning of what internal topics carry. */
-const FORMAT = 5;
+const FORMAT = 6;
 const FORMAT_HEADER = 'freshet-format';
 const headers = { [FORMAT_HEADER]: String(FORMAT) };
 
