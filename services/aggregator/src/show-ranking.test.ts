@@ -45,13 +45,13 @@ describe('the gauges of the ranking', () => {
     ]);
     showRanking(learnt);
     const weights = await shown('freshet_ranking_weight');
-    expect(weights.size).toBe(21);
+    expect(weights.size).toBe(24);
     expect(weights.get('{feature="own_taste",ratings="255"}')).toBe(6);
     expect(weights.get('{feature="rated",ratings="0"}')).toBe(learnt.theta[2]);
     expect(weights.get('{feature="rated",ratings="0"}')).not.toBe(firstTheta()[2]);
     expect((await shown('freshet_ranking_learnt_ratings')).get('')).toBe(220);
     const shares = await shown('freshet_ranking_share_ratio');
-    expect(shares.size).toBe(12);
+    expect(shares.size).toBe(15);
     const of = (part: string) => shares.get(`{part="${part}",ratings="0"}`) ?? Number.NaN;
     expect(of('popular')).toBeGreaterThan(of('now'));
     expect(of('popular') + of('now')).toBeCloseTo(1, 12);
@@ -68,7 +68,7 @@ describe('the gauges of the ranking', () => {
     showRanking(new LearntTheta('factors'));
     expect(await all()).toEqual([['', Number.NaN]]);
     showRanking(new LearntTheta('combined'));
-    expect((await all()).length).toBe(34);
+    expect((await all()).length).toBe(40);
     hideRanking();
     expect(await all()).toEqual([['', Number.NaN]]);
   });

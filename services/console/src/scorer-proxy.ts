@@ -14,6 +14,7 @@ const questions = [
   '/v1/users/:user/because/:item',
   '/v1/items/popular',
   '/v1/items/:item/similar',
+  '/v1/items/:item/next',
 ] as const;
 
 /** Longer than the scorer waits for a rating with after=. */

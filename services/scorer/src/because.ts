@@ -1,5 +1,5 @@
 /**
- * Why does an item have its score? A score is θ₀(w − w̄)·h + θ₁w̄·h + θ₂ … · counts. At the minimum of the user's
+ * Why does an item have its score? A score is θ₀(w − w̄)·h + θ₁w̄·h + θ₂ … · counts + a raise. At the minimum of the user's
  * block (eq:block) w = A⁻¹(Σ ω·y·h + μ·w̄), A the half Hessian: a sum with one term for each rating and one for the
  * mean. What the vector has not yet descended is told as the rest, so that the parts add up to the score.
  */
@@ -25,6 +25,8 @@ export interface Target {
   readonly vector: Float32Array;
   readonly counts: Float32Array;
   readonly score: number;
+  /** Its raise, divided among the items it came after. */
+  readonly after: Reasons['after'];
 }
 
 export interface Reasons {
@@ -36,6 +38,8 @@ export interface Reasons {
   readonly newcomers: number;
   /** What the mean of all users gives. */
   readonly mean: number;
+  /** By having come after what the user rated last. */
+  readonly after: readonly { item: string; contribution: number }[];
   readonly rest: number;
 }
 
@@ -45,12 +49,12 @@ const OF_NEWCOMERS = 2;
 /** All ratings, oldest first; only the newest carry the score, those that a half-step looks at. */
 export function because(
   all: readonly Explained[],
-  { vector, counts, score }: Target,
-  { weights: [ofOwn = 0, ofMean = 0, ...ofCounts], mean: meanUser }: RankingQuery,
+  { vector, counts, score, after }: Target,
+  { weights: [ofOwn = 0, ofMean = 0], counts: ofCounts, mean: meanUser }: RankingQuery,
   grams: Grams,
   settings: ModelSettings,
 ): Reasons {
-  const byCount = ofCounts.map((weight, at) => weight * (counts[at] ?? 0));
+  const byCount = Array.from(ofCounts, (weight, at) => weight * (counts[at] ?? 0));
   const newcomers = byCount[OF_NEWCOMERS] ?? 0;
   const popular = sumOf(byCount.filter((_, at) => at !== OF_NEWCOMERS));
   const own = ownParts(all, vector, meanUser, grams, settings);
@@ -60,10 +64,10 @@ export function because(
   }));
   // Of w·h, the share of w̄; of w̄·h, what is not counted as the user's own.
   const mean = ofOwn * own.mean + (ofMean - ofOwn) * dot(meanUser, vector);
-  const told = sumOf(contributions.map(({ contribution }) => contribution));
+  const told = sumOf([...contributions, ...after].map(({ contribution }) => contribution));
   contributions.sort((a, b) => b.contribution - a.contribution);
   const rest = score - (told + popular + newcomers + mean);
-  return { score, contributions, popular, newcomers, mean, rest };
+  return { score, contributions, popular, newcomers, mean, after, rest };
 }
 
 /** The terms of w·h. */

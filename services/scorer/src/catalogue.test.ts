@@ -114,7 +114,7 @@ describe(`the catalogue (seed ${SEED})`, () => {
         expect(score).toBeCloseTo(factors + dot(counts, catalogue.countsOf(item)), 4);
         return { item, score };
       });
-      const [found] = catalogue.search([{ vector: query, count: 20, excluded: [] }]);
+      const [found] = catalogue.search([{ ...query, count: 20, excluded: [] }]);
       expect(found).toEqual(all.sort(byScoreThenId).slice(0, 20));
       return found;
     };

@@ -4,13 +4,18 @@
  */
 import type { FactorBatch, ItemMetadata, ScoredItem } from '@freshet/events';
 import type { Best, Kernels, RankedTable, Search } from '@freshet/kernels';
-import { COUNT_FEATURES } from '@freshet/model';
+import {
+  type Asked,
+  COUNT_FEATURES,
+  MORE,
+  type Raised,
+  RaisedItems,
+  Successors,
+} from '@freshet/model';
 import { Replica, type ReplicaOptions } from '@freshet/session';
 import { type RankingSettings, rankedColumns } from './ranking.ts';
 
-export interface Query {
-  /** One number for each column of the table. */
-  readonly vector: Float32Array;
+export interface Query extends Asked {
   /** How many of the best are wanted. */
   readonly count: number;
   /** Slots to leave out. */
@@ -45,6 +50,7 @@ class ToldReplica extends Replica {
 
 export class Catalogue {
   readonly items: Replica;
+  readonly raised: RaisedItems;
   readonly #kernels: Kernels;
   readonly #table: RankedTable;
   readonly #factorCount: number;
@@ -66,8 +72,11 @@ export class Catalogue {
     this.#table = kernels.rankedTable(rankedColumns(settings));
     this.#factorCount = factorCount;
     this.#wide = new Float32Array(this.#table.factorCount);
-    const options = { table: this.#table, present: (slot: number) => this.#show(slot) };
+    const successors = new Successors();
+    const present = (slot: number) => this.#show(slot);
+    const options = { table: this.#table, present, lists: successors };
     this.items = new ToldReplica(kernels, factorCount, shards, options, moved);
+    this.raised = new RaisedItems(kernels, this.#table, this.items, successors);
   }
 
   /** Lets searches be fast for queries like those of late: items written from now on are laid out anew. */
@@ -82,16 +91,48 @@ export class Catalogue {
 
   /** The exact best of each query, as the catalogue is at this moment. */
   search(queries: readonly Query[]): ScoredItem[][] {
-    const searches = queries.map(({ vector, count, excluded }, nth): Search => {
-      const best = this.#room(Math.min(count, this.items.size), nth);
+    const searches = queries.map(({ vector, next, count, excluded }, nth): Search => {
+      const best = this.#room(Math.min(next ? count + MORE : count, this.items.size), nth);
       return { query: vector, excluded, best, tied: false };
     });
     this.#kernels.search(searches, this.#table);
-    return searches.map((search) => this.#ordered(search));
+    return searches.map((search, nth) => this.#listed(queries[nth] as Query, search));
+  }
+
+  /** The best with raises, out of the best without. */
+  #listed(query: Query, search: Search): ScoredItem[] {
+    if (query.next === undefined) return this.#ordered(search);
+    const { count, excluded } = query;
+    const { slots, scores, length } = search.best;
+    const isAll = length < slots.length || length === this.items.size;
+    const found = { slots, scores, length, isAll };
+    const raised = this.raised.raise(query, found, count, excluded);
+    const last = raised.nthScore(count);
+    // What was not found may have the last score of the list too: then ids decide.
+    if (!isAll && !(last > (scores[length - 1] ?? 0))) return this.#ofTied(query, search, raised);
+    const listed: ScoredItem[] = [];
+    raised.forEach((slot, score) => {
+      if (score >= last) listed.push({ item: this.items.idAt(slot), score });
+    });
+    return listed.sort(byScoreThenId).slice(0, count);
+  }
+
+  /** The same where many scores are equal. */
+  #ofTied({ count }: Query, search: Search, raised: Raised): ScoredItem[] {
+    const others: ScoredItem[] = [];
+    const met = new Set<string>();
+    raised.forEach((slot, score) => {
+      const item = this.items.idAt(slot);
+      met.add(item);
+      others.push({ item, score });
+    });
+    const found = this.#ordered(search).filter(({ item }) => !met.has(item));
+    return [...found, ...others].sort(byScoreThenId).slice(0, count);
   }
 
   /** The best of one category, every one of its items looked at. */
-  searchCategory(category: string, { vector, count, excluded }: Query): ScoredItem[] {
+  searchCategory(category: string, query: Query): ScoredItem[] {
+    const { vector, count, excluded } = query;
     const left = new Set(excluded);
     const slots: number[] = [];
     for (const id of this.#categories.get(category) ?? []) {
@@ -100,20 +141,42 @@ export class Catalogue {
     }
     const scores = new Float32Array(slots.length);
     this.#kernels.scoresOf(vector, slots, this.#table, scores);
-    const found = slots.map((slot, at) => ({
-      item: this.items.idAt(slot),
-      score: scores[at] ?? 0,
-    }));
+    const { length } = slots;
+    const raised = this.raised.raise(query, { slots, scores, length, isAll: true }, length);
+    const found: ScoredItem[] = [];
+    raised.forEach((slot, score, isFound) => {
+      if (isFound) found.push({ item: this.items.idAt(slot), score });
+    });
     return found.sort(byScoreThenId).slice(0, count);
   }
 
   /** The score of an item for a query; null of an item without a vector. */
-  scoreOf(vector: Float32Array, id: string): number | null {
+  scoreOf(asked: Asked, id: string): number | null {
     const slot = this.items.slotOf(id);
     if (slot === undefined || !this.items.isPresent(slot)) return null;
-    const out = new Float32Array(1);
-    this.#kernels.scoresOf(vector, [slot], this.#table, out);
-    return out[0] ?? 0;
+    return this.raised.scoreOf(asked, slot);
+  }
+
+  /** Of the score of an item: what it owes to having come after which of a user's last items, the most first. */
+  reasonsToRaise(asked: Asked, id: string): { item: string; contribution: number }[] {
+    const slot = this.items.slotOf(id);
+    const parts = slot === undefined ? [] : this.raised.partsOf(asked, slot);
+    const told = parts.map((part) => ({
+      item: this.items.idAt(part.slot),
+      contribution: part.contribution,
+    }));
+    return told.sort((a, b) => b.contribution - a.contribution);
+  }
+
+  /** Items that came after one, by how much more often than chance. */
+  next(id: string, count: number): ScoredItem[] {
+    const slot = this.items.slotOf(id);
+    if (slot === undefined) return [];
+    const found = this.raised.after(slot).map((each) => ({
+      item: this.items.idAt(each.slot),
+      score: each.contribution,
+    }));
+    return found.sort(byScoreThenId).slice(0, count);
   }
 
   /** The factors of an item, without its counts. */

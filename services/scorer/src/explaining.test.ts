@@ -6,8 +6,10 @@ import {
   firstTheta,
   Gram,
   type Grams,
+  itemKey,
   itemWeight,
   type ModelSettings,
+  Predecessors,
   paperModel,
   Random,
 } from '@freshet/model';
@@ -40,7 +42,7 @@ function world(model: ModelSettings = settings) {
       slow: 2,
       excess: 4 * count,
     };
-    catalogue.items.set(`i${n}`, vector, figuresOf(weight, statistics));
+    catalogue.items.set(`i${n}`, vector, figuresOf(weight, statistics), listOf(n));
     grams.item.move(undefined, vector, { before: weight, after: weight });
     grams.user.move(undefined, draw());
   }
@@ -50,6 +52,7 @@ function world(model: ModelSettings = settings) {
     vector: catalogue.vectorOf(item) ?? new Float32Array(K),
     counts: catalogue.countsOf(item),
     score: catalogue.scoreOf(ranking.queryOf(user), item) ?? 0,
+    after: catalogue.reasonsToRaise(ranking.queryOf(user), item),
   });
   const explained = (ratings: readonly { item: string; value: number }[]) =>
     ratings.map((rating) => ({
@@ -62,8 +65,18 @@ function world(model: ModelSettings = settings) {
 const liked = [3, 9, 27].map((n) => ({ item: `i${n}`, value: 5 }));
 const nobody = { vector: null, rated: [] };
 
-function sumOf({ contributions, popular, newcomers, mean, rest }: Reasons): number {
-  const told = contributions.reduce((sum, { contribution }) => sum + contribution, 0);
+/** i5 came after i9 and i27. */
+function listOf(n: number): Uint8Array {
+  const list = Predecessors.empty();
+  if (n === 5) for (let count = 0; count < 4; count++) list.count([itemKey('i9'), itemKey('i27')]);
+  return list.toBytes();
+}
+
+function sumOf({ contributions, popular, newcomers, mean, after, rest }: Reasons): number {
+  const told = [...contributions, ...after].reduce(
+    (sum, { contribution }) => sum + contribution,
+    0,
+  );
   return told + popular + newcomers + mean + rest;
 }
 
@@ -84,6 +97,9 @@ describe(`reasons (seed ${SEED})`, () => {
     expect(reasons.contributions).toHaveLength(3);
     const byCounts = reasons.popular !== 0 && reasons.newcomers !== 0;
     expect(byCounts).toBe(model.ranking === 'combined');
+    const cameAfter = model.ranking === 'combined' ? ['i27', 'i9'] : [];
+    expect(reasons.after.map(({ item }) => item).sort()).toEqual(cameAfter);
+    for (const { contribution } of reasons.after) expect(contribution).toBeGreaterThan(0.01);
   });
 
   it('tell what the vector has not descended as the rest', () => {

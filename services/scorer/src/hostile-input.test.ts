@@ -40,7 +40,10 @@ beforeAll(async () => {
     recommendTo: async () => ({ items: [], model, fallback: null }),
   };
   const answer = async () => ({ items: [], model, fallback: null });
-  const insights: Pick<Insights, 'estimates' | 'similar' | 'popular' | 'because' | 'user'> = {
+  const insights: Pick<
+    Insights,
+    'estimates' | 'similar' | 'next' | 'popular' | 'because' | 'user'
+  > = {
     estimates: async (user, items) => ({
       user,
       items: items.map((item) => ({ item, score: 1, expectedValue: 3 })),
@@ -48,6 +51,7 @@ beforeAll(async () => {
       fallback: null,
     }),
     similar: async (item) => ({ ...(await answer()), item }),
+    next: async (item) => ({ ...(await answer()), item }),
     popular: answer,
     because: async (user) => ({
       user,
@@ -56,6 +60,7 @@ beforeAll(async () => {
       popular: 0,
       newcomers: 0,
       mean: 0,
+      after: [],
       rest: 0,
       model,
       fallback: null,
@@ -302,6 +307,7 @@ describe('/openapi.json', () => {
       'DELETE /v1/users/{user}',
       'GET /v1/estimates/{user}/{items}',
       'GET /v1/items/popular',
+      'GET /v1/items/{item}/next',
       'GET /v1/items/{item}/similar',
       'GET /v1/recommendations/{user}',
       'GET /v1/users/{user}',

@@ -51,6 +51,17 @@ function itemRoutes(insights: Insights): Routes {
       { schema: similar },
       async ({ params, query }) => insights.similar(idOf('item', params.item), query.n),
     );
+    const next = {
+      summary: 'the items that users rated after one, by how much more often than chance',
+      params: object({ item: idSchema }),
+      querystring: count(limits),
+      response: list,
+    };
+    api.get<{ Params: { item: string }; Querystring: { n: number } }>(
+      '/v1/items/:item/next',
+      { schema: next },
+      async ({ params, query }) => insights.next(idOf('item', params.item), query.n),
+    );
   };
 }
 
@@ -124,6 +135,11 @@ const reasons = {
   popular: { type: 'number', description: 'by how often the item is rated, in all and of late' },
   newcomers: { type: 'number', description: 'by how often newcomers rate it' },
   mean: { type: 'number', description: 'what the mean of all users gives' },
+  after: {
+    type: 'array',
+    description: 'by having come after what the user rated last',
+    items: object({ item: { type: 'string' }, contribution: { type: 'number' } }),
+  },
   rest: { type: 'number', description: 'what the vector has not yet settled' },
 };
 

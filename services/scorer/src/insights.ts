@@ -57,6 +57,16 @@ export class Insights {
     return { item, items, model: recommender.modelOf(null, null), fallback };
   }
 
+  /** What came after an item; nothing of one that nobody has rated. */
+  async next(
+    item: string,
+    n: number,
+  ): Promise<Answer & { item: string; items: readonly ScoredItem[] }> {
+    const { catalogue, recommender } = this.#options;
+    const items = catalogue.described(catalogue.next(item, n));
+    return { item, items, model: recommender.modelOf(null, null), fallback: null };
+  }
+
   async popular(n: number): Promise<Answer & { items: readonly ScoredItem[] }> {
     const { catalogue, recommender } = this.#options;
     const items = catalogue.described(await catalogue.popular(n));
@@ -74,8 +84,10 @@ export class Insights {
       const rated = catalogue.vectorOf(neighbour);
       return rated === undefined ? [] : [{ item: neighbour, value: value ?? 0, vector: rated }];
     });
-    const score = catalogue.scoreOf(ranking.queryOf(known), item) ?? 0;
-    const target = { vector, counts: catalogue.countsOf(item), score };
+    const asked = ranking.queryOf(known);
+    const score = catalogue.scoreOf(asked, item) ?? 0;
+    const after = catalogue.reasonsToRaise(asked, item);
+    const target = { vector, counts: catalogue.countsOf(item), score, after };
     const told = known.vector === null ? [] : explained;
     const reasons = because(told, target, ranking.face(known), grams(), settings);
     return { user, ...reasons, ...answer };
@@ -125,5 +137,6 @@ const NOTHING_TO_EXPLAIN: Reasons = {
   popular: 0,
   newcomers: 0,
   mean: 0,
+  after: [],
   rest: 0,
 };

@@ -1,8 +1,10 @@
 /**
  * What does a user ask of all items, and how do items lie in the table that answers? The score is one inner
- * product, [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], or w·h where the factors alone rank.
+ * product, [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], or w·h where the factors alone rank; and a raise for items that came
+ * after what the user rated last.
  */
 import {
+  type Asked,
   COUNT_FEATURES,
   FEATURES,
   type Grams,
@@ -43,11 +45,11 @@ export class Ranking {
   }
 
   /** The query that a table of `rankedColumns` is searched with. */
-  queryOf(user: RankedFor): Float32Array {
-    const { vector, counts } = this.face(user);
+  queryOf(user: RankedFor): Asked {
+    const { vector, counts, next: weight } = this.face(user);
     const query = new Float32Array(rankedColumns(this.#settings));
     query.set(vector);
     if (query.length > vector.length) query.set(counts, vector.length);
-    return query;
+    return { vector: query, next: { weight, recent: user.rated } };
   }
 }

@@ -15,9 +15,9 @@ const SHARDS = 4;
 const SETTINGS = { factorCount: K, ranking: 'combined' } as const;
 /** For a newcomer w̄·h and what is rated of late; for whoever has 15 ratings or more w·h alone. */
 const THETA = Float64Array.of(
-  ...[1, 1, 0, 0, 0, 0, 1],
-  ...[1, 1, 0, 0, 0, 0, 0],
-  ...[1, 1, 0, 0, 0, 0, 0],
+  ...[1, 1, 0, 0, 0, 0, 1, 1],
+  ...[1, 1, 0, 0, 0, 0, 0, 1],
+  ...[1, 1, 0, 0, 0, 0, 0, 1],
 );
 const kernels = referenceKernels();
 let store: MemoryStore;

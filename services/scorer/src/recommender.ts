@@ -113,7 +113,7 @@ export class Recommender {
     const { rated } = user;
     const named = exclude.length === 0 ? [] : catalogue.knownSlots(exclude);
     const excluded = includeRated ? named : named.length === 0 ? rated : [...named, ...rated];
-    const query = { vector: ranking.queryOf(user), count: offset + n, excluded };
+    const query = { ...ranking.queryOf(user), count: offset + n, excluded };
     const page = (items: readonly ScoredItem[]): T => {
       const wanted = offset === 0 ? items : items.slice(offset);
       return answer({ items: catalogue.described(wanted), fallback: fallbackOf(user) });

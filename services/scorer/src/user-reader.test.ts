@@ -58,6 +58,7 @@ function batch(from: number, next: number, ids: string[], epoch = 1): FactorBatc
     ids,
     vectors: new Float32Array(ids.length),
     figures: new Float64Array(),
+    lists: new Map(),
     deletes: [],
     produced: new Float64Array(),
     applied: 2 * next,

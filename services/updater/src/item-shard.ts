@@ -11,9 +11,11 @@ import {
   figuresOf,
   type Grams,
   type ItemStatistics,
+  isDue,
   itemWeight,
   type ModelSettings,
   NO_STATISTICS,
+  Predecessors,
   type ShardSums,
   startVector,
   statisticsIn,
@@ -52,9 +54,15 @@ export interface ItemShardOptions {
   readonly coalesce: boolean;
   readonly log: Pick<Log, 'warn'>;
   readonly timed: Timed;
+  /** ms */
+  readonly now: () => number;
 }
 
 const ENTITY_BYTES = 300;
+/** A list that has changed is told after so long at the latest, with the next commit of its shard. */
+const UNTOLD_MS = 2_000;
+/** So many of them in one commit: they make its record longer. */
+const TOLD_LATE = 64;
 
 class Item implements Entity {
   vector: Float32Array | undefined;
@@ -62,18 +70,28 @@ class Item implements Entity {
   weight = 1;
   statistics: ItemStatistics = NO_STATISTICS;
   isChanged = false;
+  /** Others are to be told the list with the next commit. */
+  isListDue = false;
 
   constructor(
     readonly id: string,
     readonly evidence: Evidence,
+    readonly list: Predecessors,
   ) {}
 
   get bytes(): number {
-    return ENTITY_BYTES + (this.vector?.byteLength ?? 0) + this.evidence.byteLength;
+    const kept = this.evidence.byteLength + this.list.byteLength;
+    return ENTITY_BYTES + (this.vector?.byteLength ?? 0) + kept;
   }
 
   get figures(): Float64Array {
     return figuresOf(this.weight, this.statistics);
+  }
+
+  takeList() {
+    const isDue = this.isListDue;
+    this.isListDue = false;
+    return { bytes: this.list.toBytes(), isDue };
   }
 
   takeBody(): BodyChange | undefined {
@@ -89,6 +107,8 @@ export class ItemShard implements Shard {
   readonly #read: ReadOnce<CheckedItemRatings>;
   readonly #step: EvidenceStep;
   readonly #stopwatch: Stopwatch;
+  /** Items whose list has changed and was not told, and since when; the longest first. */
+  readonly #untold = new Map<Item, number>();
 
   constructor(options: ItemShardOptions, sums: ShardSums, cache?: EntityCache<Item>) {
     const { topic, shards, settings, kernels, log } = options;
@@ -109,7 +129,8 @@ export class ItemShard implements Shard {
   restore(id: string, { stored, body }: StoredEntity): void {
     const { settings } = this.#options;
     const evidence = body ? Evidence.fromBytes(body, settings) : Evidence.empty(settings);
-    const item = new Item(id, evidence);
+    const list = stored?.list ? Predecessors.fromBytes(stored.list) : Predecessors.empty();
+    const item = new Item(id, evidence, list);
     if (stored && stored.vector.length > 0) item.vector = stored.vector;
     if (stored) {
       item.weight = weightIn(stored.figures);
@@ -139,6 +160,7 @@ export class ItemShard implements Shard {
   }
 
   settle(): void {
+    this.#tellLate();
     if (!this.#options.coalesce) return;
     for (const item of [...this.changes.entities()]) this.#move(item);
   }
@@ -153,8 +175,35 @@ export class ItemShard implements Shard {
     item.evidence.apply({ value, old, vector }, evidenceSeed(id, sourceOffset));
     const { count } = item.evidence;
     item.statistics = { ...withRating(item.statistics, rating, clock), count };
+    this.#list(item, rating);
     batch.clock = Math.max(batch.clock, clock);
     if (!this.#options.coalesce) this.#move(item);
+  }
+
+  /** Counts what came before a first rating of the item, or takes that back. */
+  #list(item: Item, { value, old, before }: PackedRating): void {
+    const { settings, now } = this.#options;
+    if (settings.nextItems === 'none' || (value !== null && old !== null)) return;
+    if (value === null) item.list.takeBack(before);
+    else item.list.count(before);
+    // As new as what takes its place when it is removed at the end of a batch.
+    if (item.evidence.count === 0) item.list.clear();
+    item.isListDue ||= value === null || isDue(item.statistics.count);
+    if (item.isListDue) this.#untold.delete(item);
+    else if (!this.#untold.has(item)) this.#untold.set(item, now());
+  }
+
+  #tellLate(): void {
+    const until = this.#options.now() - UNTOLD_MS;
+    let told = 0;
+    for (const [item, since] of this.#untold) {
+      if (since > until || told++ >= TOLD_LATE) return;
+      this.#untold.delete(item);
+      // One that is no longer in memory is told with its next rating that is due.
+      if (this.changes.cache.get(item.id) !== item) continue;
+      this.changes.touch(item);
+      item.isListDue = true;
+    }
   }
 
   #move(item: Item): void {

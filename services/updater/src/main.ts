@@ -7,8 +7,8 @@ import {
   FollowedGrams,
   FollowedReplica,
   intakeGroup,
+  ListedReplica,
   openSession,
-  Replica,
   updaterGroup,
 } from '@freshet/session';
 import { PartitionReader, Publisher, type ReaderOptions } from '@freshet/stream';
@@ -100,7 +100,8 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
   if (settings.STAGES.includes('items')) {
     const topic = topicName('itemRatings', model);
     const coalesce = settings.ITEM_COALESCING;
-    const options = { ...common, topic, coalesce, grams: latest, timed: timed('item') };
+    const now = () => Date.now();
+    const options = { ...common, topic, coalesce, now, grams: latest, timed: timed('item') };
     await runStage('item', topic, (id, sums, former) => {
       const cache = former instanceof ItemShard ? former.changes.cache : undefined;
       return new ItemShard({ ...options, id }, sums, cache);
@@ -108,7 +109,7 @@ await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => 
   }
   if (settings.STAGES.includes('users')) {
     const topic = topicName('userRatings', model);
-    const items = new Replica(kernels, factorCount, shards);
+    const items = new ListedReplica(kernels, factorCount, shards);
     stack.own(await FollowedReplica.open(items, following));
     const work = { items, meter, forgetSlice: FORGET_SLICE, grams: latest, timed: timed('user') };
     const options = { ...common, ...work, topic };

@@ -132,7 +132,12 @@ export class OwnedShard {
     const emptied = [...changes.vectors].filter(([, { vector }]) => vector.length === 0);
     const removed = changes.removed.filter((id) => !changes.vectors.has(id));
     const vectors = new Float32Array(moved.length * factorCount);
-    for (const [at, [, { vector }]] of moved.entries()) vectors.set(vector, at * factorCount);
+    const lists = new Map<number, Uint8Array>();
+    for (const [at, [id, { vector }]] of moved.entries()) {
+      vectors.set(vector, at * factorCount);
+      const list = changes.lists.get(id);
+      if (list !== undefined) lists.set(at, list);
+    }
     const marks = [...batch.marks].filter(([, { offset }]) => offset >= 0);
     const applied = Object.values(facts.sources).reduce((sum, mark) => sum + mark.applied.count, 0);
     const event: FactorBatch = {
@@ -146,6 +151,7 @@ export class OwnedShard {
       ids: moved.map(([id]) => id),
       vectors,
       figures: Float64Array.from(moved.flatMap(([, { figures }]) => [...figures])),
+      lists,
       deletes: [...removed, ...emptied.map(([id]) => id)],
       produced: Float64Array.from(batch.produced),
       applied,

@@ -2,7 +2,7 @@
 import { itemRatingsCodec, packedRatings, RatingReader, shardOf } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { defaultModel, Evidence, firstTheta, Gram, ShardSums } from '@freshet/model';
-import { Replica } from '@freshet/session';
+import { ListedReplica } from '@freshet/session';
 import { decodeRow, MemoryStore, type StoredEntity } from '@freshet/store';
 import type { PartitionOwner } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
@@ -54,7 +54,7 @@ class Story {
     };
     const grams = () => zero;
     const half = { shards: SHARDS, settings, kernels, grams, log, timed: () => {} };
-    const items = new Replica(kernels, 4, SHARDS);
+    const items = new ListedReplica(kernels, 4, SHARDS);
     const stage = (side: 'user' | 'item', source: string, shard: StageOptions['shard']) => {
       const gramParts = new GramPartPublisher(this.log, log, fail);
       const rest = { store, gramParts, factorCount: 4, cacheBytes, fail };
@@ -65,7 +65,7 @@ class Story {
       return new UserShard({ ...half, id, topic: users, items, forgetSlice }, sums);
     });
     const itemStage = stage('item', things, (id, sums) => {
-      return new ItemShard({ ...half, id, topic: things, coalesce: false }, sums);
+      return new ItemShard({ ...half, id, topic: things, coalesce: false, now: () => 0 }, sums);
     });
     const reader = new RatingReader({ valueMax: 100, schemaIds: [1] });
     const intake = new Intake({ ...parts, store, topic: 'ratings', reader });

@@ -33,12 +33,17 @@ export class Row {
   }
 
   isRated(slot: number): boolean {
-    return this.#find(slot) >= 0;
+    return this.indexOf(slot) >= 0;
+  }
+
+  /** 0 is the newest. */
+  slotFromEnd(age: number): number {
+    return this.slots[this.length - 1 - age] as number;
   }
 
   /** What is known of this neighbour; undefined: it was never rated. */
   cellOf(slot: number): KnownCell | undefined {
-    const at = this.#find(slot);
+    const at = this.indexOf(slot);
     if (at >= 0) return { value: this.values[at] as number, time: this.times[at] as number };
     const time = this.#tombstones?.get(slot);
     return time === undefined ? undefined : { value: null, time };
@@ -53,7 +58,7 @@ export class Row {
     this.#drop(slot);
     this.#tombstones?.delete(slot);
     if (this.length === this.slots.length) this.#grow();
-    const at = this.#placeOf(time);
+    const at = this.placeOf(time);
     for (const column of [this.slots, this.values, this.times]) {
       column.copyWithin(at + 1, at, this.length);
     }
@@ -90,21 +95,21 @@ export class Row {
     }
   }
 
-  /** Behind everything that is not newer: most ratings come in the order of their times. */
-  #placeOf(time: number): number {
+  /** Where a rating of this time belongs: behind all that are not newer. Most come in the order of their times. */
+  placeOf(time: number): number {
     let at = this.length;
     while (at > 0 && (this.times[at - 1] as number) > time) at--;
     return at;
   }
 
-  /** Searched from the newest: most questions are about what was rated a moment ago. */
-  #find(slot: number): number {
+  /** Where a neighbour is, or −1. Searched from the newest: most questions are about what was rated a moment ago. */
+  indexOf(slot: number): number {
     if (this.length === 0 || this.#members?.has(slot) === false) return -1;
     return this.slots.lastIndexOf(slot, this.length - 1);
   }
 
   #drop(slot: number): void {
-    const at = this.#find(slot);
+    const at = this.indexOf(slot);
     if (at < 0) return;
     for (const column of [this.slots, this.values, this.times]) {
       column.copyWithin(at, at + 1, this.length);

@@ -12,6 +12,8 @@ export interface ShardChanges {
   readonly vectors: ReadonlyMap<string, StoredVector>;
   readonly removed: readonly string[];
   readonly bodies: ReadonlyMap<string, BodyChange>;
+  /** Lists of predecessors that others are to be told, by item. */
+  readonly lists: ReadonlyMap<string, Uint8Array>;
   /** How many got their first vector. */
   readonly born: number;
 }
@@ -34,6 +36,8 @@ export interface Entity extends Cached {
   vector: Float32Array | undefined;
   /** What is kept with the vector. */
   readonly figures: Float64Array;
+  /** Its list of predecessors, and whether others are to be told; undefined of a user. */
+  takeList(): { readonly bytes: Uint8Array; readonly isDue: boolean } | undefined;
   /** What is to be written of its body; undefined: nothing. */
   takeBody(): BodyChange | undefined;
 }
@@ -126,12 +130,16 @@ export class ChangedEntities<E extends Entity> {
   take(): ShardChanges {
     const vectors = new Map<string, StoredVector>();
     const bodies = new Map<string, BodyChange>();
+    const lists = new Map<string, Uint8Array>();
     for (const [entity, before] of this.#before) {
       const { id, vector, figures } = entity;
       // Once for all of a batch's moves: nothing in between looks at the gram.
       const weights = { before: before.weight, after: weightIn(figures) };
       this.sums.gram.move(before.vector, vector, weights);
-      vectors.set(id, { vector: vector ?? NO_VECTOR, figures });
+      const stored = { vector: vector ?? NO_VECTOR, figures };
+      const list = entity.takeList();
+      vectors.set(id, list === undefined ? stored : { ...stored, list: list.bytes });
+      if (list?.isDue) lists.set(id, list.bytes);
       const body = entity.takeBody();
       if (body !== undefined) bodies.set(id, body);
       this.cache.weigh(entity);
@@ -141,6 +149,6 @@ export class ChangedEntities<E extends Entity> {
     this.#before.clear();
     this.#removed.clear();
     this.#born = 0;
-    return { vectors, removed, bodies, born };
+    return { vectors, removed, bodies, lists, born };
   }
 }

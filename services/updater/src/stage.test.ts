@@ -1,7 +1,7 @@
 import { UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { defaultModel, firstTheta, Gram } from '@freshet/model';
-import { Replica } from '@freshet/session';
+import { ListedReplica } from '@freshet/session';
 import { decodeRow, type FactorStore, MemoryStore } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
@@ -22,7 +22,7 @@ function stageOn(store: FactorStore): Stage {
   };
   const counts = { ratings: 0, values: 0, clock: 0, theta: firstTheta() };
   const zero = { user: Gram.zero(4), item: Gram.zero(4), ...counts };
-  const items = new Replica(kernels, 4, 1);
+  const items = new ListedReplica(kernels, 4, 1);
   const work = { shards: 1, settings, kernels, grams: () => zero, log, timed: () => {} };
   return new Stage({
     side: 'user',

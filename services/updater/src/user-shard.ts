@@ -12,6 +12,7 @@ import {
 } from '@freshet/events';
 import type { Kernels } from '@freshet/kernels';
 import {
+  COUNTED_BEFORE,
   Comparison,
   type Decision,
   type Grams,
@@ -25,7 +26,7 @@ import {
   userBias,
 } from '@freshet/model';
 import type { PrequentialMeter } from '@freshet/quality';
-import { type Replica, sourceName } from '@freshet/session';
+import { type ListedReplica, sourceName } from '@freshet/session';
 import {
   type BodyChange,
   counted,
@@ -60,7 +61,7 @@ export interface UserShardOptions {
   readonly settings: ModelSettings;
   readonly kernels: Kernels;
   readonly grams: () => Grams;
-  readonly items: Replica;
+  readonly items: ListedReplica;
   /** How many ratings of a user to be forgotten go in one commit. */
   readonly forgetSlice: number;
   /** Told of ratings before they are learnt. */
@@ -71,6 +72,7 @@ export interface UserShardOptions {
 
 const ENTITY_BYTES = 400;
 const NO_FIGURES = new Float64Array();
+const NOTHING_BEFORE = new Uint32Array();
 
 class User implements Entity {
   vector: Float32Array | undefined;
@@ -107,6 +109,8 @@ class User implements Entity {
     this.#stored += bytes.length;
     if (!replaces) this.#live += bytes.length;
   }
+
+  takeList(): undefined {}
 
   /** The entries that came, or the whole row once more of it is dead than alive. */
   takeBody(): BodyChange | undefined {
@@ -228,7 +232,9 @@ export class UserShard implements Shard {
     if (decision.kind !== 'buried') {
       // As it is now, before this rating moves it.
       const vector = this.#vectorOf(user);
-      this.#forward({ item, value, old, time, byNewcomer, userBias: bias, vector }, at);
+      const before = this.#before(user.row, decision.kind, slot, time);
+      const about = { byNewcomer, before, userBias: bias, vector };
+      this.#forward({ item, value, old, time, ...about }, at);
     }
     if (value === null) user.row.takeBack(slot, time);
     else user.row.put(slot, value, time);
@@ -249,10 +255,12 @@ export class UserShard implements Shard {
     const bias = this.#biasOf(user);
     if (vector !== undefined) {
       for (const item of slice) {
-        const old = user.row.cellOf(this.#slotOf(item))?.value ?? null;
+        const slot = this.#slotOf(item);
+        const old = user.row.cellOf(slot)?.value ?? null;
         at.batch.values -= old ?? 0;
-        const taken = { item, value: null, old, time, byNewcomer: false, userBias: bias, vector };
-        this.#forward(taken, at);
+        const before = this.#before(user.row, 'removed', slot, time);
+        const about = { byNewcomer: false, before, userBias: bias, vector };
+        this.#forward({ item, value: null, old, time, ...about }, at);
       }
     }
     at.batch.ratings -= slice.length;
@@ -269,6 +277,18 @@ export class UserShard implements Shard {
     this.restore(user.id, { stored: null, body: null });
     at.batch.moved(at.produced);
     return true;
+  }
+
+  /** Keys of what the user had rated before an item that comes or goes; a changed value says nothing about that. */
+  #before(row: Row, kind: Decision['kind'], slot: number, time: number): Uint32Array {
+    if (this.#options.settings.nextItems === 'none' || kind === 'changed') return NOTHING_BEFORE;
+    const end = kind === 'new' ? row.placeOf(time) : row.indexOf(slot);
+    const keys = new Uint32Array(Math.max(0, Math.min(COUNTED_BEFORE, end)));
+    const { items } = this.#options;
+    for (let age = 0; age < keys.length; age++) {
+      keys[age] = items.keyAt(row.slots[end - 1 - age] as number);
+    }
+    return keys;
   }
 
   #forward(

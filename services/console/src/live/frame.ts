@@ -1,7 +1,7 @@
 /** What does the console tell its pages? The one contract between the server and the page. */
 
 /** Parts that a ranking rests on, and at how many ratings of a user it is told how much each counts. */
-export const rankingParts = ['own', 'popular', 'newcomers', 'now'] as const;
+export const rankingParts = ['own', 'popular', 'newcomers', 'now', 'next'] as const;
 export const rankingRatings = ['0', '15', '255'] as const;
 export type ShareName = `share:${(typeof rankingParts)[number]}:${(typeof rankingRatings)[number]}`;
 export const shareNames = rankingRatings.flatMap((ratings) =>

@@ -9,13 +9,28 @@ export interface Listed {
 export interface Moved extends Listed {
   /** Places gained (positive) or lost; null: it was not on the list before. */
   readonly gained: number | null;
+  /** The item that was just rated and that this one comes after, if that is why it moved up. */
+  readonly after?: string;
 }
 
-export function moves(before: readonly Listed[], after: readonly Listed[]): Moved[] {
+/** What was just rated, and which items are known to come after it. */
+export interface JustRated {
+  readonly name: string;
+  readonly followers: ReadonlySet<string>;
+}
+
+export function moves(
+  before: readonly Listed[],
+  after: readonly Listed[],
+  { name, followers }: JustRated,
+): Moved[] {
   const places = new Map(before.map(({ item }, place) => [item, place]));
   return after.map((listed, place) => {
     const was = places.get(listed.item);
-    return { ...listed, gained: was === undefined ? null : was - place };
+    const gained = was === undefined ? null : was - place;
+    const isUp = gained === null || gained > 0;
+    const reason = isUp && followers.has(listed.item) ? { after: name } : {};
+    return { ...listed, gained, ...reason };
   });
 }
 

@@ -11,6 +11,7 @@ interface Reasons {
   readonly popular: number;
   readonly newcomers: number;
   readonly mean: number;
+  readonly after: readonly { item: string; contribution: number }[];
   readonly rest: number;
 }
 
@@ -39,7 +40,7 @@ export async function itemDetails(
 }
 
 function reasonsTable(reasons: Reasons, titleOf: (item: string) => string): HTMLElement {
-  const { contributions, popular, newcomers, mean, rest, score } = reasons;
+  const { contributions, popular, newcomers, mean, after, rest, score } = reasons;
   const told = contributions.slice(0, TOLD);
   const others = contributions.slice(TOLD);
   const parts = told.map(({ item, value, contribution }) => ({
@@ -49,6 +50,9 @@ function reasonsTable(reasons: Reasons, titleOf: (item: string) => string): HTML
   if (others.length > 0) {
     const sum = others.reduce((total, { contribution }) => total + contribution, 0);
     parts.push({ what: `${others.length} other ratings`, contribution: sum });
+  }
+  for (const { item, contribution } of after) {
+    parts.push({ what: `came after ${titleOf(item)}`, contribution });
   }
   parts.push({ what: 'what everybody likes', contribution: mean });
   parts.push({ what: 'what is popular now', contribution: popular });

@@ -27,7 +27,8 @@ export function showItems(
 function rowOf(item: Listed | Moved, actions: ItemListActions): HTMLLIElement {
   const name = made('button', { type: 'button', class: 'name' }, nameOf(item));
   name.addEventListener('click', () => actions.explain(item));
-  const kind = made('span', { class: 'kind' }, item.categories?.join(', ') ?? '');
+  const reason = 'after' in item ? [`comes after ${item.after}`] : [];
+  const kind = made('span', { class: 'kind' }, [...(item.categories ?? []), ...reason].join(', '));
   const score = made('span', { class: 'score' }, decimal(item.score, 2));
   const given = Math.round(actions.valueOf(item.item) ?? 0);
   const parts = [made('span', { class: 'what' }, name, kind), score, starsOf(item, given, actions)];

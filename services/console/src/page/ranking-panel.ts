@@ -14,6 +14,7 @@ const words: Readonly<Record<Part, string>> = {
   popular: 'what everybody rates',
   newcomers: 'what newcomers rate',
   now: 'what is rated now',
+  next: 'what came after the last ratings',
 };
 const users: Readonly<Record<Ratings, string>> = {
   '0': 'newcomers',

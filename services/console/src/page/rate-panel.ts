@@ -1,5 +1,5 @@
 /** Rate something as a user and watch the list change: click, Kafka, both half-steps, the new list. */
-import { type Listed, moves, movesInWords } from '../live/list-moves.ts';
+import { type JustRated, type Listed, moves, movesInWords } from '../live/list-moves.ts';
 import { found, made, say } from './element.ts';
 import { itemDetails } from './item-details.ts';
 import { type ItemListActions, nameOf, showItems } from './item-list.ts';
@@ -17,6 +17,8 @@ interface Rating {
 
 const USER = 'freshet-user';
 const LENGTH = 10;
+/** Of those that come after what was rated, so many can be a reason why something moved up. */
+const FOLLOWERS = 50;
 /** Each waits about a second: an updater that has stopped for longer is told of, not waited for. */
 const TRIES = 15;
 /** Titles seen in lists, for reasons that name items by id alone. */
@@ -98,12 +100,20 @@ export class RatePanel {
       const milliseconds = Math.round(performance.now() - clicked);
       if (list === undefined || !isCurrent()) return;
       this.#ratings.set(item.item, value);
-      const moved = moves(this.#shown, list.items);
+      const moved = moves(this.#shown, list.items, await this.#justRated(item));
+      if (!isCurrent()) return;
       this.#show(list, moved);
       const done = `${milliseconds} ms from the click to the new list`;
       say(this.#status, `${nameOf(item)} rated ${value}: ${movesInWords(moved)}; ${done}`);
       this.#status.dataset.milliseconds = String(milliseconds);
     });
+  }
+
+  async #justRated(item: Listed): Promise<JustRated> {
+    const path = `/v1/items/${encodeURIComponent(item.item)}/next?n=${FOLLOWERS}`;
+    // Why something moved is told where it can be: the list is shown without it.
+    const { items } = await askJson<Pick<List, 'items'>>(path).catch(() => ({ items: [] }));
+    return { name: nameOf(item), followers: new Set(items.map((each) => each.item)) };
   }
 
   /** Each question waits at the scorer until the rating is in the answer, or is told that it is not yet. */
