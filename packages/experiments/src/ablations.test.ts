@@ -26,6 +26,12 @@ describe('the default model with one part undone', async () => {
     expect(new Set(rows.map(({ label }) => label)).size).toBe(rows.length);
   });
 
+  it('has a row that keeps no successor lists', () => {
+    const settings = rows.find(({ label }) => label === 'no successor lists')?.settings[0]
+      ?.settings;
+    expect(settings).toEqual({ ...defaultModel, factorCount: 5, nextItems: 'none' });
+  });
+
   it('has for a fixed shrinkage what the law has at the end of the training block', () => {
     const settings = rows.find(({ label }) => label === 'fixed shrinkage')?.settings[0]?.settings;
     const users = new Set(table.user.subarray(0, 300)).size;

@@ -22,6 +22,7 @@ const changes: Readonly<Record<string, Partial<ModelSettings>>> = {
   'one conjugate step': { conjugateSteps: 1 },
   'items keep rows': { items: 'rows' },
   'start at one random feature': { start: 'feature' },
+  'no successor lists': { nextItems: 'none' },
   'ranked by factors alone': { ranking: 'factors' },
 };
 

@@ -18,6 +18,22 @@ function gini(ascending: readonly number[]): number {
   return ascending.reduce((sum, x, i) => sum + (2 * (i + 1) - n - 1) * x, 0) / (n * total);
 }
 
+/** Share of the ratings whose item is the one that most often comes after what the same user rated before. */
+function mostFrequentFollowers(ratings: readonly RatingEvent[]): number {
+  const last = new Map<string, string>();
+  const followers = new Map<string, Map<string, number>>();
+  for (const { user, item } of ratings) {
+    const before = last.get(user) ?? '';
+    const tally = followers.get(before) ?? new Map<string, number>();
+    tally.set(item, (tally.get(item) ?? 0) + 1);
+    followers.set(before, tally);
+    last.set(user, item);
+  }
+  let most = 0;
+  for (const tally of followers.values()) most += Math.max(...tally.values());
+  return most / ratings.length;
+}
+
 describe('generated ratings', { timeout: 60_000 }, () => {
   const ratings = [...generateRatings(shape)];
 
@@ -95,6 +111,14 @@ describe('generated ratings', { timeout: 60_000 }, () => {
     expect(shares.reduce((sum, x) => sum + x, 0) / shares.length).toBeGreaterThan(0.4);
   });
 
+  it('follow series: with a setting of 0 the item rated last says much less of the next', () => {
+    const small = { users: 300, items: 1_000, ratings: 40_000, seed: 3 };
+    const following = mostFrequentFollowers([...generateRatings(small)]);
+    const without = mostFrequentFollowers([...generateRatings({ ...small, sequences: 0 })]);
+    // A quarter of the ratings try to follow a series, and about half of these find a next part.
+    expect(following).toBeGreaterThan(without + 0.08);
+  });
+
   it('still come when the world is tiny, one user, one item, or no rating at all', () => {
     expect([...generateRatings({ users: 1, items: 1, ratings: 3 })]).toHaveLength(3);
     expect([...generateRatings({ users: 5, items: 3, ratings: 40 })]).toHaveLength(40);
@@ -105,6 +129,7 @@ describe('generated ratings', { timeout: 60_000 }, () => {
   it('are refused for counts that make no sense', () => {
     expect(() => generateRatings({ users: 0 }).next()).toThrow('users');
     expect(() => generateRatings({ items: 1.5 }).next()).toThrow('items');
+    expect(() => generateRatings({ sequences: 1.5 }).next()).toThrow('sequences');
   });
 });
 

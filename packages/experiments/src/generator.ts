@@ -1,9 +1,9 @@
 /**
  * What does a stream of ratings look like when no real one may be used? Like this: tastes of low
  * rank (a user is a mixture of categories), items by a Zipf law, users who arrive and rate in
- * bursts, moods that last a few ratings, items released over time, tastes that drift. Memory holds
- * only the users still to come back, and one rating costs a few draws whatever the size of the
- * world.
+ * bursts, moods that last a few ratings, items released over time, tastes that drift, and series of
+ * items that people often rate one part after the other. Memory holds only the users still to come
+ * back, and one rating costs a few draws whatever the size of the world.
  */
 import { hashId, Random } from '@freshet/model';
 import { AliasTable } from './alias-table.ts';
@@ -18,6 +18,7 @@ import {
   type Person,
   ratingsPerUser,
 } from './person.ts';
+import { drawSeries, NO_ITEM } from './series.ts';
 
 /** One event as it is read from a file or generated; time in ms. */
 export interface RatingEvent {
@@ -42,6 +43,12 @@ export interface GeneratorOptions {
   readonly concurrency?: number;
   /** Chance, per rating, that one of the user's tastes is replaced by another. */
   readonly drift?: number;
+  /**
+   * Chance that a user goes on with the next part of the series that her last rating belongs to. If
+   * there is no next part, or it is not released yet, or she has rated it, she chooses as usual. With 0
+   * nobody follows a series.
+   */
+  readonly sequences?: number;
   /** Time of the first rating, ms. */
   readonly start?: number;
   /** Mean time from one rating of the stream to the next, ms. */
@@ -57,6 +64,7 @@ const defaults = {
   newItems: 0.2,
   concurrency: 24,
   drift: 0.003,
+  sequences: 0.25,
   start: Date.UTC(2024, 0, 1),
   gapMs: 2_000,
 } as const;
@@ -75,6 +83,8 @@ interface World {
   readonly released: Uint32Array;
   readonly rankOf: Uint32Array;
   readonly byShelf: readonly { readonly items: Uint32Array; readonly draw: AliasTable }[];
+  /** By item: the next part of its series, or NO_ITEM. */
+  readonly nextPart: Int32Array;
 }
 
 export function* generateRatings(options: GeneratorOptions = {}): Generator<RatingEvent, void> {
@@ -109,7 +119,12 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Rati
     const burst = active[slot];
     const { person } = burst;
     const out = atStart + Math.floor(((settings.items - atStart) * emitted) / settings.ratings);
-    const item = choose(world, person, out, random);
+    // With `sequences: 0` nothing is drawn here, so the stream is the one of a world without series.
+    const followsSeries = settings.sequences > 0 && random.next() < settings.sequences;
+    const item =
+      (followsSeries ? continueSeries(world, person, out) : undefined) ??
+      choose(world, person, out, random);
+    person.last = item;
     yield {
       user: `u${person.id + 1}`,
       item: itemId(item),
@@ -129,8 +144,11 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Rati
 }
 
 function refuseNonsense(
-  settings: Record<'users' | 'items' | 'ratings' | 'concurrency', number>,
+  settings: Record<'users' | 'items' | 'ratings' | 'concurrency' | 'sequences', number>,
 ): void {
+  if (!(settings.sequences >= 0 && settings.sequences <= 1)) {
+    throw new RangeError(`sequences must be a chance from 0 to 1: ${settings.sequences}`);
+  }
   for (const name of ['users', 'items', 'ratings', 'concurrency'] as const) {
     const least = name === 'ratings' ? 0 : 1;
     if (!Number.isInteger(settings[name]) || settings[name] < least) {
@@ -165,7 +183,7 @@ function createWorld(
     if (weights.length === 0) weights.push(...items.map(({ popularity }) => popularity));
     return { items: Uint32Array.from(members), draw: new AliasTable(weights) };
   });
-  return { items, released, rankOf, byShelf };
+  return { items, released, rankOf, byShelf, nextPart: drawSeries(items, rankOf) };
 }
 
 function take(away: Person[], random: Random): Person | undefined {
@@ -175,6 +193,17 @@ function take(away: Person[], random: Random): Person | undefined {
   away[index] = away[away.length - 1];
   away.pop();
   return person;
+}
+
+/** The next part of the series of the item rated last, if there is one that can be rated now. */
+function continueSeries(
+  { nextPart, rankOf }: World,
+  person: Person,
+  released: number,
+): number | undefined {
+  const next = person.last === NO_ITEM ? NO_ITEM : nextPart[person.last];
+  if (next === NO_ITEM || rankOf[next] >= released || person.rated.has(next)) return undefined;
+  return remember(person, next);
 }
 
 function choose(world: World, person: Person, released: number, random: Random): number {

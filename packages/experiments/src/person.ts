@@ -5,6 +5,7 @@
 import type { Random } from '@freshet/model';
 import type { ItemTraits } from './catalogue.ts';
 import type { Nature } from './nature.ts';
+import { NO_ITEM } from './series.ts';
 
 /** Chosen so that ML-1M's counts give ML-1M's statistics (see the generator's test). */
 const habits = {
@@ -26,6 +27,8 @@ export interface Person {
   left: number;
   /** The shelf of the moment. */
   mood: number;
+  /** The item rated last, or NO_ITEM. */
+  last: number;
 }
 
 /**
@@ -69,6 +72,7 @@ export function createPerson(id: number, left: number, nature: Nature, random: R
     leniency: 0.4 * random.normal(),
     left,
     mood: 0,
+    last: NO_ITEM,
   };
   person.mood = draw(tastes, random);
   return person;
