@@ -18,7 +18,7 @@ services: shards that move while they are read are read again.
   tallies    what intake sent and user shards applied, what those sent and item shards applied: the same, once
   offsets    positions lie within Kafka's logs
   outboxes   what would be published again at a take-over is readable
-  refold     with --deep: the evidence of every item, added up from item-ratings again, to the last bit
+  refold     with --deep: the evidence and the list of every item, added up from item-ratings again, to the last bit
   lag        nothing waits to be applied
 
   --deep           also refold; reads all of item-ratings. Says of which shards it cannot: their log no longer

@@ -9,7 +9,15 @@ const vector = Float32Array.of(1, 2);
 const forwarded = (partition: number, ...places: [offset: number, ordinal: number][]) => {
   const pack = new ItemRatingPack();
   for (const [sourceOffset, ordinal] of places) {
-    const rating = { item: 'tea', value: null, old: 3, byNewcomer: false, userBias: 0, vector };
+    const rating = {
+      item: 'tea',
+      value: null,
+      old: 3,
+      byNewcomer: false,
+      before: new Uint32Array(),
+      userBias: 0,
+      vector,
+    };
     pack.add({ ...rating, time: 1, sourceOffset, ordinal });
   }
   const value = itemRatingsCodec.encode({

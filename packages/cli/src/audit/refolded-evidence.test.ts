@@ -23,7 +23,12 @@ function recordOf(sent: readonly Sent[]): CheckedItemRatings {
   const pack = new ItemRatingPack();
   for (const { item, value, old = null, offset, vector = [1, offset] } of sent) {
     const place = { sourceOffset: offset, ordinal: 0 };
-    const by = { byNewcomer: false, userBias: 0, vector: Float32Array.from(vector) };
+    const by = {
+      byNewcomer: false,
+      before: new Uint32Array(),
+      userBias: 0,
+      vector: Float32Array.from(vector),
+    };
     pack.add({ item, value, old, time: 1, ...place, ...by });
   }
   const life = sent[0]?.life ?? 3;

@@ -1,19 +1,26 @@
 /**
- * The evidence of an item shard once more, from its log: every entry that user shards sent, in order, each
- * once. What comes out must be what is stored, byte for byte.
+ * The evidence and the lists of an item shard once more, from its log: every entry that user shards sent, in order,
+ * each once. What comes out must be what is stored, byte for byte.
  */
-import type { CheckedItemRatings } from '@freshet/events';
-import { Evidence, evidenceSeed, type ModelSettings } from '@freshet/model';
+import type { CheckedItemRatings, PackedRating } from '@freshet/events';
+import { Evidence, evidenceSeed, type ModelSettings, Predecessors } from '@freshet/model';
 import { isAbove, NO_MARK, type SourceMark } from '@freshet/store';
 import type { LogRange } from '@freshet/stream';
 import type { Findings } from './check.ts';
 import { nameOf } from './shard-checks.ts';
 import type { ShardReading } from './shard-reading.ts';
 
+const NO_LIST = new Uint8Array();
+
+interface Refolded {
+  readonly evidence: Evidence;
+  readonly list: Predecessors;
+}
+
 export class RefoldedEvidence {
   readonly #reading: ShardReading;
   readonly #settings: ModelSettings;
-  readonly #evidence = new Map<string, Evidence>();
+  readonly #items = new Map<string, Refolded>();
   readonly #marks = new Map<number, SourceMark>();
 
   constructor(reading: ShardReading, settings: ModelSettings) {
@@ -22,7 +29,7 @@ export class RefoldedEvidence {
   }
 
   get size(): number {
-    return this.#evidence.size;
+    return this.#items.size;
   }
 
   /** A record of the log; what lies behind the position of the shard is not applied yet. */
@@ -30,33 +37,45 @@ export class RefoldedEvidence {
     const { position, facts } = this.#reading.state;
     if (offset >= (position ?? 0) || life < facts.leastLife) return;
     let mark = this.#marks.get(sourceShard) ?? NO_MARK;
-    for (const { item, value, old, vector, sourceOffset, ordinal } of ratings) {
+    for (const rating of ratings) {
+      const { sourceOffset, ordinal } = rating;
       const place = { life, offset: sourceOffset, ordinal };
       if (!isAbove(place, mark)) continue;
       mark = { ...mark, ...place };
-      const evidence = this.#evidence.get(item) ?? Evidence.empty(this.#settings);
-      evidence.apply({ value, old, vector }, evidenceSeed(item, sourceOffset));
-      if (evidence.count > 0) this.#evidence.set(item, evidence);
-      else this.#evidence.delete(item);
+      this.#apply(rating);
     }
     this.#marks.set(sourceShard, mark);
   }
 
   compare(findings: Findings): void {
-    const { id, bodies } = this.#reading;
-    for (const [item, evidence] of this.#evidence) {
+    const { id, bodies, vectors } = this.#reading;
+    for (const [item, { evidence, list }] of this.#items) {
       const where = `${nameOf(id)}, item ${JSON.stringify(item)}`;
       const stored = bodies.get(item);
       if (stored === undefined) {
         findings.violation(`${where}: the log has ${evidence.count} ratings, the store nothing`);
       } else if (Buffer.compare(stored, evidence.toBytes()) !== 0) {
         findings.violation(`${where}: the stored evidence is not what the log adds up to`);
+      } else if (Buffer.compare(vectors.get(item)?.list ?? NO_LIST, list.toBytes()) !== 0) {
+        findings.violation(`${where}: the stored list is not what the log adds up to`);
       }
     }
     for (const item of bodies.keys()) {
-      if (this.#evidence.has(item)) continue;
+      if (this.#items.has(item)) continue;
       findings.violation(`${nameOf(id)}, item ${JSON.stringify(item)}: nothing of it in the log`);
     }
+  }
+
+  #apply({ item, value, old, vector, before, sourceOffset }: PackedRating): void {
+    const kept = this.#items.get(item) ?? {
+      evidence: Evidence.empty(this.#settings),
+      list: Predecessors.empty(),
+    };
+    kept.evidence.apply({ value, old, vector }, evidenceSeed(item, sourceOffset));
+    if (value === null) kept.list.takeBack(before);
+    else if (old === null) kept.list.count(before);
+    if (kept.evidence.count > 0) this.#items.set(item, kept);
+    else this.#items.delete(item);
   }
 }
 

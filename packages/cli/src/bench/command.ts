@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   scale: () => import('./scale.ts'),
   latency: () => import('./latency.ts'),
   score: () => import('./score.ts'),
+  next: () => import('./next.ts'),
   http: () => import('./http.ts'),
   hostile: () => import('./http-hostile.ts'),
   after: () => import('./after.ts'),

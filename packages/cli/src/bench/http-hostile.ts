@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Figure } from './command.ts';
 import { httpLoad } from './http/http-load.ts';
-import { pathOf, serveModel } from './http/served-model.ts';
+import { pathOf, SHAPES, serveModel } from './http/served-model.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { quantile } from './pipeline/quantile.ts';
 
@@ -16,7 +16,7 @@ const PACE = { connections: 8, pauseMs: 15 };
 
 export async function bench(figure: Figure, _args: readonly string[]): Promise<void> {
   await BenchSystem.use(async (system) => {
-    const port = await serveModel(system);
+    const port = await serveModel(system, SHAPES.usual);
     await httpLoad(port, pathOf, TURN_MS);
     const latencies = { alone: [] as number[], beside: [] as number[] };
     for (let turn = 0; turn < TURNS; turn++) {

@@ -1,7 +1,8 @@
 /**
  * Which share of a bare fastify server's rate, returning the same bytes, does the recommendation API reach
  * at MovieLens-1M's size while vectors move, and how many times its p99 does it take? Both servers run all the
- * time and are asked in turns. With `--cold`, instead: start and size of a scorer with a million items.
+ * time and are asked in turns. With `--large`, of 100,000 items. With `--cold`, instead: start and size of a scorer with a
+ * million items.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,7 @@ import type { Figure } from './command.ts';
 import { coldStart } from './http/cold-start.ts';
 import { httpLoad, type Load } from './http/http-load.ts';
 import { MOVES_PER_SECOND } from './http/moving-model.ts';
-import { pathOf, serveModel } from './http/served-model.ts';
+import { pathOf, SHAPES, serveModel } from './http/served-model.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { median, quantile } from './pipeline/quantile.ts';
 
@@ -31,11 +32,16 @@ await api.listen({ port: Number(port), host: '127.0.0.1' });
 
 export async function bench(figure: Figure, args: readonly string[]): Promise<void> {
   const task = args.includes('--cold') ? coldStart : measure;
-  await BenchSystem.use((system) => task(figure, system));
+  const shape = args.includes('--large') ? SHAPES.large : SHAPES.usual;
+  await BenchSystem.use((system) => task(figure, system, shape));
 }
 
-async function measure(figure: Figure, system: BenchSystem): Promise<void> {
-  const port = await serveModel(system);
+async function measure(
+  figure: Figure,
+  system: BenchSystem,
+  shape: Parameters<typeof serveModel>[1],
+): Promise<void> {
+  const port = await serveModel(system, shape);
   const answer = await (await fetch(`http://127.0.0.1:${port}${pathOf(0)}`)).text();
   const barePort = await startBare(system, answer);
   await httpLoad(port, pathOf, WARM_UP_MS);

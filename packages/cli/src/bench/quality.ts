@@ -15,7 +15,15 @@ import {
   usualBlocks,
 } from '@freshet/experiments';
 import { wasmKernels } from '@freshet/kernels';
-import { Comparison, defaultModel, factorize, handOver, OnlineModel } from '@freshet/model';
+import {
+  Comparison,
+  defaultModel,
+  factorize,
+  handOver,
+  type NextContext,
+  NO_LISTS,
+  OnlineModel,
+} from '@freshet/model';
 import { type ItemCatalogue, type PrequentialFigures, PrequentialMeter } from '@freshet/quality';
 
 type Figure = (name: string, value: number, unit: string) => void;
@@ -127,7 +135,7 @@ function replay(world: World, sample: number, popularity: 'count' | 'trend'): Re
       const before = cpuMs();
       const { slot, vector, rated, isRated } = questionOf(model, user, item);
       // The model draws it once more to learn from it: a shard has one for both.
-      const asked = { vector, row: { length: rated.length, isRated } };
+      const asked = { vector, row: { ...rated, isRated } };
       comparison.draw(asked, slot, items, model.grams, row);
       const from = cpuMs();
       meter.compare(comparison, items);
@@ -176,17 +184,21 @@ function questionOf(model: OnlineModel, user: string, item: string) {
   const slots = Uint32Array.from({ length }, (_, at) => model.rows.slotAt(owner ?? 0, at));
   const vector = owner === undefined ? undefined : model.vectorOf(user);
   const isRated = (slot: number) => owner !== undefined && model.rows.find(owner, slot) >= 0;
-  return { slot: model.items.slotOf(item) ?? -1, vector, rated: { slots, length }, isRated };
+  const slotFromEnd = (age: number) => slots[length - 1 - age] ?? 0;
+  const rated = { slots, length, slotFromEnd };
+  return { slot: model.items.slotOf(item) ?? -1, vector, rated, isRated };
 }
 
 class ModelCatalogue implements ItemCatalogue {
   readonly table;
   readonly features;
   readonly #model: OnlineModel;
+  readonly #lists;
 
   constructor(model: OnlineModel, popularity: 'count' | 'trend') {
     const { features } = model;
     this.#model = model;
+    this.#lists = model.lists ?? NO_LISTS;
     this.table = model.items.vectors;
     this.features = {
       read: (slot: number, out: Float32Array | Float64Array, at: number) =>
@@ -199,6 +211,18 @@ class ModelCatalogue implements ItemCatalogue {
 
   isPresent(slot: number): boolean {
     return this.#model.items.idOf(slot) !== undefined;
+  }
+
+  keyAt(slot: number): number {
+    return this.#lists.keyAt(slot);
+  }
+
+  countAt(slot: number): number {
+    return this.#lists.countAt(slot);
+  }
+
+  nextSumAt(slot: number, context: NextContext): number {
+    return this.#lists.nextSumAt(slot, context);
   }
 }
 

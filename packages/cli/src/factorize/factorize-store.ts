@@ -168,10 +168,21 @@ function* learntEntities(
     const vector = new Float32Array(model.settings.factorCount);
     state.vectors.read(slot, vector);
     const before = stored.get(id);
-    const after = { vector, figures: side === 'item' ? model.figuresOf(slot) : NO_FIGURES };
+    const after = storedOf(model, side, slot, vector);
     const body = side === 'item' ? model.evidenceOf(id)?.toBytes() : undefined;
     yield { id, before, after, ...(body === undefined ? {} : { body }) };
   }
+}
+
+function storedOf(
+  model: OnlineModel,
+  side: Side,
+  slot: number,
+  vector: Float32Array,
+): StoredVector {
+  if (side === 'user') return { vector, figures: NO_FIGURES };
+  const stored = { vector, figures: model.figuresOf(slot) };
+  return model.lists ? { ...stored, list: model.lists.of(slot).toBytes() } : stored;
 }
 
 /** Items that the store holds and no user has rated: nothing should be left of them. */

@@ -129,6 +129,7 @@ function reloadOf({ model, id, factorCount, state }: ShardWrite, facts: ShardFac
     ids: [],
     vectors: new Float32Array(),
     figures: new Float64Array(),
+    lists: new Map(),
     deletes: [],
     produced: new Float64Array(),
     applied,

@@ -7,6 +7,8 @@ export interface Entity {
   readonly id: string;
   readonly vector: Float32Array;
   readonly row: readonly { readonly neighbour: string; readonly value: number }[];
+  /** Of an item: what was rated before it. */
+  readonly list?: Uint8Array;
 }
 
 const ENTITIES_PER_COMMIT = 1_000;
@@ -61,7 +63,10 @@ function commitOf(
     from,
     next: from + 1,
     vectors: new Map(
-      batch.map(({ id, vector }) => [id, { vector, figures: someFigures(side, id) }]),
+      batch.map(({ id, vector, list }) => {
+        const stored = { vector, figures: someFigures(side, id) };
+        return [id, list === undefined ? stored : { ...stored, list }];
+      }),
     ),
     removed: [],
     bodies: new Map(rated.map(({ id, row }) => [id, { bytes: bytesOf(row), isWhole: true }])),

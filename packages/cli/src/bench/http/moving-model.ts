@@ -106,6 +106,7 @@ export class MovingModel {
       ids: chosen.map(({ id }) => id),
       vectors: Float32Array.from(chosen.flatMap(({ vector }) => Array.from(vector, near))),
       figures: Float64Array.from(chosen.flatMap(({ id }) => [...someFigures(side, id)])),
+      lists: new Map(),
       deletes: [],
       produced: Float64Array.of(Date.now()),
       applied: from,

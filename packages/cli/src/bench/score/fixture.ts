@@ -1,5 +1,5 @@
 /** What is searched, and for what: random directions, learnt factors, and the rows and queries of a scorer. */
-import { generateRatings } from '@freshet/experiments';
+import { type GeneratorOptions, generateRatings } from '@freshet/experiments';
 import {
   COUNT_FEATURES,
   defaultModel,
@@ -53,13 +53,17 @@ export function randomFixture(items: number): Fixture {
   };
 }
 
-/** A model factorized from generated ratings. */
-export function learntModel(): OnlineModel {
-  const model = new OnlineModel({ ...defaultModel, factorCount: K });
-  for (const { user, item, value, time } of generateRatings(LEARNT)) {
-    model.record(user, item, value, time);
-    const counted = { value, old: null, byNewcomer: false, userBias: 0 };
-    model.count(model.items.slotOf(item) ?? 0, counted);
+/** A model factorized from generated ratings, with counts and lists. */
+export function learntModel(shape: GeneratorOptions = LEARNT, factorCount = K): OnlineModel {
+  const model = new OnlineModel({ ...defaultModel, factorCount });
+  const { users, items, rows, lists } = model;
+  for (const { user, item, value, time } of generateRatings(shape)) {
+    const rater = users.slotOf(user) ?? -1;
+    const before = lists?.before(rows, rater, rater < 0 ? 0 : rows.length(rater));
+    const isNew = model.record(user, item, value, time) === 'new';
+    const slot = items.slotOf(item) ?? 0;
+    model.count(slot, { value, old: null, byNewcomer: false, userBias: 0 });
+    if (isNew && before !== undefined) lists?.count(slot, before);
   }
   factorize(model, { seed: 1, passes: 1, tolerance: 0 });
   return model;

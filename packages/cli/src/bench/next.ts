@@ -1,0 +1,113 @@
+/**
+ * What do successor lists cost a scorer? CPU time of the best ten of a user with raises over the same without, on catalogues
+ * of 3,706 and of 100,000 items, and memory for each item. Both take turns; the best turn of each counts.
+ */
+import { type RankedTable, type Search, wasmKernels } from '@freshet/kernels';
+import {
+  type Asked,
+  COUNT_FEATURES,
+  MORE,
+  type OnlineModel,
+  RaisedItems,
+  RankingQuery,
+  Successors,
+} from '@freshet/model';
+import type { Figure } from './command.ts';
+import { cpuSecondsPerQuery } from './score/cpu-time.ts';
+import { learntModel } from './score/fixture.ts';
+
+const LISTED = 10;
+const USERS = 256;
+const TURNS = 5;
+const SHAPES = {
+  '3706': { users: 6_040, items: 3_706, ratings: 600_000, seed: 4 },
+  '100k': { users: 20_000, items: 220_000, ratings: 800_000, seed: 5 },
+} as const;
+
+const kernels = wasmKernels();
+
+export async function bench(figure: Figure, _args: readonly string[]): Promise<void> {
+  for (const [label, shape] of Object.entries(SHAPES)) measure(figure, label, learntModel(shape));
+}
+
+interface Question extends Asked {
+  readonly excluded: readonly number[];
+}
+
+function measure(figure: Figure, label: string, model: OnlineModel): void {
+  model.features.moveTo(model.grams.clock);
+  const table = tableOf(model);
+  const successors = successorsOf(model);
+  const { lists, items } = model;
+  if (lists === undefined) throw new Error('the default model keeps lists');
+  const raised = new RaisedItems(kernels, table, lists, successors);
+  const questions = questionsOf(model);
+  for (const { vector: query } of questions)
+    kernels.search([{ ...searchOf(LISTED), query }], table);
+  table.turn();
+  table.settle(table.size);
+  const asked = (nth: number) => questions[nth % questions.length] as Question;
+  const [few, more] = [searchOf(LISTED), searchOf(LISTED + MORE)];
+  const without = (nth: number) => {
+    const { vector, excluded } = asked(nth);
+    kernels.search([{ ...few, query: vector, excluded }], table);
+  };
+  const withRaises = (nth: number) => {
+    const { vector, excluded } = asked(nth);
+    kernels.search([{ ...more, query: vector, excluded }], table);
+    raised.raise(asked(nth), { ...more.best, isAll: false }, LISTED, excluded);
+  };
+  let [plain, listed] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let turn = 0; turn < TURNS; turn++) {
+    plain = Math.min(plain, cpuSecondsPerQuery(1, without));
+    listed = Math.min(listed, cpuSecondsPerQuery(1, withRaises));
+  }
+  figure(`next_baseline_rate_${label}`, 1 / plain, 'queries per CPU-second');
+  figure(`next_rate_${label}`, 1 / listed, 'queries per CPU-second');
+  figure(`next_cost_${label}`, listed / plain, 'times a query without lists');
+  figure(`next_bytes_${label}`, successors.byteLength / items.size, 'bytes an item');
+}
+
+function searchOf(room: number): Search {
+  const best = { length: 0, slots: new Uint32Array(room), scores: new Float32Array(room) };
+  return { query: new Float32Array(), excluded: [], best, tied: false };
+}
+
+/** Rows as a scorer has them, in the slots of the model. */
+function tableOf({ items, features, settings }: OnlineModel): RankedTable {
+  const k = settings.factorCount;
+  const table = kernels.rankedTable(k + COUNT_FEATURES);
+  const row = new Float32Array(k + COUNT_FEATURES);
+  for (const slot of items.slots()) {
+    items.vectors.read(slot, row.subarray(0, k));
+    features.read(slot, row, k);
+    const added = table.add();
+    if (added !== slot) throw new Error('slots are given out in order');
+    table.write(added, row);
+  }
+  return table;
+}
+
+/** As a scorer that has loaded all lists holds them. */
+function successorsOf({ items, lists, features }: OnlineModel): Successors {
+  const successors = new Successors();
+  for (const slot of items.slots()) {
+    if (lists !== undefined) successors.set(slot, lists.of(slot), features.countAt(slot));
+  }
+  return successors;
+}
+
+function questionsOf({ users, rows, grams, settings }: OnlineModel): Question[] {
+  const k = settings.factorCount;
+  const ranking = new RankingQuery(k);
+  const user = new Float32Array(k);
+  return [...users.slots()].slice(0, USERS).map((slot) => {
+    const recent = Array.from(rows.entries(slot), (entry) => entry.slot);
+    users.vectors.read(slot, user);
+    ranking.face(grams, user, recent.length);
+    const vector = new Float32Array(k + COUNT_FEATURES);
+    vector.set(ranking.vector);
+    vector.set(ranking.counts, k);
+    return { vector, next: { weight: ranking.next, recent }, excluded: recent };
+  });
+}
