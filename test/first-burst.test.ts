@@ -4,8 +4,15 @@
  */
 import { itemRatingsCodec, type Side, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
-import { defaultModel, type Grams, Random, RankingQuery, ShardSums } from '@freshet/model';
-import { Replica } from '@freshet/session';
+import {
+  defaultModel,
+  FEATURES,
+  type Grams,
+  Random,
+  RankingQuery,
+  ShardSums,
+} from '@freshet/model';
+import { ListedReplica } from '@freshet/session';
 import { NO_FACTS, type ShardFacts } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
@@ -43,7 +50,7 @@ function checkerboard(seed: number): Rated[] {
 /** One shard of each side; between two bursts each hears where the other has come to. */
 class Pipeline {
   grams: Grams;
-  readonly items = new Replica(kernels, k, 1);
+  readonly items = new ListedReplica(kernels, k, 1);
   readonly users: UserShard;
   readonly #things: ItemShard;
   readonly #sum = new GramSum(k, defaultModel.ranking);
@@ -57,9 +64,13 @@ class Pipeline {
     const shared = { shards: 1, settings: defaultModel, kernels, grams: () => this.grams };
     const rest = { ...shared, log: openLog('burst', 'silent'), timed: () => {} };
     const own = { items: this.items, forgetSlice: 1_000 };
+    const ofItems = { coalesce, now: () => 0 };
     const idOf = (side: Side) => ({ id: { side, shard: 0 }, topic: `${side}-ratings` });
     this.users = new UserShard({ ...rest, ...own, ...idOf('user') }, ShardSums.zero('user', k));
-    this.#things = new ItemShard({ ...rest, coalesce, ...idOf('item') }, ShardSums.zero('item', k));
+    this.#things = new ItemShard(
+      { ...rest, ...ofItems, ...idOf('item') },
+      ShardSums.zero('item', k),
+    );
   }
 
   take(burst: readonly Rated[]): void {
@@ -145,7 +156,7 @@ describe('from an empty store, tastes are learnt', () => {
         expect(shareOfRight(pipeline), `seed ${seed}`).toBeGreaterThan(0.9);
         // What a user's own vector says about a newcomer and about a regular.
         const { theta } = pipeline.grams;
-        expect(Math.min(theta[0] ?? 0, theta[7] ?? 0), `seed ${seed}`).toBeGreaterThan(1);
+        expect(Math.min(theta[0] ?? 0, theta[FEATURES] ?? 0), `seed ${seed}`).toBeGreaterThan(1);
       }
     }
   });

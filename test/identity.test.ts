@@ -1,7 +1,7 @@
 /**
  * With the items and the grams held still, what is learnt is the log's and nothing else's: after any crashes,
  * zombies, lost writes, batch boundaries and caches of any size, users, what they teach about θ, what items are told
- * of them, items, evidence and figures are, byte for byte, those of one plain replay through the model.
+ * of them, items, evidence, figures and lists are, byte for byte, those of one plain replay through the model.
  */
 import { shardOf, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
@@ -11,13 +11,15 @@ import {
   firstTheta,
   Gram,
   type Grams,
+  itemKey,
   NO_STATISTICS,
   OnlineModel,
+  Predecessors,
   Random,
   ShardSums,
   withRating,
 } from '@freshet/model';
-import { Replica } from '@freshet/session';
+import { ListedReplica } from '@freshet/session';
 import { decodeRow, type MemoryStore, NO_FACTS, type StoredVector } from '@freshet/store';
 import { describe, expect, it } from 'vitest';
 import { Batch } from '../services/updater/src/batch.ts';
@@ -54,10 +56,18 @@ function pinnedWorld(random: Random): Pinned {
   for (const id of ids.item) {
     const vector = draw();
     const weight = Math.fround(0.5 + random.next());
-    items.set(id, { vector, figures: figuresOf(weight, someStatistics(random)) });
+    const figures = figuresOf(weight, someStatistics(random));
+    items.set(id, { vector, figures, list: someList(random) });
     grams.item.move(undefined, vector, { before: 1, after: weight });
   }
   return { grams, items };
+}
+
+function someList(random: Random): Uint8Array {
+  const list = Predecessors.empty();
+  const some = () => itemKey(ids.item[random.below(ids.item.length)] ?? '');
+  for (let count = random.below(9); count > 0; count--) list.count([some(), some()]);
+  return list.toBytes();
 }
 
 function someStatistics(random: Random) {
@@ -89,7 +99,7 @@ async function storedItems(store: MemoryStore, shard: number): Promise<Map<strin
     const { stored, body } = await store.entity({ side: 'item', shard }, item);
     if (stored === null || body === null) continue;
     const evidence = Evidence.fromBytes(body, settings);
-    found.set(item, shownItem(stored.vector, evidence, stored.figures));
+    found.set(item, shownItem(stored, evidence));
   }
   return found;
 }
@@ -173,7 +183,7 @@ function rowsOfShard(events: readonly Event[], random: Random): string[][] {
   const zero = Gram.zero(settings.factorCount);
   const counts = { ratings: 0, values: 0, clock: 0, theta: firstTheta() };
   const grams = { user: zero, item: zero, ...counts };
-  const items = new Replica(kernels, settings.factorCount, SHARDS);
+  const items = new ListedReplica(kernels, settings.factorCount, SHARDS);
   const options = { topic: logOf.user, shards: SHARDS, settings, kernels, items, log };
   const work = { forgetSlice: 1_000, grams: () => grams, timed: () => {} };
   const id = { side: 'user', shard: 0 } as const;

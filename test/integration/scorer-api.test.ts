@@ -188,13 +188,35 @@ describe('the scorer', () => {
       popular: number;
       newcomers: number;
       mean: number;
+      after: { item: string; contribution: number }[];
       rest: number;
     }>(`/v1/users/person-2/because/${items[0]?.item}`);
     expect(why.score).toBe(items[0]?.score);
-    const told = why.contributions.reduce((sum, each) => sum + each.contribution, 0);
+    const parts = [...why.contributions, ...why.after];
+    const told = parts.reduce((sum, each) => sum + each.contribution, 0);
     const { popular, newcomers, mean, rest } = why;
     expect(told + popular + newcomers + mean + rest).toBeCloseTo(why.score, 10);
     expect(why.contributions.length).toBeGreaterThan(3);
+  });
+
+  it('tells what comes after an item, and lets a list say so', async () => {
+    // Whoever rates the one rates the other next.
+    for (let nth = 0; nth < 12; nth++) {
+      await rate(`follower-${nth}`, 'film-1');
+      const place = await rate(`follower-${nth}`, 'film-20');
+      await ask(`/v1/recommendations/follower-${nth}?after=${place}`);
+    }
+    await eventually('the list of film-20', async () => {
+      return names(await ask('/v1/items/film-1/next?n=5')).includes('film-20');
+    });
+    expect(names(await ask('/v1/items/nothing/next'))).toEqual([]);
+    const place = await rate('led', 'film-1');
+    await ask(`/v1/recommendations/led?after=${place}`);
+    const why = await ask<{ after: { item: string; contribution: number }[] }>(
+      '/v1/users/led/because/film-20',
+    );
+    expect(why.after.map(({ item }) => item)).toEqual(['film-1']);
+    expect(why.after[0]?.contribution).toBeGreaterThan(0);
   });
 
   it('folds a guest in without storing anything', async () => {

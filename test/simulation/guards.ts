@@ -1,6 +1,6 @@
 /** One check of the real thing taken away each, from outside: what is asked or answered is bent. */
 import { gramPartCodec, itemRatingsCodec, type Side } from '@freshet/events';
-import { Replica } from '@freshet/session';
+import { ListedReplica } from '@freshet/session';
 import type { FactorStore, MemoryStore, ShardFacts, SourceMark } from '@freshet/store';
 import {
   decodeOutbox,
@@ -72,10 +72,12 @@ function endless(log: MemoryLog): MemoryLog {
 }
 
 /** A replica that does not ask again for what it asked for once. */
-class HastyReplica extends Replica {
+class HastyReplica extends ListedReplica {
   readonly #seen = new Set<string>();
 
-  override receive(batch: Parameters<Replica['receive']>[0]): ReturnType<Replica['receive']> {
+  override receive(
+    batch: Parameters<ListedReplica['receive']>[0],
+  ): ReturnType<ListedReplica['receive']> {
     const version = `${batch.shard} ${batch.epoch} ${batch.sequence}`;
     if (this.#seen.has(version)) return 'known';
     this.#seen.add(version);

@@ -14,15 +14,7 @@ import type { LogRecord } from '@freshet/stream';
 import { snapshot, violationsOf } from '@freshet/testkit';
 import { bytesOf, hexOf } from './replay.ts';
 import { ids, logOf, MODEL, SHARDS, settings, shards, sources } from './simulated-model.ts';
-import {
-  type Cell,
-  evidenceOf,
-  firstOf,
-  inTime,
-  rowsOf,
-  sentToItems,
-  sentToUsers,
-} from './truth.ts';
+import { type Cell, firstOf, inTime, keptOf, rowsOf, sentToItems, sentToUsers } from './truth.ts';
 import type { World } from './world.ts';
 
 const GRAM_ERROR = 1e-9;
@@ -136,15 +128,18 @@ async function wrongEvidence(world: World, memory: MemoryStore): Promise<string[
   const found: string[] = [];
   for (let shard = 0; shard < SHARDS; shard++) {
     const told = firstOf(sentToItems(world.everything(logOf.item, shard)), born);
-    const evidence = evidenceOf(told.map(({ entry }) => entry));
+    const kept = keptOf(told.map(({ entry }) => entry));
     for (const item of ids.item.filter((each) => shardOf(each, SHARDS) === shard)) {
       const { body, stored } = await memory.entity({ side: 'item', shard }, item);
-      const due = evidence.get(item);
-      if (hexOf(body) !== hexOf(due?.toBytes())) {
+      const due = kept.get(item);
+      if (hexOf(body) !== hexOf(due?.evidence.toBytes())) {
         found.push(`${item} has other evidence than it was told`);
       }
       const { count } = statisticsIn(stored?.figures ?? NO_FIGURES);
-      if (count !== (due?.count ?? 0)) found.push(`${item} counts ${count} ratings`);
+      if (count !== (due?.evidence.count ?? 0)) found.push(`${item} counts ${count} ratings`);
+      if (hexOf(stored?.list) !== hexOf(due?.list.toBytes())) {
+        found.push(`${item} has another list than it was told`);
+      }
     }
   }
   return found;

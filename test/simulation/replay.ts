@@ -5,6 +5,7 @@
 import type { PackedRating, PackedUserRating } from '@freshet/events';
 import { type VectorTable, wasmKernels } from '@freshet/kernels';
 import {
+  COUNTED_BEFORE,
   Comparison,
   Evidence,
   EvidenceStep,
@@ -13,16 +14,21 @@ import {
   figuresOf,
   HalfStep,
   type ItemStatistics,
+  itemKey,
   itemWeight,
   Lessons,
   NEWCOMER_BELOW,
+  type NextContext,
   NO_STATISTICS,
+  Predecessors,
+  PredecessorTable,
   RowWindow,
   startVector,
   statisticsIn,
   userBias,
   withRating,
 } from '@freshet/model';
+import type { StoredVector } from '@freshet/store';
 import { settings } from './simulated-model.ts';
 import { FORGET_SLICE, type Pinned } from './simulated-process.ts';
 
@@ -42,7 +48,10 @@ interface User {
 /** What a user shard decided for an item, and the user as she was before that, as text. */
 export type Told = string;
 
-type Telling = Pick<PackedRating, 'item' | 'value' | 'old' | 'byNewcomer' | 'userBias' | 'vector'>;
+type Telling = Pick<
+  PackedRating,
+  'item' | 'value' | 'old' | 'byNewcomer' | 'before' | 'userBias' | 'vector'
+>;
 
 export interface ReplayedUsers {
   /** By user: the bytes of the vector, then the row in its order. */
@@ -69,6 +78,7 @@ class UserReplay {
   readonly #pinned: Pinned;
   readonly #table: VectorTable;
   readonly #features = new FeatureTable();
+  readonly #lists = new PredecessorTable();
   readonly #slots = new Map<string, number>();
   readonly #halfStep: HalfStep;
   readonly #window = new RowWindow(settings);
@@ -80,11 +90,13 @@ class UserReplay {
     this.#table = kernels.table(settings.factorCount);
     this.#halfStep = new HalfStep(kernels, settings);
     this.#comparison = new Comparison(kernels, settings);
-    for (const [id, { vector, figures }] of pinned.items) {
+    for (const [id, { vector, figures, list = new Uint8Array() }] of pinned.items) {
       const slot = this.#table.add();
       this.#slots.set(id, slot);
       this.#table.write(slot, vector);
-      this.#features.set(slot, statisticsIn(figures));
+      const statistics = statisticsIn(figures);
+      this.#features.set(slot, statistics);
+      this.#lists.set(slot, Predecessors.fromBytes(list), statistics.count);
     }
     this.#features.moveTo(pinned.grams.clock);
   }
@@ -103,7 +115,9 @@ class UserReplay {
       const bias = this.#biasOf(user);
       user.vector ??= startVector(event.user, 'user', this.#pinned.grams, settings);
       const { vector } = user;
-      this.#tell({ item, value, old: known?.value ?? null, byNewcomer, userBias: bias, vector });
+      const before = this.#before(user.row, item, value === null ? undefined : time);
+      const about = { byNewcomer, before: known && value !== null ? NOBODY : before };
+      this.#tell({ item, value, old: known?.value ?? null, ...about, userBias: bias, vector });
     }
     user.row = user.row.filter((each) => each !== known);
     user.gone.delete(item);
@@ -124,11 +138,22 @@ class UserReplay {
       for (const item of slice) {
         const old = user.row.find((each) => each.item === item)?.value ?? null;
         const vector = user.vector ?? NOTHING;
-        this.#tell({ item, value: null, old, byNewcomer: false, userBias: bias, vector });
+        const before = this.#before(user.row, item);
+        const about = { byNewcomer: false, before, userBias: bias, vector };
+        this.#tell({ item, value: null, old, ...about });
       }
       user.row = user.row.filter(({ item }) => !slice.includes(item));
     }
     this.users.delete(id);
+  }
+
+  /** What she had rated before a rating of this time, or before the one that goes; the newest first. */
+  #before(row: readonly Rated[], item: string, time?: number): Uint32Array {
+    const newer = row.findIndex((each) =>
+      time === undefined ? each.item === item : each.time > time,
+    );
+    const earlier = row.slice(0, newer < 0 ? row.length : newer).reverse();
+    return Uint32Array.from(earlier.slice(0, COUNTED_BEFORE), (each) => itemKey(each.item));
   }
 
   #tell(telling: Telling): void {
@@ -140,8 +165,17 @@ class UserReplay {
     const rated = new Set(row.map((each) => this.#slots.get(each.item)));
     const slot = this.#slots.get(item) ?? 0;
     const isRated = (other: number) => rated.has(other);
-    const user = { vector, row: { length: row.length, isRated } };
-    const items = { table: this.#table, features: this.#features, isPresent: () => true };
+    const slotFromEnd = (age: number) => this.#slots.get(row.at(-1 - age)?.item ?? '') ?? 0;
+    const user = { vector, row: { length: row.length, isRated, slotFromEnd } };
+    const ids = [...this.#slots.keys()];
+    const items = {
+      table: this.#table,
+      features: this.#features,
+      isPresent: () => true,
+      keyAt: (each: number) => itemKey(ids[each] ?? ''),
+      countAt: (each: number) => this.#features.countAt(each),
+      nextSumAt: (each: number, context: NextContext) => this.#lists.sumAt(each, context),
+    };
     const isDrawn = this.#comparison.draw(user, slot, items, this.#pinned.grams, offset);
     if (isDrawn) this.#comparison.teach(this.lessons);
   }
@@ -178,19 +212,21 @@ export function shownUser(vector: Float32Array | undefined, row: readonly Rated[
   return [bytesOf(vector ?? NOTHING), ...ratings].join(' | ');
 }
 
-export function toldOf({ item, value, old, byNewcomer, userBias, vector }: Telling): Told {
-  return `${item} ${value} ${old} ${byNewcomer} ${userBias} ${bytesOf(vector)}`;
+export function toldOf(telling: Telling): Told {
+  const { item, value, old, byNewcomer, before, userBias, vector } = telling;
+  return `${item} ${value} ${old} ${byNewcomer} ${before} ${userBias} ${bytesOf(vector)}`;
 }
 
 interface Item {
   readonly vector: Float32Array;
   readonly evidence: Evidence;
+  readonly list: Predecessors;
   statistics: ItemStatistics;
   weight: number;
 }
 
 /**
- * By item: the bytes of the vector, of the evidence and of the figures. `entries`: each once, in the order of the
+ * By item: the bytes of the vector, of the evidence, of the figures and of the list. `entries`: each once, in the order of the
  * log.
  */
 export function replayItems(
@@ -200,15 +236,18 @@ export function replayItems(
   const step = new EvidenceStep(wasmKernels(), settings);
   const items = new Map<string, Item>();
   for (const entry of entries) {
-    const { item, value, old, vector } = entry;
+    const { item, value, old, vector, before } = entry;
     const known = items.get(item) ?? {
       vector: startVector(item, 'item', grams, settings),
       evidence: Evidence.empty(settings),
+      list: Predecessors.empty(),
       statistics: NO_STATISTICS,
       weight: 1,
     };
     known.evidence.apply({ value, old, vector }, 0);
     known.statistics = withRating(known.statistics, entry, grams.clock);
+    if (value === null) known.list.takeBack(before);
+    else if (old === null) known.list.count(before);
     const { count } = known.evidence;
     if (count === 0) {
       items.delete(item);
@@ -218,17 +257,20 @@ export function replayItems(
     known.weight = itemWeight(settings, count, grams);
     step.run(known.vector, known.evidence, grams, known.weight);
   }
-  const shown = [...items].map(([id, { vector, evidence, statistics, weight }]) => {
-    return [id, shownItem(vector, evidence, figuresOf(weight, statistics))] as const;
+  const shown = [...items].map(([id, { vector, evidence, list, statistics, weight }]) => {
+    const stored = { vector, figures: figuresOf(weight, statistics), list: list.toBytes() };
+    return [id, shownItem(stored, evidence)] as const;
   });
   return new Map(shown);
 }
 
-export function shownItem(vector: Float32Array, evidence: Evidence, figures: Float64Array): string {
-  return `${bytesOf(vector)} | ${hexOf(evidence.toBytes())} | ${bytesOf(figures)}`;
+export function shownItem({ vector, figures, list }: StoredVector, evidence: Evidence): string {
+  const kept = `${bytesOf(figures)} | ${hexOf(list ?? new Uint8Array())}`;
+  return `${bytesOf(vector)} | ${hexOf(evidence.toBytes())} | ${kept}`;
 }
 
 const NOTHING = new Float32Array();
+const NOBODY = new Uint32Array();
 
 export function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('hex');

@@ -1,6 +1,6 @@
 /** What may be taken away from the real thing, to see that its absence is noticed. */
 import type { Side } from '@freshet/events';
-import type { Replica } from '@freshet/session';
+import type { ListedReplica } from '@freshet/session';
 import type { FactorStore, MemoryStore } from '@freshet/store';
 import type { LogRecord, PartitionOwner, Publisher } from '@freshet/stream';
 import type { MemoryLog } from '@freshet/testkit';
@@ -20,7 +20,7 @@ export interface Sabotage {
   readonly intakePublisher?: (publisher: Pick<Publisher, 'publish'>) => Pick<Publisher, 'publish'>;
   readonly stage?: (side: Side, stage: PartitionOwner, helper: Helper) => PartitionOwner;
   readonly aggregation?: (aggregation: PartitionOwner) => PartitionOwner;
-  readonly replica?: new (...args: ConstructorParameters<typeof Replica>) => Replica;
+  readonly replica?: new (...args: ConstructorParameters<typeof ListedReplica>) => ListedReplica;
   /** Batches of markers alone go by in silence. */
   readonly isDeafToMarkers?: boolean;
 }

@@ -2,7 +2,7 @@
 import { RatingReader, type Side } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import type { Grams, Random } from '@freshet/model';
-import { FollowedReplica, ModelAgreement, Replica, updaterGroup } from '@freshet/session';
+import { FollowedReplica, ListedReplica, ModelAgreement, updaterGroup } from '@freshet/session';
 import type { FactorStore, MemoryStore, ShardId, StoredVector } from '@freshet/store';
 import { PartitionReader, type ReaderOptions } from '@freshet/stream';
 import { verdict } from '@freshet/telemetry';
@@ -237,7 +237,7 @@ abstract class SimulatedHalf extends SimulatedProcess {
 }
 
 export class SimulatedUsers extends SimulatedHalf {
-  replica: Replica | undefined;
+  replica: ListedReplica | undefined;
 
   protected async start(): Promise<void> {
     const items = await this.#items();
@@ -250,14 +250,14 @@ export class SimulatedUsers extends SimulatedHalf {
     });
   }
 
-  async #items(): Promise<Replica> {
+  async #items(): Promise<ListedReplica> {
     const { store, fail, kafka, around, kernels } = this;
-    const Kind = around.sabotage.replica ?? Replica;
+    const Kind = around.sabotage.replica ?? ListedReplica;
     const { factorCount } = settings;
     const replica = new Kind(kernels, factorCount, SHARDS);
     if (around.pinned) {
-      for (const [id, { vector, figures }] of around.pinned.items) {
-        replica.set(id, vector, figures);
+      for (const [id, { vector, figures, list }] of around.pinned.items) {
+        replica.set(id, vector, figures, list);
       }
       return replica;
     }
@@ -273,7 +273,8 @@ export class SimulatedItems extends SimulatedHalf {
   protected async start(): Promise<void> {
     const { pinned, random } = this.around;
     const coalesce = pinned === undefined && random.next() < 0.5;
-    const options = { ...this.optionsOf('item'), coalesce };
+    const now = () => Date.now();
+    const options = { ...this.optionsOf('item'), coalesce, now };
     await this.runStage('item', (id: ShardId, sums, former) => {
       const cache = former instanceof ItemShard ? former.changes.cache : undefined;
       return new ItemShard({ ...options, id }, sums, cache);

@@ -10,7 +10,7 @@ import {
   packedUserRatings,
   userRatingsCodec,
 } from '@freshet/events';
-import { Evidence } from '@freshet/model';
+import { Evidence, Predecessors } from '@freshet/model';
 import { sourceName } from '@freshet/session';
 import type { LogRecord } from '@freshet/stream';
 import type { Lineage } from './lineage.ts';
@@ -101,14 +101,25 @@ export function rowsOf(entries: readonly PackedUserRating[]): Rows {
   return rows;
 }
 
+/** What an item keeps of its ratings. */
+interface Kept {
+  readonly evidence: Evidence;
+  readonly list: Predecessors;
+}
+
 /** By item, of those that are rated. */
-export function evidenceOf(entries: readonly PackedRating[]): Map<string, Evidence> {
-  const all = new Map<string, Evidence>();
-  for (const { item, value, old, vector } of entries) {
-    const evidence = all.get(item) ?? Evidence.empty(settings);
+export function keptOf(entries: readonly PackedRating[]): Map<string, Kept> {
+  const all = new Map<string, Kept>();
+  for (const { item, value, old, vector, before } of entries) {
+    const kept = all.get(item) ?? {
+      evidence: Evidence.empty(settings),
+      list: Predecessors.empty(),
+    };
     // Sums keep everything: nothing is drawn, and the seed does not matter.
-    evidence.apply({ value, old, vector }, 0);
-    if (evidence.count > 0) all.set(item, evidence);
+    kept.evidence.apply({ value, old, vector }, 0);
+    if (value === null) kept.list.takeBack(before);
+    else if (old === null) kept.list.count(before);
+    if (kept.evidence.count > 0) all.set(item, kept);
     else all.delete(item);
   }
   return all;
