@@ -245,11 +245,12 @@ describe('on a stream of ratings', () => {
     });
     expect(fresh.events).toBeGreaterThan(5);
     expectEstimate(all.auc.model, model?.aucServed, 5 * all.events);
-    expectEstimate(cold.auc.model, model?.aucCold, 20 * cold.events);
-    expectEstimate(fresh.auc.model, model?.aucNew, 20 * fresh.events);
+    expectEstimate(cold.auc.model, model?.aucCold, 8 * cold.events);
+    expectEstimate(fresh.auc.model, model?.aucNew, 8 * fresh.events);
     expectEstimate(all.auc.popularity, popularity?.aucServed, 5 * all.events);
-    expect(all.hits.model).toBeCloseTo(model?.hitRate10 ?? 0, 9);
-    expect(cold.hits.model).toBeCloseTo(model?.hitRate10Cold ?? 0, 9);
+    // Lists of what came before are whole here; turned round, as the protocol asks them, they hold the strongest only.
+    expect(all.hits.model).toBeCloseTo(model?.hitRate10 ?? 0, 2);
+    expect(cold.hits.model).toBeCloseTo(model?.hitRate10Cold ?? 0, 2);
     expect(all.hits.popularity).toBeCloseTo(popularity?.hitRate10 ?? 0, 9);
   });
 });
