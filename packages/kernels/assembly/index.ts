@@ -4,4 +4,4 @@ export { symv, syr, syrMove, syrTriangle } from './matrix';
 export { rowDots, rowSum } from './row';
 export { descend, descendSums } from './descend';
 export { keepBest, scan, scanAt } from './scan';
-export { layIn, moveIn, rankFour, rankOne } from './rank';
+export { layIn, moveIn, order, rankFour, rankOne, turnQuery } from './rank';

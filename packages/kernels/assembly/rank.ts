@@ -3,6 +3,7 @@
 // A heap, one for each query: filled u32 · room u32 · threshold f32 · dropped f32 · room scores f32 · room
 // slots u32. The worst kept score is at the root; `threshold` is that score once the heap is full and −∞
 // before; `dropped` is the best score that found no room, by which a tie at the end of the list is noticed.
+import { scan } from './scan';
 import { laneSums } from './vectors';
 
 const HIDDEN: u32 = 0x80;
@@ -47,16 +48,35 @@ function offer(heap: usize, score: f32, slot: u32): void {
   const worst = scoreAt(heap, 0);
   store<f32>(heap, max<f32>(load<f32>(heap, 12), min<f32>(worst, score)), 12);
   if (!(score > worst)) return;
+  sink(heap, room, room, score, slot);
+  store<f32>(heap, scoreAt(heap, 0), 8);
+}
+
+/** Puts a score in the place of the root of a heap of so many. */
+// @ts-ignore: decorator
+@inline
+function sink(heap: usize, room: u32, filled: u32, score: f32, slot: u32): void {
   let at: u32 = 0;
-  for (let child: u32 = 1; child < room; child = 2 * at + 1) {
-    if (child + 1 < room && scoreAt(heap, child + 1) < scoreAt(heap, child)) child++;
+  for (let child: u32 = 1; child < filled; child = 2 * at + 1) {
+    if (child + 1 < filled && scoreAt(heap, child + 1) < scoreAt(heap, child)) child++;
     const below = scoreAt(heap, child);
     if (below >= score) break;
     put(heap, room, at, below, slotAt(heap, room, child));
     at = child;
   }
   put(heap, room, at, score, slot);
-  store<f32>(heap, scoreAt(heap, 0), 8);
+}
+
+/** Puts what a heap has kept in order, best first; then it is no heap any more. */
+export function order(heap: usize): void {
+  const room = load<u32>(heap, 4);
+  for (let left = load<u32>(heap); left > 1; left--) {
+    const last = left - 1;
+    const score = scoreAt(heap, last);
+    const slot = slotAt(heap, room, last);
+    put(heap, room, last, scoreAt(heap, 0), slotAt(heap, room, 0));
+    sink(heap, room, last, score, slot);
+  }
 }
 
 /**
@@ -82,6 +102,11 @@ const TAILS: usize = HEADS + HEAD * VECTORS;
 /** Slots and figures. */
 const ROWS: usize = 5;
 
+/** A query is −32,000 to 32,000 times its scale: 256 products of that and a sketch fit 32 bits. */
+const QUERY_MAX: f64 = 32_000;
+const EPSILON: f64 = 1.1920928955078125e-7;
+/** Roundings of the bounds themselves. */
+const ROUNDINGS: f64 = 32;
 const SKETCH_MAX: f32 = 127;
 const LEAST_SKETCHED: f32 = 1e-30;
 /** Stored in single precision, a length must not come out shorter. */
@@ -106,6 +131,70 @@ export function layIn(
   store<f32>(own, tailScale, TAIL_SCALES);
   sketch(head, inHead, scale, leads + HEADS + at * HEAD, HEAD);
   sketch(ofTail, inTail, tailScale, leads + TAILS + at * tail, tail);
+}
+
+/**
+ * Puts behind a query what the scans take of its transform, B times the query. `stretch` is the length of all of B as one
+ * vector, `lengths` has those of the rows of A, f64: by them, q'·v' as it is computed may differ from q·v as it is
+ * computed. Both transforms and the score round k/4 + 4 times at most, and |v| ≤ ‖B‖·|v'|.
+ */
+export function turnQuery(
+  query: usize, basis: usize, lengths: usize, stretch: f64, k: u32, bytes: usize, tail: usize, turned: usize,
+): void {
+  scan(query, basis, k, turned, bytes);
+  const integers = query + bytes;
+  const own = integers + 2 * (HEAD + tail);
+  const inHead = min<u32>(k - 1, <u32>HEAD);
+  const inTail = k - 1 - inHead;
+  const head = turned + 4;
+  const ofTail = head + 4 * HEAD;
+  const scale = sketchQuery(head, inHead, integers, HEAD);
+  const tailScale = sketchQuery(ofTail, inTail, integers + 2 * HEAD, tail);
+  const length = lengthOf(turned, k);
+  let stretched: f64 = 2 * <f64>lengthOf(query, k);
+  for (let f: u32 = 0; f < k; f++) {
+    const at = <usize>f << 2;
+    stretched += <f64>abs<f32>(load<f32>(turned + at)) * load<f64>(lengths + 2 * at);
+  }
+  const roundings = (<f64>k / 4 + 8) * stretch * stretched + ROUNDINGS * <f64>length;
+  store<f32>(own, load<f32>(turned));
+  store<f32>(own, scale, 4);
+  store<f32>(own, lengthOf(ofTail, inTail), 8);
+  store<f32>(own, tailScale, 12);
+  store<f32>(own, allowance(head, inHead, scale), 16);
+  store<f32>(own, allowance(ofTail, inTail, tailScale), 20);
+  store<f32>(own, length, 24);
+  store<f32>(own, <f32>(EPSILON * roundings) + LEAST_SKETCHED, 28);
+  store<f32>(own, LEAST_SKETCHED * (1 + length), 32);
+}
+
+/** Writes integers of i16, zeros up to `width`; returns their scale, or 0 where they are too small for integers. */
+function sketchQuery(from: usize, count: u32, to: usize, width: usize): f32 {
+  let largest: f32 = 0;
+  for (let f: u32 = 0; f < count; f++) {
+    largest = max<f32>(largest, abs<f32>(load<f32>(from + (<usize>f << 2))));
+  }
+  const scale: f32 = largest > LEAST_SKETCHED ? <f32>(<f64>largest / QUERY_MAX) : 0;
+  memory.fill(to, 0, 2 * width);
+  if (scale == 0) return 0;
+  for (let f: u32 = 0; f < count; f++) {
+    const at = <usize>f << 1;
+    store<i16>(to + at, <i16>nearest<f64>(<f64>load<f32>(from + 2 * at) / <f64>scale));
+  }
+  return scale;
+}
+
+/**
+ * By how many scales of a sketch the product of integers may fall short: half a step of the sketch in each coordinate,
+ * half a step of the query likewise, and all rounding; all of it for a query too small for integers.
+ */
+function allowance(from: usize, count: u32, scale: f32): f32 {
+  let sum: f64 = 0;
+  for (let f: u32 = 0; f < count; f++) sum += <f64>abs<f32>(load<f32>(from + (<usize>f << 2)));
+  const halfSteps = sum / 2 + (<f64>scale / 2) * <f64>SKETCH_MAX * <f64>count;
+  const rounding = <f64>(count + 32) * EPSILON * sum * <f64>SKETCH_MAX;
+  const whole = scale > 0 ? 0 : sum * <f64>SKETCH_MAX;
+  return <f32>((halfSteps + rounding + whole) * (1 + 4 * EPSILON)) + LEAST_SKETCHED;
 }
 
 /** Moves a vector with all that is beside it. */
@@ -256,7 +345,13 @@ function rankClass(
     // Behind the last vector lies what was there before.
     if (here < 64) hopeful &= (<u64>1 << here) - 1;
     for (; hopeful != 0; hopeful &= hopeful - 1) {
-      consider(query, block, <u32>ctz<u64>(hopeful), bytes, tail, rounding, skip, HIDDEN | 1, heap);
+      const at = <u32>ctz<u64>(hopeful);
+      const one = leads + (<usize>at << 2);
+      const ofHead = partProduct(query + bytes, leads + HEADS + at * HEAD, HEAD);
+      const ahead =
+        load<f32>(one) * load<f32>(own) + rounding +
+        load<f32>(one, SCALES) * (ofHead * load<f32>(own, 4) + load<f32>(own, 16));
+      consider(query, block, at, bytes, tail, ahead, skip, HIDDEN | 1, heap);
     }
   }
 }
@@ -280,24 +375,20 @@ function partProduct(integers: usize, sketch: usize, width: usize): f32 {
   return total(sum);
 }
 
-/** By head and tail, and if that leaves hope by the vector itself. */
+/** By the tail too (`ahead` is all before it), and if that leaves hope by the vector itself. */
 function consider(
-  query: usize, block: usize, at: u32, bytes: usize, tail: usize, slack: f32,
+  query: usize, block: usize, at: u32, bytes: usize, tail: usize, ahead: f32,
   skip: usize, mask: u32, heap: usize,
 ): void {
-  const leads = block + VECTORS * (bytes + 4);
-  const one = leads + (<usize>at << 2);
-  const integers = query + bytes;
-  const own = integers + 2 * (HEAD + tail);
-  const ofHead = partProduct(integers, leads + HEADS + at * HEAD, HEAD);
-  const ofTail = partProduct(integers + 2 * HEAD, leads + TAILS + at * tail, tail);
-  const bound =
-    load<f32>(one) * load<f32>(own) + slack +
-    load<f32>(one, SCALES) * (ofHead * load<f32>(own, 4) + load<f32>(own, 16)) +
-    load<f32>(one, TAIL_SCALES) * (ofTail * load<f32>(own, 12) + load<f32>(own, 20));
-  if (bound < load<f32>(heap, 8)) return;
   const slot = load<u32>(block + VECTORS * bytes + (<usize>at << 2));
   if (load<u8>(skip + slot) & mask) return;
+  const leads = block + VECTORS * (bytes + 4);
+  const one = leads + (<usize>at << 2);
+  const integers = query + bytes + 2 * HEAD;
+  const own = integers + 2 * tail;
+  const ofTail = partProduct(integers, leads + TAILS + at * tail, tail);
+  const behind = load<f32>(one, TAIL_SCALES) * (ofTail * load<f32>(own, 12) + load<f32>(own, 20));
+  if (ahead + behind < load<f32>(heap, 8)) return;
   const found = score(query, block + at * bytes, bytes);
   if (found >= load<f32>(heap, 8)) offer(heap, found, slot);
 }
@@ -358,13 +449,13 @@ function rankClassFour(
       const head = mostOf(sums, v128.load32_splat(one + SCALES), ownScales, allowances);
       const behind = f32x4.mul(tailLengths, v128.load32_splat(one + TAIL_LENGTHS));
       const lead = f32x4.add(f32x4.mul(ownLeads, v128.load32_splat(one)), slacks);
-      const bounds = f32x4.add(f32x4.add(lead, head), behind);
-      const hopeless = i32x4.bitmask(f32x4.lt(bounds, limits));
+      const ahead = f32x4.add(lead, head);
+      const hopeless = i32x4.bitmask(f32x4.lt(f32x4.add(ahead, behind), limits));
       if (hopeless == 15) continue;
-      if (!(hopeless & 1)) consider(queries, block, done, bytes, tail, f32x4.extract_lane(slacks, 0), skip, HIDDEN | 1, h0);
-      if (!(hopeless & 2)) consider(queries + apart, block, done, bytes, tail, f32x4.extract_lane(slacks, 1), skip, HIDDEN | 2, h1);
-      if (!(hopeless & 4)) consider(queries + 2 * apart, block, done, bytes, tail, f32x4.extract_lane(slacks, 2), skip, HIDDEN | 4, h2);
-      if (!(hopeless & 8)) consider(queries + 3 * apart, block, done, bytes, tail, f32x4.extract_lane(slacks, 3), skip, HIDDEN | 8, h3);
+      if (!(hopeless & 1)) consider(queries, block, done, bytes, tail, f32x4.extract_lane(ahead, 0), skip, HIDDEN | 1, h0);
+      if (!(hopeless & 2)) consider(queries + apart, block, done, bytes, tail, f32x4.extract_lane(ahead, 1), skip, HIDDEN | 2, h1);
+      if (!(hopeless & 4)) consider(queries + 2 * apart, block, done, bytes, tail, f32x4.extract_lane(ahead, 2), skip, HIDDEN | 4, h2);
+      if (!(hopeless & 8)) consider(queries + 3 * apart, block, done, bytes, tail, f32x4.extract_lane(ahead, 3), skip, HIDDEN | 8, h3);
       limits = gather(h0 + 8, h1 + 8, h2 + 8, h3 + 8);
     }
   }

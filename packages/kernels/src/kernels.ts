@@ -100,8 +100,6 @@ export interface Search {
   readonly query: Float32Array;
   /** Slots that this search leaves out; each may be named more than once. */
   readonly excluded: readonly number[];
-  /** Scores below this one are of no interest: fewer are looked at, and fewer may be found than there is room for. */
-  readonly atLeast?: number;
   /** Best first; equal scores in no particular order. */
   readonly best: Best;
   /** Whether a slot that found no room has the same score as the last of the best. */

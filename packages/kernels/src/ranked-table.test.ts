@@ -33,7 +33,6 @@ interface World {
   rooms: number[];
   excluded: number[][];
   /** By query: below which score nothing is of interest. */
-  floors: (number | undefined)[];
 }
 
 function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
@@ -61,10 +60,6 @@ function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
         queries: fc.array(vector(k), { minLength: 1, maxLength: 6 }),
         rooms: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 6, maxLength: 6 }),
         excluded: fc.array(fc.array(fc.nat(m), { maxLength: 30 }), { minLength: 6, maxLength: 6 }),
-        floors: fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: -9, max: 9 })), {
-          minLength: 6,
-          maxLength: 6,
-        }),
       }),
     );
 }
@@ -115,14 +110,11 @@ function searchesOf({
   queries,
   rooms,
   excluded,
-  floors,
-}: Pick<World, 'queries' | 'rooms' | 'excluded' | 'floors'>): Search[] {
+}: Pick<World, 'queries' | 'rooms' | 'excluded'>): Search[] {
   return queries.map((query, nth) => {
     const room = rooms[nth];
     const best = { length: 0, slots: new Uint32Array(room), scores: new Float32Array(room) };
-    const floor = floors[nth];
-    const atLeast = floor === undefined ? {} : { atLeast: floor };
-    return { query, excluded: excluded[nth], ...atLeast, best, tied: false };
+    return { query, excluded: excluded[nth], best, tied: false };
   });
 }
 
@@ -183,8 +175,7 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
       for (const table of tables) table.remove(leaving);
       for (const table of tables) expect(table.add()).toBe(leaving);
       const queries = Array.from({ length: 5 }, () => draw(stretch));
-      const floors = [undefined, undefined, undefined, 1, -1];
-      const world = { queries, rooms: [10, 1, 40, 10, 10], excluded: [[], [], [], [], []], floors };
+      const world = { queries, rooms: [10, 1, 40, 10, 10], excluded: [[], [], [], [], []] };
       const [found, expected] = [searchesOf(world), searchesOf(world)];
       wasm.search(found, tables[0]);
       wasm.search(found.slice(0, 1), tables[0]);
@@ -215,15 +206,6 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
     expect(table.turn()).toBe(false);
   });
 
-  it('looks for nothing below what it is told', () => {
-    const table = wasm.rankedTable(1);
-    for (const score of [5, 4, 3, 2, 1]) table.write(table.add(), Float32Array.of(score));
-    const [query] = [Float32Array.of(1)];
-    const best = { length: 0, slots: new Uint32Array(4), scores: new Float32Array(4) };
-    wasm.search([{ query, excluded: [], best, atLeast: 3, tied: false }], table);
-    expect([...best.scores.slice(0, best.length)]).toEqual([5, 4, 3]);
-  });
-
   it('finds, to the bit, the best of all scores that a plain scan computes', () => {
     fc.assert(
       fc.property(worlds(real), (world) => {
@@ -244,7 +226,7 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
         }
         const searches = searchesOf(world);
         wasm.search(searches, table);
-        for (const { query, excluded, best, atLeast = Number.NEGATIVE_INFINITY } of searches) {
+        for (const { query, excluded, best } of searches) {
           const scores = new Float32Array(table.slotEnd);
           wasm.scores(query, plain, scores);
           const visible = new Set(
@@ -254,8 +236,7 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
           const left = (slot: number) =>
             hidden.has(slot) || gone.has(slot) || excluded.includes(slot);
           const all = [...scores.keys()].filter((slot) => !left(slot)).map((slot) => scores[slot]);
-          const wanted = all.filter((score) => !(score < atLeast)).sort((a, b) => b - a);
-          const expected = wanted.slice(0, best.slots.length);
+          const expected = all.sort((a, b) => b - a).slice(0, best.slots.length);
           expect([...best.scores.slice(0, best.length)]).toEqual(expected.map((x) => x));
           const again = new Float32Array(best.length);
           wasm.scoresOf(query, best.slots.subarray(0, best.length), table, again);

@@ -40,11 +40,9 @@ export class ReferenceRankedTable extends ReferenceTable implements RankedTable 
   }
 
   search(search: Search): void {
-    const { query, excluded, best, atLeast = Number.NEGATIVE_INFINITY } = search;
+    const { query, excluded, best } = search;
     const left = new Set(excluded);
-    const ranking = this.#scored(query).filter(
-      ({ slot, score }) => !left.has(slot) && score >= atLeast,
-    );
+    const ranking = this.#scored(query).filter(({ slot }) => !left.has(slot));
     ranking.sort((a, b) => b.score - a.score);
     best.length = Math.min(ranking.length, best.slots.length);
     for (let at = 0; at < best.length; at++) {

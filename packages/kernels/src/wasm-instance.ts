@@ -74,6 +74,17 @@ export interface WasmExports {
     bytes: number,
     tail: number,
   ): void;
+  turnQuery(
+    query: number,
+    basis: number,
+    lengths: number,
+    stretch: number,
+    k: number,
+    bytes: number,
+    tail: number,
+    turned: number,
+  ): void;
+  order(heap: number): void;
   rankOne(
     query: number,
     directory: number,

@@ -39,8 +39,8 @@ export class WasmLayout {
   /** Addresses of A and B in f32, each row as long as a vector of the table. */
   readonly #ofVectors: number;
   readonly #ofQueries: number;
-  /** The length of each row of A, and of all of B as one vector. */
-  readonly #rowLengths: Float64Array;
+  /** Address of the length of each row of A, f64; and the length of all of B as one vector. */
+  readonly #rowLengths: number;
   #queryStretch = 1;
   readonly #byNumber = new Map<number, NormClass>();
   /** Longest first. */
@@ -59,7 +59,7 @@ export class WasmLayout {
     const matrixBytes = (this.turnedBytes / 4) * stride;
     this.#ofVectors = memory.allocate(matrixBytes);
     this.#ofQueries = memory.allocate(matrixBytes);
-    this.#rowLengths = new Float64Array(factorCount);
+    this.#rowLengths = memory.allocate(8 * factorCount);
     this.#basis = identityBasis(factorCount);
     this.basis = this.#basis;
   }
@@ -71,7 +71,7 @@ export class WasmLayout {
   /** To be changed only while nothing lies in this layout. */
   set basis(basis: Basis) {
     this.#basis = basis;
-    const { f32 } = this.#memory;
+    const { f32, f64 } = this.#memory;
     const k = this.#factorCount;
     let square = 0;
     for (let row = 0; row < k; row++) {
@@ -83,7 +83,7 @@ export class WasmLayout {
         ofRow += basis.ofVectors[row * k + f] ** 2;
         square += basis.ofQueries[row * k + f] ** 2;
       }
-      this.#rowLengths[row] = Math.sqrt(ofRow);
+      f64[this.#rowLengths / 8 + row] = Math.sqrt(ofRow);
     }
     this.#queryStretch = Math.sqrt(square);
   }
@@ -115,22 +115,18 @@ export class WasmLayout {
     return this.#class(classOfNorm(Math.sqrt(this.#exports.dot(turned, turned, this.turnedBytes))));
   }
 
-  /** q' = B·q, from one address to another. */
-  turnQuery(query: number, turned: number): void {
-    const rows = this.turnedBytes / 4;
-    this.#exports.scan(query, this.#ofQueries, rows, turned, this.#stride);
-  }
-
-  /**
-   * By how many roundings, for each unit of |v'|, q'·v' as it is computed may differ from q·v as it is computed: both
-   * transforms and the score round k/4 + 4 times at most, and |v| ≤ ‖B‖·|v'|.
-   */
-  roundings(queryNorm: number, turned: Float32Array): number {
-    let stretched = 2 * queryNorm;
-    for (let f = 0; f < this.#factorCount; f++) {
-      stretched += Math.abs(turned[f]) * this.#rowLengths[f];
-    }
-    return (this.#factorCount / 4 + 8) * this.#queryStretch * stretched;
+  /** q' = B·q, left at one address, and behind the query what the kernels take of it; see rank.ts. */
+  turnQuery(query: number, tail: number, turned: number): void {
+    this.#exports.turnQuery(
+      query,
+      this.#ofQueries,
+      this.#rowLengths,
+      this.#queryStretch,
+      this.#factorCount,
+      this.#stride,
+      tail,
+      turned,
+    );
   }
 
   /** Lets a class have one more block. */

@@ -19,7 +19,7 @@ import type { WasmMemory } from './wasm-memory.ts';
 
 export const VECTORS_PER_BLOCK = 64;
 const BLOCK_SHIFT = 6;
-const HIDDEN = 0x80;
+export const HIDDEN = 0x80;
 const FIRST_SLOTS = 1_024;
 /** Of each vector beside its factors: its slot and four figures. */
 const FIGURES_BYTES = 20;

@@ -53,7 +53,7 @@ export {
   rootOf,
 } from './predecessors.ts';
 export { itemWeight, priorWeight, shrinkage, targetLine } from './prior-weight.ts';
-export { type Asked, MORE, nthBest, Raised, RaisedItems } from './raised-items.ts';
+export { type Asked, MORE, nthBest, type Raised, RaisedItems } from './raised-items.ts';
 export { hashId, isOfSample, lotOf, Random } from './random.ts';
 export { type RankingPart, rankingParts, rankingShares } from './ranking-shares.ts';
 export { RowStore } from './row-store.ts';

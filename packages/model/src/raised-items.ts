@@ -6,7 +6,7 @@
 import type { Kernels, RankedTable } from '@freshet/kernels';
 import { LONGEST_LIST } from './list-pool.ts';
 import { ASKED, type KeyedItems, NextContext, nextFeature, nextShare } from './next-context.ts';
-import type { Successors } from './successors.ts';
+import type { CameAfter, Successors } from './successors.ts';
 
 /** What a user asks of all items. */
 export interface Asked {
@@ -16,7 +16,7 @@ export interface Asked {
   readonly next?: { readonly weight: number; readonly recent: readonly number[] };
 }
 
-/** Items and what they score, best first. */
+/** Items and what they score, best first; the first `length` count. */
 export interface Scored {
   readonly slots: ArrayLike<number>;
   readonly scores: ArrayLike<number>;
@@ -25,36 +25,11 @@ export interface Scored {
   readonly isAll: boolean;
 }
 
-/**
- * What a list is chosen from: what was found without raises, and what raises may have lifted above it. Overwritten by the
- * next question.
- */
-export class Raised {
-  readonly #found: Scored;
-  /** Of what was found, then of the others. */
-  readonly #scores: Float32Array;
-  readonly #length: number;
-  readonly #others: readonly number[];
-
-  constructor(found: Scored, scores: Float32Array, length: number, others: readonly number[]) {
-    this.#found = found;
-    this.#scores = scores;
-    this.#length = length;
-    this.#others = others;
-  }
-
-  /** The nth greatest score; −∞ if there are fewer. */
-  nthScore(nth: number): number {
-    return nthBest(this.#scores, nth, this.#length);
-  }
-
-  forEach(each: (slot: number, score: number, isFound: boolean) => void): void {
-    const { slots, length } = this.#found;
-    for (let e = 0; e < this.#length; e++) {
-      const isFound = e < length;
-      each(isFound ? slots[e] : this.#others[e - length], this.#scores[e], isFound);
-    }
-  }
+/** Items and what they score with their raises, in no order; the first `length` count. Overwritten by the next question. */
+export interface Raised {
+  slots: Uint32Array;
+  scores: Float32Array;
+  length: number;
 }
 
 /** Of one item: what of its score it owes to having come after another. */
@@ -64,8 +39,6 @@ export interface RaisePart {
 }
 
 const NOTHING_LEFT_OUT: readonly number[] = [];
-/** So many raises are looked at before the others are judged by what they led to. */
-const STRONGEST = 12;
 /** So many more than are asked for should be found without raises. */
 export const MORE = 16;
 /** More than single precision can be off by. */
@@ -77,12 +50,9 @@ export class RaisedItems {
   readonly #items: KeyedItems;
   readonly #successors: Successors;
   readonly #context = new NextContext();
-  /** Of the question that is being answered: P/.04 of what is raised. */
-  readonly #sums = new Float32Array(ASKED * LONGEST_LIST);
-  /** The same: scores of what is found, then of the others. */
-  #scores = new Float32Array(ASKED * LONGEST_LIST);
-  /** By slot: the last question for which it was found without a raise. */
-  #isFound = new Uint32Array(1_024);
+  readonly #raised: Raised = { slots: new Uint32Array(), scores: new Float32Array(), length: 0 };
+  /** By slot: the last question that it was found for without a raise, or left out of. */
+  #isDone = new Uint32Array(1_024);
   #question = 0;
 
   constructor(kernels: Kernels, table: RankedTable, items: KeyedItems, successors: Successors) {
@@ -93,37 +63,33 @@ export class RaisedItems {
   }
 
   /**
-   * The best `count` with raises are among `found`, the best without, and the items returned. What is not found scores no
-   * more without its raise than the last that is. So once some list is known whose last scores T, only raises of T less that
-   * score, or more, can matter. The strongest raises are looked at first: they give a T that leaves few others. So does it to
-   * have found some more than `count` (`MORE`).
+   * What was found without raises, and what a raise may have lifted into the best `count`. What was not found scores no more
+   * without its raise than the last that was. So where the list of what was found ends with a score of T, only raises of T
+   * less that score, or more, can matter: fewer, the more was found beyond `count` (`MORE`).
    */
   raise(asked: Asked, found: Scored, count: number, excluded = NOTHING_LEFT_OUT): Raised {
     const { vector, next } = asked;
-    const scores = this.#room(found.length);
-    for (let e = 0; e < found.length; e++) scores[e] = found.scores[e];
-    if (next === undefined || !(next.weight > 0) || next.recent.length === 0) {
-      return new Raised(found, scores, found.length, []);
-    }
+    const raised = this.#begin(found);
+    if (next === undefined || !(next.weight > 0) || next.recent.length === 0) return raised;
     this.#face(next.recent);
-    const { slots, length } = this.#successors.after(this.#context, excluded);
-    this.#begin();
-    for (let e = 0; e < found.length; e++) {
-      const slot = found.slots[e];
-      scores[e] += this.#raiseOf(this.#successors.sumAt(slot), next.weight);
-      this.#isFound[slot] = this.#question;
+    const after = this.#successors.after(this.#context);
+    const { slots, scores } = raised;
+    for (let e = 0; e < found.length; e++) scores[e] += this.#raiseOf(slots[e], next.weight);
+    if (found.isAll) return raised;
+    const missing = nthBest(scores, count, found.length) - found.scores[found.length - 1];
+    const least = (1 - ROUNDING) * Math.expm1(Math.max(0, missing) / next.weight);
+    this.#markDone(found, excluded);
+    const others = this.#pick(after, least);
+    if (others.length === 0) return raised;
+    const start = found.length;
+    const end = start + others.length;
+    this.#kernels.scoresOf(vector, others, this.#table, scores.subarray(start, end));
+    for (let e = 0; e < others.length; e++) {
+      slots[start + e] = others[e];
+      scores[start + e] += this.#raiseOf(others[e], next.weight);
     }
-    const sums = this.#sums;
-    for (let e = 0; e < length; e++) sums[e] = this.#successors.sumAt(slots[e]);
-    const strong = nthBest(sums, STRONGEST, length);
-    const first = this.#pick(slots, length, strong, Number.POSITIVE_INFINITY);
-    const scored = this.#score(vector, first, next.weight, found.length);
-    if (found.isAll || !(strong > 0)) return new Raised(found, scores, scored, first);
-    const last = nthBest(scores, count, scored);
-    const least = Math.expm1(Math.max(0, last - found.scores[found.length - 1]) / next.weight);
-    const others = this.#pick(slots, length, (1 - ROUNDING) * least, strong);
-    const end = this.#score(vector, others, next.weight, scored);
-    return new Raised(found, scores, end, first.concat(others));
+    raised.length = end;
+    return raised;
   }
 
   /** What one item scores. */
@@ -133,41 +99,51 @@ export class RaisedItems {
     if (next === undefined || !(next.weight > 0)) return score[0];
     this.#face(next.recent);
     this.#successors.after(this.#context);
-    score[0] += this.#raiseOf(this.#successors.sumAt(slot), next.weight);
+    score[0] += this.#raiseOf(slot, next.weight);
     return score[0];
   }
 
-  /** Of what is raised, visible and not found: the items with a sum of at least one and below the other. */
-  #pick(slots: Uint32Array, length: number, least: number, most: number): number[] {
+  /** With what was found, and room for all that can be raised. */
+  #begin(found: Scored): Raised {
+    const raised = this.#raised;
+    const room = found.length + ASKED * LONGEST_LIST;
+    if (raised.slots.length < room) {
+      raised.slots = new Uint32Array(room);
+      raised.scores = new Float32Array(room);
+    }
+    for (let e = 0; e < found.length; e++) {
+      raised.slots[e] = found.slots[e];
+      raised.scores[e] = found.scores[e];
+    }
+    raised.length = found.length;
+    return raised;
+  }
+
+  #markDone(found: Scored, excluded: readonly number[]): void {
+    const { slotEnd } = this.#table;
+    if (this.#isDone.length < slotEnd) this.#isDone = new Uint32Array(Math.ceil(1.5 * slotEnd));
+    // Once round, marks of long ago would look like those of today.
+    if (this.#question === 2 ** 32 - 1) this.#isDone.fill(0);
+    this.#question = (this.#question % (2 ** 32 - 1)) + 1;
+    for (let e = 0; e < found.length; e++) this.#isDone[found.slots[e]] = this.#question;
+    for (let e = 0; e < excluded.length; e++) this.#isDone[excluded[e]] = this.#question;
+  }
+
+  /** Of what comes next, what is neither done nor hidden and has a sum of at least so much. */
+  #pick({ slots, length }: CameAfter, least: number): number[] {
     const picked: number[] = [];
-    const sums = this.#sums;
     for (let e = 0; e < length; e++) {
-      if (!(sums[e] >= least && sums[e] < most)) continue;
       const slot = slots[e];
-      const isFound = this.#isFound[slot] === this.#question;
-      if (!isFound && !this.#table.isHidden(slot)) picked.push(slot);
+      if (!(this.#successors.sumAt(slot) >= least)) continue;
+      if (this.#isDone[slot] === this.#question || this.#table.isHidden(slot)) continue;
+      picked.push(slot);
     }
     return picked;
   }
 
-  /** Appends the scores of some items to those that are there up to `start`; returns where they end. */
-  #score(vector: Float32Array, slots: readonly number[], weight: number, start: number): number {
-    const end = start + slots.length;
-    this.#kernels.scoresOf(vector, slots, this.#table, this.#scores.subarray(start, end));
-    for (let e = 0; e < slots.length; e++) {
-      this.#scores[start + e] += this.#raiseOf(this.#successors.sumAt(slots[e]), weight);
-    }
-    return end;
-  }
-
-  /** For the scores of what is found and of all that can be raised. */
-  #room(found: number): Float32Array {
-    const length = found + this.#sums.length;
-    if (this.#scores.length < length) this.#scores = new Float32Array(length);
-    return this.#scores;
-  }
-
-  #raiseOf(sum: number, weight: number): number {
+  /** Of an item, as the last question has it. */
+  #raiseOf(slot: number, weight: number): number {
+    const sum = this.#successors.sumAt(slot);
     return sum > 0 ? weight * nextFeature(sum) : 0;
   }
 
@@ -202,26 +178,21 @@ export class RaisedItems {
     const slotFromEnd = (age: number) => recent[recent.length - 1 - age];
     this.#context.face({ length: recent.length, slotFromEnd }, this.#items);
   }
-
-  #begin(): void {
-    const { slotEnd } = this.#table;
-    if (this.#isFound.length < slotEnd) this.#isFound = new Uint32Array(Math.ceil(1.5 * slotEnd));
-    // Once round, marks of long ago would look like those of today.
-    if (this.#question === 2 ** 32 - 1) this.#isFound.fill(0);
-    this.#question = (this.#question % (2 ** 32 - 1)) + 1;
-  }
 }
+
+let best = new Float32Array(64);
 
 /** The nth greatest of the first `length` scores; −∞ if there are fewer. */
 export function nthBest(scores: Float32Array, nth: number, length = scores.length): number {
   if (length < nth) return Number.NEGATIVE_INFINITY;
-  const best = scores.slice(0, nth).sort();
-  for (let e = nth; e < length; e++) {
+  if (best.length < nth) best = new Float32Array(2 * nth);
+  // The greatest so far, greatest first.
+  for (let e = 0, kept = 0; e < length; e++) {
     const score = scores[e];
-    if (!(score > best[0])) continue;
-    let at = 0;
-    for (; at + 1 < nth && best[at + 1] < score; at++) best[at] = best[at + 1];
+    if (kept === nth && !(score > best[nth - 1])) continue;
+    let at = kept < nth ? kept++ : nth - 1;
+    for (; at > 0 && best[at - 1] < score; at--) best[at] = best[at - 1];
     best[at] = score;
   }
-  return best[0];
+  return best[nth - 1];
 }

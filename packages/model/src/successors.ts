@@ -64,19 +64,16 @@ export class Successors implements ListFollower {
     this.#stamps[owner]++;
   }
 
-  /** Every item that came after one of these, but for some; `sumAt` has how much. */
-  after(context: NextContext, leftOut: readonly number[] = []): CameAfter {
+  /** Every item that came after one of these; `sumAt` has how much. */
+  after(context: NextContext): CameAfter {
     const raised = this.#raised;
     const sums = this.#sums;
     for (let e = 0; e < raised.length; e++) sums[raised.slots[e]] = 0;
     raised.length = 0;
-    // What is no number is not 0, and stays what it is whatever is added.
-    for (const slot of leftOut) if (slot < sums.length) sums[slot] = Number.NaN;
     for (let l = 0; l < context.length; l++) {
       const list = this.#lists[this.#find(context.keys[l])];
       if (list !== 0) this.#collect(list, context.scales[l]);
     }
-    for (const slot of leftOut) if (slot < sums.length) sums[slot] = 0;
     return raised;
   }
 

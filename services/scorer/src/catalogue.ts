@@ -8,6 +8,7 @@ import {
   type Asked,
   COUNT_FEATURES,
   MORE,
+  nthBest,
   type Raised,
   RaisedItems,
   Successors,
@@ -107,27 +108,27 @@ export class Catalogue {
     const isAll = length < slots.length || length === this.items.size;
     const found = { slots, scores, length, isAll };
     const raised = this.raised.raise(query, found, count, excluded);
-    const last = raised.nthScore(count);
+    const last = nthBest(raised.scores, count, raised.length);
     // What was not found may have the last score of the list too: then ids decide.
     if (!isAll && !(last > (scores[length - 1] ?? 0))) return this.#ofTied(query, search, raised);
-    const listed: ScoredItem[] = [];
-    raised.forEach((slot, score) => {
-      if (score >= last) listed.push({ item: this.items.idAt(slot), score });
-    });
-    return listed.sort(byScoreThenId).slice(0, count);
+    return this.#scored(raised, last).sort(byScoreThenId).slice(0, count);
   }
 
   /** The same where many scores are equal. */
   #ofTied({ count }: Query, search: Search, raised: Raised): ScoredItem[] {
-    const others: ScoredItem[] = [];
-    const met = new Set<string>();
-    raised.forEach((slot, score) => {
-      const item = this.items.idAt(slot);
-      met.add(item);
-      others.push({ item, score });
-    });
+    const others = this.#scored(raised);
+    const met = new Set(others.map(({ item }) => item));
     const found = this.#ordered(search).filter(({ item }) => !met.has(item));
     return [...found, ...others].sort(byScoreThenId).slice(0, count);
+  }
+
+  #scored({ slots, scores, length }: Raised, least = Number.NEGATIVE_INFINITY): ScoredItem[] {
+    const items: ScoredItem[] = [];
+    for (let e = 0; e < length; e++) {
+      const [slot, score] = [slots[e] ?? 0, scores[e] ?? 0];
+      if (score >= least) items.push({ item: this.items.idAt(slot), score });
+    }
+    return items;
   }
 
   /** The best of one category, every one of its items looked at. */
@@ -143,11 +144,7 @@ export class Catalogue {
     this.#kernels.scoresOf(vector, slots, this.#table, scores);
     const { length } = slots;
     const raised = this.raised.raise(query, { slots, scores, length, isAll: true }, length);
-    const found: ScoredItem[] = [];
-    raised.forEach((slot, score, isFound) => {
-      if (isFound) found.push({ item: this.items.idAt(slot), score });
-    });
-    return found.sort(byScoreThenId).slice(0, count);
+    return this.#scored(raised).sort(byScoreThenId).slice(0, count);
   }
 
   /** The score of an item for a query; null of an item without a vector. */
