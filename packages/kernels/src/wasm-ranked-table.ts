@@ -27,7 +27,7 @@ const FIGURES_BYTES = 20;
 export const HEAD = 32;
 /** Queries that are remembered, and vectors that are looked at, to choose a basis: a few for each factor. */
 const QUERIES_KEPT = 256;
-const VECTORS_SAMPLED = 2_048;
+const VECTORS_SAMPLED = 512;
 /** Another basis must shorten by this what Cauchy–Schwarz reaches: moving all vectors takes 2 µs each. */
 const WORTH_TURNING = 0.95;
 

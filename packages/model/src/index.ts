@@ -27,6 +27,7 @@ export {
   figuresOf,
   ITEM_FIGURES,
   type ItemStatistics,
+  laterBy,
   NEWCOMER_BELOW,
   NO_STATISTICS,
   statisticsIn,

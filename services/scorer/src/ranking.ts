@@ -37,15 +37,16 @@ export class Ranking {
 
   /** What counts how much for this user; overwritten by the next call. */
   face({ vector, rated }: RankedFor): RankingQuery {
-    const grams = this.#grams();
-    const theta = this.#settings.ranking === 'combined' ? grams.theta : FACTORS_ALONE;
+    const latest = this.#grams();
+    const isCombined = this.#settings.ranking === 'combined';
+    const grams = isCombined ? latest : { ...latest, theta: FACTORS_ALONE };
     const rowLength = vector === null ? 0 : rated.length;
-    this.#query.face({ ...grams, theta }, vector ?? undefined, rowLength);
+    this.#query.face(grams, vector ?? undefined, rowLength);
     return this.#query;
   }
 
   /** The query that a table of `rankedColumns` is searched with. */
-  queryOf(user: RankedFor): Asked {
+  queryOf(user: RankedFor): Required<Asked> {
     const { vector, counts, next: weight } = this.face(user);
     const query = new Float32Array(rankedColumns(this.#settings));
     query.set(vector);

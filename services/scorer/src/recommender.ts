@@ -113,7 +113,8 @@ export class Recommender {
     const { rated } = user;
     const named = exclude.length === 0 ? [] : catalogue.knownSlots(exclude);
     const excluded = includeRated ? named : named.length === 0 ? rated : [...named, ...rated];
-    const query = { ...ranking.queryOf(user), count: offset + n, excluded };
+    const { vector, next } = ranking.queryOf(user);
+    const query = { vector, next, count: offset + n, excluded };
     const page = (items: readonly ScoredItem[]): T => {
       const wanted = offset === 0 ? items : items.slice(offset);
       return answer({ items: catalogue.described(wanted), fallback: fallbackOf(user) });

@@ -39,7 +39,8 @@ function* randomItems() {
   const random = new Random(SEED);
   for (let n = 0; n < ITEMS; n++) {
     const vector = Float32Array.from({ length: K }, () => random.next() - 0.5);
-    yield { id: `item-${n}`, vector, row: [] };
+    const count = 1 + random.below(10_000);
+    yield { id: `item-${n}`, vector, figures: Float64Array.of(1, count, 0, 0, 3, 0), row: [] };
   }
 }
 

@@ -1,11 +1,13 @@
 /** A store as an updater would have left it, written straight into Redis: what a scorer starts from. */
 import { shardOf } from '@freshet/events';
-import { figuresOf, hashId, NO_STATISTICS, ShardSums } from '@freshet/model';
+import { ShardSums } from '@freshet/model';
 import { type Commit, encodeRow, type FactorStore, NO_FACTS } from '@freshet/store';
 
 export interface Entity {
   readonly id: string;
   readonly vector: Float32Array;
+  /** Of an item; none of a user. */
+  readonly figures: Float64Array;
   readonly row: readonly { readonly neighbour: string; readonly value: number }[];
   /** Of an item: what was rated before it. */
   readonly list?: Uint8Array;
@@ -33,7 +35,7 @@ export async function fillSide(
     const sums = parts.get(shard) ?? ShardSums.zero(side, batch[0]?.vector.length ?? 0);
     parts.set(shard, sums);
     for (const { vector } of batch) sums.gram.move(undefined, vector);
-    await store.commit({ side, shard }, commitOf(side, batch, from, sums));
+    await store.commit({ side, shard }, commitOf(batch, from, sums));
   };
   for (const entity of entities) {
     const shard = shardOf(entity.id, partitions);
@@ -43,19 +45,7 @@ export async function fillSide(
   for (let shard = 0; shard < partitions; shard++) await flush(shard);
 }
 
-/** As of an item that was rated now and then: popularity differs in what is learnt, not here. */
-export function someFigures(side: 'user' | 'item', id: string): Float64Array {
-  if (side === 'user') return new Float64Array();
-  const count = 1 + (hashId(id, 1) % 100) ** 2;
-  return figuresOf(1, { ...NO_STATISTICS, count, newcomers: count >> 4, fast: 0, slow: 3 });
-}
-
-function commitOf(
-  side: 'user' | 'item',
-  batch: readonly Entity[],
-  from: number,
-  sums: ShardSums,
-): Commit {
+function commitOf(batch: readonly Entity[], from: number, sums: ShardSums): Commit {
   const rated = batch.filter(({ row }) => row.length > 0);
   return {
     epoch: EPOCH,
@@ -63,8 +53,8 @@ function commitOf(
     from,
     next: from + 1,
     vectors: new Map(
-      batch.map(({ id, vector, list }) => {
-        const stored = { vector, figures: someFigures(side, id) };
+      batch.map(({ id, vector, figures, list }) => {
+        const stored = { vector, figures };
         return [id, list === undefined ? stored : { ...stored, list }];
       }),
     ),

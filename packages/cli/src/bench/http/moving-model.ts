@@ -6,7 +6,7 @@ import { type FactorBatch, factorBatchCodec, type Side, sides, topicName } from 
 import { Random } from '@freshet/model';
 import { Publisher } from '@freshet/stream';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
-import { type Entity, EPOCH, someFigures } from './fill-store.ts';
+import { type Entity, EPOCH } from './fill-store.ts';
 
 /** Of each side; a stream of so many ratings per second moves as many. */
 export const MOVES_PER_SECOND = 100;
@@ -62,10 +62,11 @@ export class MovingModel {
     const sequence = facts.sequence + 1;
     const batch = this.#batch(side, shard, from, sequence);
     const k = batch.factorCount;
+    const ofEach = batch.figures.length / batch.ids.length;
     const vectors = new Map(
       batch.ids.map((id, nth) => {
         const vector = batch.vectors.slice(nth * k, (nth + 1) * k);
-        return [id, { vector, figures: someFigures(side, id) }];
+        return [id, { vector, figures: batch.figures.slice(nth * ofEach, (nth + 1) * ofEach) }];
       }),
     );
     await store.commit(
@@ -105,7 +106,7 @@ export class MovingModel {
       factorCount: this.#system.settings.FACTOR_COUNT,
       ids: chosen.map(({ id }) => id),
       vectors: Float32Array.from(chosen.flatMap(({ vector }) => Array.from(vector, near))),
-      figures: Float64Array.from(chosen.flatMap(({ id }) => [...someFigures(side, id)])),
+      figures: Float64Array.from(chosen.flatMap(({ figures }) => [...figures])),
       lists: new Map(),
       deletes: [],
       produced: Float64Array.of(Date.now()),

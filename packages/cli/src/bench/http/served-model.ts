@@ -4,7 +4,7 @@
  */
 import { shardOf } from '@freshet/events';
 import { isReady, startService } from '@freshet/local';
-import type { OnlineModel, Side } from '@freshet/model';
+import { figuresOf, laterBy, type OnlineModel, type Side } from '@freshet/model';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
 import { learntModel } from '../score/fixture.ts';
 import { type Entity, fillSide } from './fill-store.ts';
@@ -50,11 +50,23 @@ export async function serveModel(
 function* entities(model: OnlineModel, side: Side): Generator<Entity> {
   const state = side === 'user' ? model.users : model.items;
   for (const id of state.ids()) {
+    const slot = state.slotOf(id) ?? 0;
     const vector = new Float32Array(model.settings.factorCount);
-    state.vectors.read(state.slotOf(id) ?? 0, vector);
-    const ratings = side === 'user' ? [...model.ratingsOf(id)] : [];
-    const row = ratings.map(({ item, value }) => ({ neighbour: item, value }));
-    const list = side === 'item' ? model.lists?.of(state.slotOf(id) ?? 0).toBytes() : undefined;
-    yield { id, vector, row, ...(list === undefined ? {} : { list }) };
+    state.vectors.read(slot, vector);
+    if (side === 'item') {
+      const list = model.lists?.of(slot).toBytes();
+      yield { id, vector, figures: figuresAt(model, slot), row: [], ...(list ? { list } : {}) };
+    } else {
+      const row = Array.from(model.ratingsOf(id), ({ item, value }) => ({
+        neighbour: item,
+        value,
+      }));
+      yield { id, vector, figures: new Float64Array(), row };
+    }
   }
+}
+
+/** What was counted, as if it had happened before the clock of an empty store began. */
+function figuresAt({ features, grams }: OnlineModel, slot: number): Float64Array {
+  return figuresOf(1, laterBy(-grams.clock, features.statisticsAt(slot)));
 }
