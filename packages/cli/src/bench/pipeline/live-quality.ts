@@ -1,0 +1,61 @@
+/**
+ * Does a model that is fed at full speed rank as well as the same one offline, where no update is late? The live figures are
+ * of a sliding window; their mean over a stretch is compared with the dynamic protocol on the same ratings.
+ */
+import { loadTable, Runner, readRatingBatches } from '@freshet/experiments';
+import { defaultModel } from '@freshet/model';
+import type { Figure } from '../command.ts';
+import type { BenchSystem } from './bench-system.ts';
+
+/** The last part of the ratings, by which the model has learnt from the others. */
+const STRETCH = 0.2;
+/** How far back the middle of the window lies, in ratings: it holds 8,192 answers, one in eight ratings gives one. */
+const WINDOW_MIDDLE = 32_768;
+
+interface Look {
+  readonly applied: number;
+  readonly auc: number;
+  readonly hits: number;
+}
+
+export class LiveQuality {
+  readonly #system: BenchSystem;
+  readonly #looks: Look[] = [];
+
+  constructor(system: BenchSystem) {
+    this.#system = system;
+  }
+
+  async look(applied: number): Promise<void> {
+    const live = (name: string) =>
+      this.#system.ofUpdater(`freshet_prequential_${name}{users="all",method="model"}`);
+    this.#looks.push({ applied, auc: await live('auc_ratio'), hits: await live('hit_ratio') });
+  }
+
+  async tell(figure: Figure, file: string): Promise<void> {
+    const table = await loadTable(readRatingBatches(file, { columns: {} }));
+    const count = table.user.length;
+    const from = Math.floor((1 - STRETCH) * count);
+    const test = count - from;
+    const train = from - WINDOW_MIDDLE;
+    if (train <= 0) return;
+    const method = { kind: 'model', settings: defaultModel, passes: 0, tolerance: 0 } as const;
+    const block = { protocol: 'dynamic', seed: 1, train, test, delay: 0, method } as const;
+    const [exact] = await new Runner(table, { workers: 0 }).run([block]);
+    const beside = (truth: number | undefined) => `beside ${truth?.toFixed(4)} offline`;
+    figure('million_auc', this.#mean('auc', from), beside(exact?.aucServed));
+    figure('million_hits', this.#mean('hits', from), beside(exact?.hitRate10));
+  }
+
+  /** Each look counts for the ratings since the one before. */
+  #mean(of: 'auc' | 'hits', from: number): number {
+    let [sum, ratings, before] = [0, 0, from];
+    for (const { applied, [of]: value } of this.#looks) {
+      if (applied <= before) continue;
+      sum += (applied - before) * value;
+      ratings += applied - before;
+      before = applied;
+    }
+    return sum / ratings;
+  }
+}
