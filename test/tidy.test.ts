@@ -41,6 +41,7 @@ const mayImport: Record<string, readonly string[]> = {
   session: ['config', 'events', 'kernels', 'model', 'store', 'stream', 'telemetry'],
   testkit: ['config', 'events', 'local', 'model', 'session', 'store', 'stream', 'telemetry'],
   cli: [...service, 'experiments', 'local', 'quality'],
+  bench: [...service, 'experiments', 'local', 'quality'],
   updater: [...service, 'quality'],
   aggregator: [...service, 'quality'],
   scorer: service,

@@ -52,10 +52,6 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'list or replay the records that could not be applied',
     run: async (args) => (await import('./dead-letters/command.ts')).deadLetters(args),
   },
-  bench: {
-    about: 'measure this machine: npm run bench -- NAME',
-    run: async (args) => (await import('./bench/command.ts')).bench(args),
-  },
   reference: {
     about: 'print docs/reference.md from the tables of settings, topics and metrics',
     run: async () => (await import('./reference.ts')).reference(),

@@ -22,6 +22,13 @@ export { ListedReplica } from './listed-replica.ts';
 export { ModelAgreement } from './model-agreement.ts';
 export { type Brokers, openBrokers, openTopics } from './open-brokers.ts';
 export { agreementOf, openSession, type Session, STORE_FORMAT } from './open-session.ts';
+export {
+  isBehind,
+  type RecordsBehind,
+  recordsBehind,
+  sourceTopic,
+  untilNoLag,
+} from './records-behind.ts';
 export { Replica, ReplicaFull, type ReplicaOptions, type ShardVersion } from './replica.ts';
 export { ServerWatch } from './server-watch.ts';
 export {

@@ -14,7 +14,15 @@ import {
   topics,
 } from '@freshet/events';
 import type { ModelSettings } from '@freshet/model';
-import { type Brokers, readSources } from '@freshet/session';
+import {
+  type Brokers,
+  isBehind,
+  type RecordsBehind,
+  readSources,
+  recordsBehind,
+  sourceTopic,
+  untilNoLag,
+} from '@freshet/session';
 import type { FactorStore } from '@freshet/store';
 import { InternalEvents, type LogRange, readTopic } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
@@ -22,7 +30,6 @@ import { type Check, Findings } from './check.ts';
 import { checkEvidence, checkTallies, type Flow } from './check-flow.ts';
 import { apart, checkTotal } from './check-total.ts';
 import { covers, wantedOf } from './covered-sources.ts';
-import { isBehind, type Lag, lagOf, sourceTopic, untilNoLag } from './lag.ts';
 import { RefoldedEvidence, whyNotRefolded } from './refolded-evidence.ts';
 import {
   checkGrams,
@@ -64,7 +71,7 @@ export async function audit(audited: Audited): Promise<Check[]> {
   const readings = [...users, ...items];
   const grams = await latestGrams(audited, readings);
   const partitions = await readSources(admin, model, sources);
-  const lag = await lagOf(audited);
+  const lag = await recordsBehind(audited);
   const isAtRest = isCovered && !isBehind(lag) && (await isUnmoved(store, readings));
   const flow: Flow = { users, items, sources: partitions, isAtRest };
   const names = new Set((Object.keys(topics) as Topic[]).map((topic) => topicName(topic, model)));
@@ -200,7 +207,7 @@ function rangesOf({ admin, model }: Audited, side: Side): Promise<Map<number, Lo
   return admin.ranges(topicName(sourceTopic[side], model));
 }
 
-function checkLag(lag: Lag): Check {
+function checkLag(lag: RecordsBehind): Check {
   const findings = new Findings();
   if (lag.intake > 0) findings.unsettled(`${lag.intake} records wait for intake`);
   for (const side of sides) {

@@ -1,6 +1,5 @@
 /** `freshet import FILE`: ratings from a file to a topic that ratings come from, once. */
-import type { Brokers } from '@freshet/session';
-import { isBehind, type Lag, untilNoLag } from '../audit/lag.ts';
+import { type Brokers, isBehind, type RecordsBehind, untilNoLag } from '@freshet/session';
 import { ProgressLine } from '../evaluate/progress-line.ts';
 import { CannotWork, openBrokers, openStore, operate, type Place } from '../operator-command.ts';
 import { importFile } from './import-file.ts';
@@ -53,6 +52,6 @@ async function waitUntilApplied(place: Place, { admin }: Brokers, quiet: boolean
   process.stdout.write(`applied on both sides after ${seconds} s\n`);
 }
 
-function waitingOf({ intake, user, item }: Lag): string {
+function waitingOf({ intake, user, item }: RecordsBehind): string {
   return `${intake} records wait for intake, ${user} batches for the user shards, ${item} for the item shards`;
 }

@@ -10,11 +10,11 @@ import {
   intakePlace,
   lookAtSource,
   readTraces,
+  sourceTopic,
   unreadableAt,
 } from '@freshet/session';
 import type { Acceptance, FactorStore, ShardId } from '@freshet/store';
 import { LogFault, type LogFaultKind, type TopicAdmin } from '@freshet/stream';
-import { sourceTopic } from '../audit/lag.ts';
 
 export interface Sources {
   readonly store: Pick<FactorStore, 'head' | 'birth' | 'acceptedLoss'>;

@@ -1,4 +1,4 @@
-/** `freshet bench NAME`: one line for each figure, `name value unit`, baselines in the same run. */
+/** `npm run bench -- NAME`: prints one line for each figure, `name value unit`, with its baseline from the same run. */
 export type Figure = (name: string, value: number, unit: string) => void;
 
 interface Bench {
@@ -21,15 +21,13 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   quality: () => import('./quality.ts'),
 };
 
-export async function bench(args: readonly string[]): Promise<number> {
-  const [name = '', ...rest] = args;
-  const load = benches[name];
-  if (load === undefined) {
-    process.stderr.write(`freshet bench: choose one of ${Object.keys(benches).join(', ')}\n`);
-    return 2;
-  }
+const [name = '', ...args] = process.argv.slice(2);
+const load = benches[name];
+if (load === undefined) {
+  process.stderr.write(`npm run bench -- NAME: one of ${Object.keys(benches).join(', ')}\n`);
+  process.exitCode = 2;
+} else {
   await (await load()).bench((figure, value, unit) => {
     process.stdout.write(`${figure} ${Number(value.toPrecision(4))} ${unit}\n`);
-  }, rest);
-  return 0;
+  }, args);
 }

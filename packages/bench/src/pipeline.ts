@@ -5,7 +5,7 @@
  */
 import { topicName } from '@freshet/events';
 import { clientPositions } from '@freshet/stream';
-import type { Figure } from './command.ts';
+import type { Figure } from './main.ts';
 import { produceBacklog } from './pipeline/backlog.ts';
 import { BareLoop } from './pipeline/bare-loop.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';

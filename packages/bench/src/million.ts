@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '@freshet/config';
 import { sides } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
-import type { Figure } from './command.ts';
+import type { Figure } from './main.ts';
 import { benchRatings } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { GrowingCost } from './pipeline/growing-cost.ts';
@@ -22,7 +22,7 @@ import { redisBytes } from './pipeline/redis-bytes.ts';
 const RATINGS = 1_000_000;
 const LIMIT_MS = 600_000;
 const LOOK_MS = 250;
-const CLI = fileURLToPath(new URL('../main.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
 
 export async function bench(figure: Figure, [given]: readonly string[]): Promise<void> {
   await BenchSystem.use(async (system) => {

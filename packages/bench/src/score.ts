@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Search, wasmKernels } from '@freshet/kernels';
-import type { Figure } from './command.ts';
+import type { Figure } from './main.ts';
 import { type Baseline, numpyBaseline } from './score/baseline.ts';
 import { cpuSecondsPerQuery } from './score/cpu-time.ts';
 import {

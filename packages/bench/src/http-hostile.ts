@@ -3,9 +3,9 @@
  * clients, bodies of 10 MB, 10,000 excludes and requests that make no sense.
  */
 import { Worker } from 'node:worker_threads';
-import type { Figure } from './command.ts';
 import { httpLoad } from './http/http-load.ts';
 import { pathOf, SHAPES, serveModel } from './http/served-model.ts';
+import type { Figure } from './main.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { quantile } from './pipeline/quantile.ts';
 

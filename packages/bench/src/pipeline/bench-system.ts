@@ -20,10 +20,15 @@ import {
   startService,
   stepsTo,
 } from '@freshet/local';
-import { openSession, type Session } from '@freshet/session';
+import {
+  openSession,
+  type RecordsBehind,
+  recordsBehind,
+  type Session,
+  untilNoLag,
+} from '@freshet/session';
 import { RedisStore } from '@freshet/store';
 import { ClosingStack, type Log, openLog } from '@freshet/telemetry';
-import { type Lag, lagOf, untilNoLag } from '../../audit/lag.ts';
 import { fetchPlainly } from './plain-fetching.ts';
 
 const READY_LIMIT_MS = 60_000;
@@ -137,8 +142,8 @@ export class BenchSystem {
     return sums;
   }
 
-  lag(): Promise<Lag> {
-    return lagOf({ ...this.session, sources: this.settings.RATINGS_TOPICS });
+  lag(): Promise<RecordsBehind> {
+    return recordsBehind({ ...this.session, sources: this.settings.RATINGS_TOPICS });
   }
 
   async untilNoLag(limitMs: number): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { loadTable, Runner, readRatingBatches } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';
-import type { Figure } from '../command.ts';
+import type { Figure } from '../main.ts';
 import type { BenchSystem } from './bench-system.ts';
 
 /** The last part of the ratings, by which the model has learnt from the others. */

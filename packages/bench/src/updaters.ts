@@ -3,7 +3,7 @@
  * partitions, in the same run; more than the machine has cores cannot show.
  */
 import { availableParallelism } from 'node:os';
-import type { Figure } from './command.ts';
+import type { Figure } from './main.ts';
 import { produceBacklog } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 

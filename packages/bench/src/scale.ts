@@ -8,7 +8,7 @@ import type { RatingEvent } from '@freshet/experiments';
 import { type Child, freePort, isReady, type ServiceName, startService } from '@freshet/local';
 import { agreementOf } from '@freshet/session';
 import type { RedisStore } from '@freshet/store';
-import type { Figure } from './command.ts';
+import type { Figure } from './main.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { keepInMemory, redisInfo } from './pipeline/own-redis.ts';
 import { steadyStream } from './pipeline/steady-stream.ts';

@@ -12,7 +12,7 @@ import {
   RankingQuery,
   Successors,
 } from '@freshet/model';
-import type { Figure } from './command.ts';
+import type { Figure } from './main.ts';
 import { cpuSecondsPerQuery } from './score/cpu-time.ts';
 import { learntModel } from './score/fixture.ts';
 

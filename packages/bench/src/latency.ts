@@ -6,7 +6,7 @@
 import { topicName } from '@freshet/events';
 import type { RatingEvent } from '@freshet/experiments';
 import { Publisher, Tail } from '@freshet/stream';
-import type { Figure } from './command.ts';
+import type { Figure } from './main.ts';
 import { benchRatings, produceBacklog, recordOf } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { Probe } from './pipeline/probe.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isReady, startService } from '@freshet/local';
 import { Random } from '@freshet/model';
 import { agreementOf } from '@freshet/session';
-import type { Figure } from '../command.ts';
+import type { Figure } from '../main.ts';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
 import { fillSide } from './fill-store.ts';
 

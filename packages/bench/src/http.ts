@@ -7,11 +7,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Child, freePort } from '@freshet/local';
-import type { Figure } from './command.ts';
 import { coldStart } from './http/cold-start.ts';
 import { httpLoad, type Load } from './http/http-load.ts';
 import { MOVES_PER_SECOND } from './http/moving-model.ts';
 import { pathOf, SHAPES, serveModel } from './http/served-model.ts';
+import type { Figure } from './main.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { median, quantile } from './pipeline/quantile.ts';
 
@@ -20,7 +20,7 @@ const TURN_MS = 1_500;
 /** Until every user has been read once and the code is compiled, on a busy machine too. */
 const WARM_UP_MS = 6_000;
 /** fastify is known there. */
-const SCORER = fileURLToPath(new URL('../../../../services/scorer', import.meta.url));
+const SCORER = fileURLToPath(new URL('../../../services/scorer', import.meta.url));
 
 const bareServer = `
 import fastify from 'fastify';

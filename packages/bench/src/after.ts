@@ -5,7 +5,7 @@
  */
 import { topicName } from '@freshet/events';
 import { Tail } from '@freshet/stream';
-import type { Figure } from './command.ts';
+import type { Figure } from './main.ts';
 import { benchRatings, produceBacklog } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { quantile } from './pipeline/quantile.ts';
