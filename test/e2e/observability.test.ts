@@ -2,9 +2,11 @@
  * Does a real Prometheus, with our configuration, rules and alerts, see what happens in a running system?
  * And do the rules do what their tests say, by Prometheus' own tool?
  */
+
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { shardOf } from '@freshet/events';
 import { type Child, freePort, program, stepsTo } from '@freshet/local';
@@ -181,7 +183,7 @@ describe('a Prometheus that scrapes a running system', () => {
     const [stopped] = updaters;
     const peak = await ratings.during(async () => {
       stopped?.signal('SIGSTOP');
-      await new Promise((resolve) => setTimeout(resolve, STOPPED_MS));
+      await pause(STOPPED_MS);
       const highest = {
         lag: (await prometheus.value(`max_over_time(${lag}[5s])`)) ?? 0,
         loss: (await prometheus.value(`max_over_time(${loss}[5s])`)) ?? 0,

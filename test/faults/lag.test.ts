@@ -2,7 +2,9 @@
  * The lag that the aggregator shows against the truth: what was produced, by the producer's own count,
  * less what the store has applied, read by a client that shares no code with the services.
  */
+
 import { createConnection, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { shardOf } from '@freshet/events';
 import { openKafka, Publisher } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
@@ -103,7 +105,7 @@ describe('the lag metric', { timeout: LIMIT_MS }, () => {
       for (let look = 0; look < 25; look++) {
         await produce(20);
         seen.push(await scrape());
-        await new Promise((resolve) => setTimeout(resolve, 180));
+        await pause(180);
       }
     });
     const of = (name: string) => seen.map((series) => series.get(name) ?? Number.NaN);

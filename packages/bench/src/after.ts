@@ -3,6 +3,7 @@
  * list and asks again with `after`; it must be gone. Beside a stream of 200 ratings per second, and against a
  * bare hop of the same ratings to a plain consumer in the same run.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
 import { Tail } from '@freshet/stream';
 import type { Figure } from './main.ts';
@@ -119,8 +120,4 @@ async function rate(url: string, rating: object): Promise<Place> {
   const [place] = ratings ?? [];
   if (place === undefined) throw new Error(`rating refused: ${response.status}`);
   return place;
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -3,6 +3,7 @@
  * until the scorer answers by it? Against a bare hop, the same records from the same producer to a plain
  * consumer, in the same run.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
 import type { RatingEvent } from '@freshet/experiments';
 import { Publisher, Tail } from '@freshet/stream';
@@ -112,7 +113,7 @@ class Stream {
       }
       this.#sent += records.length;
       await publisher.publish(records);
-      await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+      await pause(TICK_MS);
     }
     await publisher.close();
   }

@@ -4,10 +4,12 @@
  * million are known than when ten thousand are, and does the model rank as well as the same one does offline, where no
  * update is late? Takes about three minutes.
  */
+
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '@freshet/config';
 import { sides } from '@freshet/events';
@@ -46,7 +48,7 @@ export async function bench(figure: Figure, [given]: readonly string[]): Promise
       await quality.look(known);
       const now = await system.lag();
       lag = now.intake + now.user + now.item;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await pause(LOOK_MS);
     }
     await sending;
     figure('million_seconds', (performance.now() - began) / 1_000, 's until nothing is left');

@@ -3,6 +3,7 @@
  * which share is that of what bare transport would do? Drains a backlog in turns of 3 s, 12 s in all; between
  * them the services stand still and the bare loop has its turns, so that both see the same machine.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
 import { clientPositions } from '@freshet/stream';
 import type { Figure } from './main.ts';
@@ -49,7 +50,7 @@ async function measure(figure: Figure, system: BenchSystem, count: number): Prom
 async function pipelineTurn(system: BenchSystem, count: number): Promise<number | undefined> {
   const before = await system.applied();
   const began = performance.now();
-  await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+  await pause(TURN_MS);
   const after = await system.applied();
   if (after.user >= count) return undefined;
   const seconds = (performance.now() - began) / 1_000;
@@ -67,6 +68,6 @@ async function scorerBehindMs({ session }: BenchSystem): Promise<number> {
     const waited = performance.now() - began;
     const isThere = [...ends].every(([at, end]) => end === 0 || (positions.get(at) ?? 0) >= end);
     if (isThere || waited > SCORER_LIMIT_MS) return waited;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
 }

@@ -3,7 +3,9 @@
  * users? Fills a store with 100,000 and with 1,000,000 users and the same items, without the stream, and starts
  * an updater on each; on the larger one a second joins and leaves while a few ratings come.
  */
+
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RatingEvent } from '@freshet/experiments';
 import { type Child, freePort, isReady, type ServiceName, startService } from '@freshet/local';
 import { agreementOf } from '@freshet/session';
@@ -157,8 +159,4 @@ function usedBytes(system: BenchSystem): Promise<number> {
 function urlOf({ settings }: BenchSystem): string {
   const [url = ''] = settings.REDIS_URL;
   return url;
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -5,6 +5,7 @@
  */
 
 import { PerformanceObserver } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   ablationRows,
   defaultRow,
@@ -141,7 +142,7 @@ function countCollections(): () => Promise<number> {
   observer.observe({ entryTypes: ['gc'] });
   return async () => {
     // Entries are delivered between turns of the event loop.
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10);
     observer.disconnect();
     return count;
   };

@@ -2,7 +2,9 @@
  * What does a second updater bring? Drains one backlog with one updater, then with two that share its
  * partitions, in the same run; more than the machine has cores cannot show.
  */
+
 import { availableParallelism } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Figure } from './main.ts';
 import { produceBacklog } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
@@ -36,8 +38,4 @@ async function rate(system: BenchSystem): Promise<number> {
   const after = await system.applied();
   const seconds = (performance.now() - began) / 1_000;
   return Math.min(after.user - before.user, after.item - before.item) / seconds;
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

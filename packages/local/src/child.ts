@@ -1,7 +1,9 @@
 /** A process that this one started: its output goes to a file, it is stopped by its own id. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { childEnvironment } from '@freshet/config';
 import { causeOf, DISK_FULL, isFull } from './cause.ts';
 import { SetupProblem } from './steps.ts';
@@ -97,7 +99,7 @@ export class Child {
           `${this.name} was not ready in ${limitMs / 1000} s: see ${this.logFile}`,
         );
       }
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(50);
     }
   }
 

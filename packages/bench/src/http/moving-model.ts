@@ -2,6 +2,7 @@
  * Moves vectors while something else is measured, as updaters would: each batch is committed to the store,
  * then told on its topic. A catalogue that stands still would flatter whatever remembers answers.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type FactorBatch, factorBatchCodec, type Side, sides, topicName } from '@freshet/events';
 import { Random } from '@freshet/model';
 import { Publisher } from '@freshet/stream';
@@ -51,7 +52,7 @@ export class MovingModel {
     const pauseMs = (1_000 * BATCH) / MOVES_PER_SECOND;
     for (let turn = 0; !this.#stopped; turn++) {
       for (const side of sides) await this.#move(side, turn % this.#system.settings.SHARDS);
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await pause(pauseMs);
     }
   }
 

@@ -4,7 +4,9 @@
  * a few more bytes of each user and item and an outbox of what would be sent on, and goes on. It fetches with
  * kafkajs as it is, and what it writes stays the same from version to version: it is the yardstick.
  */
+
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import { type BodyChange, NO_FACTS, type RedisStore, type StoredVector } from '@freshet/store';
@@ -121,8 +123,4 @@ export class BareLoop {
     );
     if (verdict.kind !== 'written') throw new Error(`the bare loop's write was ${verdict.kind}`);
   }
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -2,7 +2,9 @@
  * Follows single ratings on their way: sends one, watches the store or the scorer from the moment of
  * sending, and finds afterwards when each first knew of it.
  */
+
 import { Agent, get } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { shardOf } from '@freshet/events';
 import type { RatingEvent } from '@freshet/experiments';
 import { sourceName } from '@freshet/session';
@@ -124,8 +126,4 @@ export class Probe {
     );
     return answer.model.position ?? 0;
   }
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,4 +1,5 @@
 /** Ratings at a steady pace, which everything else happens beside: as many every tick as are due. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
 import type { RatingEvent } from '@freshet/experiments';
 import { Publisher } from '@freshet/stream';
@@ -24,7 +25,7 @@ export async function steadyStream(
       if (!next.done) records.push(recordOf(next.value, topic, settings.SHARDS));
     }
     await publisher.publish(records);
-    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    await pause(TICK_MS);
   }
   await publisher.close();
 }

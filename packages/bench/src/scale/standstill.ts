@@ -1,4 +1,5 @@
 /** How long does a user shard stand still at most? Looks at the positions in the store while ratings come. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FactorStore } from '@freshet/store';
 
 const LOOK_MS = 20;
@@ -30,7 +31,7 @@ export class Standstill {
   async #watch(): Promise<void> {
     while (!this.#stopped) {
       await Promise.all(this.#places.map((_, shard) => this.#look(shard)));
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await pause(LOOK_MS);
     }
   }
 

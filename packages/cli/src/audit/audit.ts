@@ -3,6 +3,7 @@
  * a system that goes on working, what one shard holds is checked all the same; what stages have of each other
  * is `not settled` unless it happens to be equal.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type GramsEvent,
   readGrams,
@@ -114,7 +115,7 @@ async function untilCovered(audited: Audited, users: readonly ShardReading[]): P
     );
     if (reached.every(Boolean)) return true;
     if (Date.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
 }
 
@@ -156,7 +157,7 @@ async function latestGrams(
     const isCurrent = latest !== undefined && apart(readings, latest).length === 0;
     if (isCurrent || Date.now() > deadline) return latest;
     if (readings.every(({ state }) => state.sums === null)) return latest;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
 }
 

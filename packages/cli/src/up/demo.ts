@@ -2,6 +2,7 @@
  * A stream to watch: a generated catalogue, a crowd with tastes that rates it, and Ada, who likes
  * one category for a while and then another. After each of her ratings her list is asked for again.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { shardOf, topicName, topics } from '@freshet/events';
 import { type CatalogueItem, generateCatalogue, generateRatings } from '@freshet/experiments';
 import type { OutRecord, Publisher, TopicAdmin } from '@freshet/stream';
@@ -215,8 +216,4 @@ function slugOf({ title, id }: CatalogueItem): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
   return `${words}-${id}`;
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -2,8 +2,10 @@
  * One `freshet up` at a time per data folder. If the last one was killed, the servers it left behind
  * still hold the data: they are stopped, each after checking that it is still the process noted.
  */
+
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { processIdentity, SetupProblem } from '@freshet/local';
 
 interface Noted {
@@ -92,6 +94,6 @@ async function stopOrphan(orphan: Noted): Promise<void> {
   if (isRunning(orphan)) process.kill(orphan.pid, 'SIGTERM');
   while (isRunning(orphan)) {
     if (Date.now() > deadline) process.kill(orphan.pid, 'SIGKILL');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
 }

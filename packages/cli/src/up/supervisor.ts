@@ -1,4 +1,5 @@
 /** Keeps the services running: one that dies is started again, the others never notice. */
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type AnyServiceName,
   type Child,
@@ -55,7 +56,7 @@ export class Supervisor {
       if (this.#options.signal.aborted) return;
       const reason = code === null ? 'was killed' : `ended: ${child.diagnosis()}`;
       this.#options.tell(`${name} ${reason}; starting it again`);
-      await new Promise((resolve) => setTimeout(resolve, RESTART_WAIT_MS));
+      await pause(RESTART_WAIT_MS);
       if (this.#options.signal.aborted) return;
       this.#launch(name);
       this.#keep(name);
