@@ -55,25 +55,6 @@ export function symv(scale: f64, s: usize, v: usize, out: usize, k: u32): void {
   }
 }
 
-/** S += scale · v·vᵀ */
-export function syr(scale: f64, v: usize, s: usize, k: u32): void {
-  const rowBytes = <usize>k << 3;
-  const pairs = rowBytes & ~15;
-  for (let row: u32 = 0; row < k; row++) {
-    const factor = scale * load<f64>(v + (<usize>row << 3));
-    const start = s + row * rowBytes;
-    const factors = f64x2.splat(factor);
-    for (let at: usize = 0; at < pairs; at += 16) {
-      const cell = start + at;
-      v128.store(cell, f64x2.add(v128.load(cell), f64x2.mul(factors, v128.load(v + at))));
-    }
-    if (pairs < rowBytes) {
-      const cell = start + pairs;
-      store<f64>(cell, load<f64>(cell) + factor * load<f64>(v + pairs));
-    }
-  }
-}
-
 /** S += after·afterᵀ − before·beforeᵀ, both in f64. */
 export function syrMove(before: usize, after: usize, s: usize, k: u32): void {
   const rowBytes = <usize>k << 3;

@@ -5,7 +5,7 @@ import { addPromoted, laneSums, sumOfDoubles } from './vectors';
 /** query·v of four neighbours. */
 // @ts-ignore: decorator
 @inline
-function dots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, bytes: usize): v128 {
+export function dots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, bytes: usize): v128 {
   let a0 = f32x4.splat(0);
   let a1 = f32x4.splat(0);
   let a2 = f32x4.splat(0);

@@ -43,16 +43,6 @@ export function dot(a: usize, b: usize, bytes: usize): f64 {
   return sumOfDoubles(sum);
 }
 
-/** out += scale · x, x in f32, out in f64 */
-export function axpy(scale: f64, x: usize, out: usize, bytes: usize): void {
-  const factor = f64x2.splat(scale);
-  for (let at: usize = 0; at < bytes; at += 8) {
-    const promoted = f64x2.promote_low_f32x4(v128.load64_zero(x + at));
-    const cell = out + 2 * at;
-    v128.store(cell, f64x2.add(v128.load(cell), f64x2.mul(factor, promoted)));
-  }
-}
-
 /** to = f64 of from */
 export function promote(from: usize, to: usize, bytes: usize): void {
   for (let at: usize = 0; at < bytes; at += 8) {

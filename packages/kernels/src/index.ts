@@ -10,5 +10,5 @@ export type {
   VectorTable,
 } from './kernels.ts';
 export { MAX_FACTOR_COUNT } from './kernels.ts';
-export { axpy, dot, referenceKernels, symv, syr } from './reference.ts';
+export { referenceKernels } from './reference.ts';
 export { wasmKernels } from './wasm.ts';

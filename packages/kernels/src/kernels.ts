@@ -117,12 +117,8 @@ export interface Kernels {
   table(factorCount: number): VectorTable;
   /** a·b */
   dot(a: Float32Array, b: Float32Array): number;
-  /** out += scale · x */
-  axpy(scale: number, x: Float32Array, out: Float64Array): void;
   /** out += scale · S·v, with S symmetric, k×k, row-major. */
   symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void;
-  /** S += scale · v·vᵀ */
-  syr(scale: number, v: Float32Array, s: Float64Array): void;
   /** S += after·afterᵀ − before·beforeᵀ, the difference taken first: one rounding against S. */
   syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void;
   /**
@@ -153,8 +149,6 @@ export interface Kernels {
   descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: Descent): void;
   /** out[slot] = query·v for every slot below `slotEnd`; 0 where a slot was removed. */
   scores(query: Float32Array, table: VectorTable, out: Float32Array): void;
-  /** The best slots by query·v where skip[slot] is 0; equal scores go to the lower slot. */
-  topN(query: Float32Array, table: VectorTable, skip: Uint8Array | undefined, out: Best): void;
   rankedTable(factorCount: number): RankedTable;
   /** Answers searches exactly, several of them in one pass over memory. */
   search(searches: readonly Search[], table: RankedTable): void;

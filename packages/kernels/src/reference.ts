@@ -3,7 +3,7 @@
  * it is measured against. Contiguous arrays, nothing allocated per call, sums in double precision.
  */
 
-import type { Best, Descent, Kernels, Quadratic, SummedQuadratic, VectorTable } from './kernels.ts';
+import type { Descent, Kernels, Quadratic, SummedQuadratic, VectorTable } from './kernels.ts';
 import { MAX_FACTOR_COUNT } from './kernels.ts';
 import { ReferenceRankedTable } from './reference-ranked-table.ts';
 import { checkLength, ReferenceTable } from './reference-table.ts';
@@ -14,11 +14,6 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return sum;
 }
 
-/** out += scale · x */
-export function axpy(scale: number, x: Float32Array, out: Float64Array): void {
-  for (let f = 0; f < x.length; f++) out[f] += scale * x[f];
-}
-
 /** out += scale · S·v, with S symmetric, k×k, row-major. */
 export function symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void {
   const k = v.length;
@@ -26,15 +21,6 @@ export function symv(scale: number, s: Float64Array, v: Float32Array, out: Float
     let sum = 0;
     for (let col = 0; col < k; col++, at++) sum += s[at] * v[col];
     out[row] += scale * sum;
-  }
-}
-
-/** S += scale · v·vᵀ */
-export function syr(scale: number, v: Float32Array, s: Float64Array): void {
-  const k = v.length;
-  for (let row = 0, at = 0; row < k; row++) {
-    const scaled = scale * v[row];
-    for (let col = 0; col < k; col++, at++) s[at] += scaled * v[col];
   }
 }
 
@@ -207,25 +193,11 @@ function applyHessian(f: Quadratic, data: Float32Array, k: number, wantImage: bo
   return curvature;
 }
 
-/** Keeps `out` sorted, best first; called in slot order, so an equal score stays behind. */
-export function insertBest(out: Best, slot: number, score: number): void {
-  let at = out.length < out.slots.length ? out.length++ : out.length - 1;
-  while (at > 0 && out.scores[at - 1] < score) {
-    out.scores[at] = out.scores[at - 1];
-    out.slots[at] = out.slots[at - 1];
-    at--;
-  }
-  out.scores[at] = score;
-  out.slots[at] = slot;
-}
-
 export function referenceKernels(): Kernels {
   return {
     table: (factorCount) => new ReferenceTable(factorCount),
     dot,
-    axpy,
     symv,
-    syr,
     syrMove,
     syrTriangle,
     rowDots(query, slots, length, table, out) {
@@ -247,18 +219,6 @@ export function referenceKernels(): Kernels {
       const data = dataOf(table, query.length);
       for (let slot = 0; slot < table.slotEnd; slot++) {
         out[slot] = dotAt(query, query.length, data, slot * query.length);
-      }
-    },
-    topN(query, table, skip, out) {
-      const data = dataOf(table, query.length);
-      const removed = new Set(table instanceof ReferenceTable ? table.removed : []);
-      out.length = 0;
-      for (let slot = 0; slot < table.slotEnd; slot++) {
-        if (skip?.[slot] || removed.has(slot)) continue;
-        const score = Math.fround(dotAt(query, query.length, data, slot * query.length));
-        if (out.length < out.slots.length || score > out.scores[out.length - 1]) {
-          insertBest(out, slot, score);
-        }
       }
     },
     rankedTable: (factorCount) => new ReferenceRankedTable(factorCount),

@@ -40,16 +40,11 @@ function expectNear(a: number, b: number, size: number, terms: number): void {
 }
 
 describe(`the twins (seed ${SEED})`, { timeout: 60_000 }, () => {
-  it('agree on a·b and on out += scale·x', () => {
-    const inputs = factorCounts.chain((k) => fc.tuple(pair(k), wild));
+  it('agree on a·b', () => {
     fc.assert(
-      fc.property(inputs, ([[a, b], scale]) => {
+      fc.property(factorCounts.chain(pair), ([a, b]) => {
         const size = a.reduce((sum, x, f) => sum + Math.abs(x * b[f]), 0);
         expectNear(wasm.dot(a, b), reference.dot(a, b), size, a.length);
-        const [ours, theirs] = [Float64Array.from(b), Float64Array.from(b)];
-        wasm.axpy(scale, a, ours);
-        reference.axpy(scale, a, theirs);
-        expect(ours).toEqual(theirs);
       }),
       RUNS,
     );
@@ -62,9 +57,6 @@ describe(`the twins (seed ${SEED})`, { timeout: 60_000 }, () => {
       fc.property(inputs, ([[a, b], scale]) => {
         const k = a.length;
         const [ours, theirs] = [new Float64Array(k * k), new Float64Array(k * k)];
-        wasm.syr(scale, a, ours);
-        reference.syr(scale, a, theirs);
-        expect(ours).toEqual(theirs);
         wasm.syrMove(a, b, ours);
         reference.syrMove(a, b, theirs);
         expect(ours).toEqual(theirs);
@@ -179,31 +171,6 @@ describe(`the twins (seed ${SEED})`, { timeout: 60_000 }, () => {
       RUNS,
     );
   });
-
-  it('find the same best slots, skipping what is rated or removed', () => {
-    const inputs = fc.tuple(
-      worlds(fc.integer({ min: -3, max: 3 })),
-      fc.integer({ min: 0, max: 12 }),
-    );
-    fc.assert(
-      fc.property(inputs, ([{ k, vectors, slots, own }, n]) => {
-        const [ours, theirs] = tables(k, vectors);
-        for (const table of [ours, theirs]) table.remove(0);
-        const skip = new Uint8Array(vectors.length);
-        for (const slot of slots) skip[slot] = 1;
-        const best = () => ({ length: 0, slots: new Uint32Array(n), scores: new Float32Array(n) });
-        const [found, expected] = [best(), best()];
-        wasm.topN(own, ours, skip, found);
-        reference.topN(own, theirs, skip, expected);
-        expect(found).toEqual(expected);
-        const scores = new Float32Array(vectors.length);
-        wasm.scores(own, ours, scores);
-        expect(scores[0]).toBe(0);
-        for (let i = 0; i < found.length; i++) expect(scores[found.slots[i]]).toBe(found.scores[i]);
-      }),
-      RUNS,
-    );
-  });
 });
 
 interface World {
@@ -245,7 +212,8 @@ function tables(k: number, vectors: readonly Float32Array[]): [VectorTable, Vect
 /** Positive curvatures and a positive semidefinite S: the gram of the vectors themselves. */
 function quadratic({ k, vectors, slots, numbers }: World, factor: number): Quadratic {
   const matrix = new Float64Array(k * k);
-  for (const vector of vectors) reference.syr(1, vector, matrix);
+  const nothing = new Float32Array(k);
+  for (const vector of vectors) reference.syrMove(nothing, vector, matrix);
   return {
     length: slots.length,
     slots,

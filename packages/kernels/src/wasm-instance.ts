@@ -6,10 +6,8 @@ import { type CompiledModule, Instance, type LinearMemory, Module } from './web-
 /** What assembly/index.ts exports; every argument but a scale or a count is a byte address. */
 export interface WasmExports {
   dot(a: number, b: number, bytes: number): number;
-  axpy(scale: number, x: number, out: number, bytes: number): void;
   promote(from: number, to: number, bytes: number): void;
   symv(scale: number, s: number, v: number, out: number, k: number): void;
-  syr(scale: number, v: number, s: number, k: number): void;
   syrMove(before: number, after: number, s: number, k: number): void;
   syrTriangle(sign: number, v: number, triangle: number, k: number): void;
   rowDots(query: number, pointers: number, end: number, out: number, bytes: number): void;
@@ -46,17 +44,6 @@ export interface WasmExports {
     outcome: number,
   ): void;
   scan(query: number, start: number, count: number, out: number, bytes: number): void;
-  scanAt(query: number, places: number, count: number, out: number, bytes: number): void;
-  keepBest(
-    scores: number,
-    count: number,
-    first: number,
-    skip: number,
-    bestSlots: number,
-    bestScores: number,
-    filled: number,
-    room: number,
-  ): number;
   layIn(
     vector: number,
     turned: number,

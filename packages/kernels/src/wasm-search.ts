@@ -86,7 +86,7 @@ export class WasmSearch {
       // Four at a time: the last one fills up.
       u32[places / 4 + e] = table.address(slots[Math.min(e, slots.length - 1)]);
     }
-    this.#exports.scanAt(address, places, count, scores, table.stride);
+    this.#exports.rowDots(address, places, 4 * count, scores, table.stride);
     for (let e = 0; e < slots.length; e++) out[e] = f32[scores / 4 + e];
   }
 

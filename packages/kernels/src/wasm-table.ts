@@ -47,10 +47,6 @@ export class WasmTable implements VectorTable {
     return this.#blocks;
   }
 
-  get removed(): readonly number[] {
-    return this.#slots.removed;
-  }
-
   belongsTo(memory: WasmMemory): boolean {
     return this.#memory === memory;
   }

@@ -4,7 +4,6 @@
  */
 
 import type {
-  Best,
   Descent,
   Kernels,
   Quadratic,
@@ -75,13 +74,6 @@ class WasmKernels implements Kernels {
     return this.#exports.dot(this.#a, this.#b, paddedBytes(a.length));
   }
 
-  axpy(scale: number, x: Float32Array, out: Float64Array): void {
-    this.#put(x, this.#a);
-    this.#memory.f64.set(out, this.#wideOut / 8);
-    this.#exports.axpy(scale, this.#a, this.#wideOut, paddedBytes(x.length));
-    this.#take(this.#wideOut, out);
-  }
-
   symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void {
     const matrix = this.#matrix.atLeast(s.byteLength);
     this.#put(v, this.#a);
@@ -90,15 +82,6 @@ class WasmKernels implements Kernels {
     this.#memory.f64.set(out, this.#wideOut / 8);
     this.#exports.symv(scale, matrix, this.#wide, this.#wideOut, v.length);
     this.#take(this.#wideOut, out);
-  }
-
-  syr(scale: number, v: Float32Array, s: Float64Array): void {
-    const matrix = this.#matrix.atLeast(s.byteLength);
-    this.#put(v, this.#a);
-    this.#exports.promote(this.#a, this.#wide, paddedBytes(v.length));
-    this.#memory.f64.set(s, matrix / 8);
-    this.#exports.syr(scale, this.#wide, matrix, v.length);
-    this.#take(matrix, s);
   }
 
   syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void {
@@ -238,42 +221,6 @@ class WasmKernels implements Kernels {
       const count = Math.min(vectors.slotEnd - first, 1 << vectors.shift);
       this.#exports.scan(this.#a, vectors.blocks[block], count, scores, vectors.stride);
       for (let i = 0, at = scores / 4; i < count; i++, at++) out[first + i] = f32[at];
-    }
-  }
-
-  topN(query: Float32Array, table: VectorTable, skip: Uint8Array | undefined, out: Best): void {
-    const vectors = this.#reach(table, query.length);
-    const end = vectors.slotEnd;
-    const room = Math.min(out.slots.length, end);
-    const perBlock = 1 << vectors.shift;
-    const scores = this.#scan.atLeast(4 * perBlock + 8 * room + end);
-    const bestSlots = scores + 4 * perBlock;
-    const bestScores = bestSlots + 4 * room;
-    const skipped = bestScores + 4 * room;
-    const { f32, u8, u32 } = this.#memory;
-    u8.fill(0, skipped, skipped + end);
-    if (skip) for (let slot = 0; slot < end; slot++) u8[skipped + slot] = skip[slot];
-    for (const slot of vectors.removed) u8[skipped + slot] = 1;
-    this.#put(query, this.#a);
-    let filled = 0;
-    for (let first = 0, block = 0; first < end && room > 0; first += perBlock, block++) {
-      const count = Math.min(end - first, perBlock);
-      this.#exports.scan(this.#a, vectors.blocks[block], count, scores, vectors.stride);
-      filled = this.#exports.keepBest(
-        scores,
-        count,
-        first,
-        skipped,
-        bestSlots,
-        bestScores,
-        filled,
-        room,
-      );
-    }
-    out.length = filled;
-    for (let i = 0; i < filled; i++) {
-      out.slots[i] = u32[bestSlots / 4 + i];
-      out.scores[i] = f32[bestScores / 4 + i];
     }
   }
 

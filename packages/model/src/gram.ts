@@ -16,7 +16,7 @@ export class Gram {
   readonly matrix: Float64Array;
   readonly sum: Float64Array;
   count: number;
-  readonly #scratch: { readonly before: Float32Array; readonly after: Float32Array };
+  readonly #scratch: Readonly<Record<'before' | 'after' | 'nothing', Float32Array>>;
 
   private constructor(matrix: Float64Array, sum: Float64Array, count: number) {
     this.matrix = matrix;
@@ -25,6 +25,7 @@ export class Gram {
     this.#scratch = {
       before: new Float32Array(sum.length),
       after: new Float32Array(sum.length),
+      nothing: new Float32Array(sum.length),
     };
   }
 
@@ -45,11 +46,10 @@ export class Gram {
     after: Float32Array | undefined,
     weights: Weights = ALIKE,
   ): void {
-    const from = before && weighed(before, weights.before, this.#scratch.before);
-    const to = after && weighed(after, weights.after, this.#scratch.after);
-    if (from && to) sharedKernels().syrMove(from, to, this.matrix);
-    else if (to) sharedKernels().syr(1, to, this.matrix);
-    else if (from) sharedKernels().syr(-1, from, this.matrix);
+    const { nothing } = this.#scratch;
+    const from = before ? weighed(before, weights.before, this.#scratch.before) : nothing;
+    const to = after ? weighed(after, weights.after, this.#scratch.after) : nothing;
+    sharedKernels().syrMove(from, to, this.matrix);
     if (after) for (let f = 0; f < this.sum.length; f++) this.sum[f] += after[f];
     if (before) for (let f = 0; f < this.sum.length; f++) this.sum[f] -= before[f];
     this.count += Number(after !== undefined) - Number(before !== undefined);

@@ -1,7 +1,10 @@
 /** The baseline where there is no Python: our own scan of everything, without classes of norms. */
 import { wasmKernels } from '@freshet/kernels';
+import { nthBest } from '@freshet/model';
 import type { Baseline } from './baseline.ts';
 import { cpuSecondsPerQuery } from './cpu-time.ts';
+
+const LISTED = 10;
 
 export function naiveBaseline(): Baseline {
   let query: (nth: number) => void = () => {};
@@ -13,11 +16,12 @@ export function naiveBaseline(): Baseline {
       for (let at = 0; at < vectors.length; at += k) {
         table.write(table.add(), vectors.subarray(at, at + k));
       }
-      const best = { length: 0, slots: new Uint32Array(10), scores: new Float32Array(10) };
+      const scores = new Float32Array(table.slotEnd);
       const count = queries.length / k;
       query = (nth) => {
         const at = (nth % count) * k;
-        kernels.topN(queries.subarray(at, at + k), table, undefined, best);
+        kernels.scores(queries.subarray(at, at + k), table, scores);
+        nthBest(scores, LISTED);
       };
     },
     turn: async () => cpuSecondsPerQuery(1, query),
