@@ -23,7 +23,7 @@ export type Given<O extends Options> = ReturnType<
   typeof parseArgs<{ options: O; allowPositionals: true }>
 >;
 
-export interface OperatorCommand<O extends Options> {
+interface OperatorCommand<O extends Options> {
   readonly name: string;
   readonly help: string;
   readonly options: O;

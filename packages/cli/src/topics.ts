@@ -15,7 +15,7 @@ KAFKA_BROKERS, MODEL and the other settings of docs/reference.md apply.
 Exit code: 0 done, 1 Kafka cannot be used or a topic has another number of partitions than SHARDS.
 `;
 
-export interface ListedTopic {
+interface ListedTopic {
   readonly name: string;
   readonly created: boolean;
   readonly carries: string;

@@ -1,7 +1,7 @@
 /** Settings that say where ratings come from and what their records look like. */
 import { BadValue, list, type Reader } from './readers.ts';
 
-export const ratingFieldNames = ['user', 'item', 'value', 'time', 'kind'] as const;
+const ratingFieldNames = ['user', 'item', 'value', 'time', 'kind'] as const;
 export type RatingFieldName = (typeof ratingFieldNames)[number];
 
 /** Topic names that Kafka accepts, each once. */

@@ -15,7 +15,7 @@ export class WrongSchema extends Error {
   override readonly name = 'WrongSchema';
 }
 
-export interface WriterSchema<T> {
+interface WriterSchema<T> {
   readonly fingerprint: Buffer;
   decodeBody(body: Buffer): T;
 }

@@ -43,8 +43,6 @@ export { type RatingFieldName, type RatingFields, usualNames } from './rating-fi
 export {
   RatingReader,
   type RatingRules,
-  type RatingSchemas,
-  type RatingSettings,
   ratingRules,
   ratingSchemas,
 } from './rating-reader.ts';

@@ -72,5 +72,3 @@ export const float32s = (bytes: Uint8Array): Float32Array =>
   copyInto(new Float32Array(bytes.length / 4), bytes);
 export const float64s = (bytes: Uint8Array): Float64Array =>
   copyInto(new Float64Array(bytes.length / 8), bytes);
-export const uint32s = (bytes: Uint8Array): Uint32Array =>
-  copyInto(new Uint32Array(bytes.length / 4), bytes);

@@ -21,7 +21,7 @@ import { type RatingKinds, ratingValue, valueOfKind } from './rating-value.ts';
 import { shownValue } from './shown-text.ts';
 
 /** The schemas of producers by the id that a registry gave them, each also known by its fingerprint. */
-export type RatingSchemas = ReadonlyMap<number, AvroRecordSchema>;
+type RatingSchemas = ReadonlyMap<number, AvroRecordSchema>;
 
 export interface RatingRules {
   readonly valueMax: number;
@@ -33,7 +33,7 @@ export interface RatingRules {
 }
 
 /** The settings that decide what a record says, as packages/config reads them. */
-export interface RatingSettings {
+interface RatingSettings {
   readonly RATING_MAX: number;
   readonly RATING_SCHEMA_IDS: readonly number[];
   readonly RATING_SCHEMAS: Readonly<Record<string, unknown>>;

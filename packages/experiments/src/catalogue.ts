@@ -15,7 +15,7 @@ export interface CatalogueItem {
   readonly strand: number;
 }
 
-export interface CatalogueOptions {
+interface CatalogueOptions {
   readonly items?: number;
   readonly seed?: number;
   readonly nature?: keyof typeof natures;

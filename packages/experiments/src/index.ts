@@ -1,5 +1,5 @@
 export { ablationRows } from './ablations.ts';
-export { type CatalogueItem, type CatalogueOptions, generateCatalogue } from './catalogue.ts';
+export { type CatalogueItem, generateCatalogue } from './catalogue.ts';
 export {
   defaultRow,
   expectedValueRow,
@@ -25,20 +25,17 @@ export { type GeneratorOptions, generateRatings, type RatingEvent } from './gene
 export type { Method, StreamingMethod } from './method.ts';
 export { type PaperDataset, paperDatasetOf } from './paper-results.ts';
 export {
-  type DynamicBlocks,
   dynamicPlan,
   NotEnoughRatings,
   requireBlocks,
-  type StaticOptions,
   staticPlan,
   usualBlocks,
 } from './plans.ts';
-export { type DelayOptions, type DelayPoint, measureDelay } from './protocols/delay.ts';
-export type { Block, DynamicResult } from './protocols/dynamic.ts';
+export { type DelayPoint, measureDelay } from './protocols/delay.ts';
+export type { DynamicResult } from './protocols/dynamic.ts';
 export {
   measureParameters,
   type Parameter,
-  type ParameterOptions,
   type ParameterPoint,
 } from './protocols/parameters.ts';
 export type { StaticResult } from './protocols/static.ts';
@@ -46,7 +43,6 @@ export {
   loadTable,
   type RatingColumns,
   type RatingTable,
-  type TableOptions,
 } from './rating-table.ts';
 export { type Columns, type FileRating, UnreadableRatings } from './readers/fields.ts';
 export { type Format, formats } from './readers/line-format.ts';
@@ -60,10 +56,10 @@ export { ablationSection } from './report/ablation-section.ts';
 export { delaySection } from './report/delay-section.ts';
 export { type DynamicRow, dynamicSection } from './report/dynamic-section.ts';
 export { type Page, renderPage } from './report/page.ts';
-export { type ParameterSweep, parametersSection } from './report/parameters-section.ts';
+export { parametersSection } from './report/parameters-section.ts';
 export type { Section } from './report/section.ts';
 export { type StaticRow, staticSection } from './report/static-section.ts';
 export { renderText } from './report/text.ts';
 export { ResultsFile } from './results-file.ts';
-export { Runner, type RunnerOptions, type RunnerProgress } from './runner.ts';
+export { Runner, type RunnerProgress } from './runner.ts';
 export type { DynamicTask, StaticTask, Task } from './task.ts';

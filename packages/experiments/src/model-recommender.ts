@@ -8,7 +8,7 @@ import { factorize, handOver, type ModelSettings, OnlineModel } from '@freshet/m
 import type { RatingColumns, RatingTable } from './rating-table.ts';
 import type { StreamingRecommender } from './recommender.ts';
 
-export interface ModelRecommenderOptions {
+interface ModelRecommenderOptions {
   readonly settings: ModelSettings;
   /** Of the factorization; with none, the first ratings are streamed into an empty model. */
   readonly passes: number;

@@ -13,7 +13,7 @@ export class NotEnoughRatings extends Error {
   override readonly name = 'NotEnoughRatings';
 }
 
-export interface StaticOptions {
+interface StaticOptions {
   /** Users whose later half is held out. */
   readonly users: number;
   readonly validations: number;
@@ -21,7 +21,7 @@ export interface StaticOptions {
   readonly seed: number;
 }
 
-export interface DynamicBlocks {
+interface DynamicBlocks {
   readonly train: number;
   readonly test: number;
   readonly runs: number;
@@ -90,7 +90,7 @@ function roundDown(count: number): number {
   return Math.floor(whole / unit) * unit;
 }
 
-export function requireRatings(table: RatingTable): void {
+function requireRatings(table: RatingTable): void {
   if (table.user.length === 0) throw new NotEnoughRatings('there are no ratings in it');
 }
 

@@ -8,7 +8,7 @@ import type { RatingTable } from './rating-table.ts';
 import { type ResultOf, runTask, type Task, type TaskProgress } from './task.ts';
 import type { FromWorker } from './worker.ts';
 
-export interface PoolOptions<T extends Task> {
+interface PoolOptions<T extends Task> {
   /** 0 runs everything in this thread. */
   readonly workers: number;
   /** Stops everything; what is done is returned. */

@@ -23,7 +23,7 @@ export interface RatingTable extends RatingColumns {
   readonly timed: boolean;
 }
 
-export interface TableOptions {
+interface TableOptions {
   /** A seed by which ratings of equal time are shuffled, instead of staying in the order of the file. */
   readonly shuffleTies?: number;
 }

@@ -17,7 +17,7 @@ export interface RunnerProgress {
   readonly secondsLeft: number | undefined;
 }
 
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly workers: number;
   readonly signal?: AbortSignal;
   readonly file?: ResultsFile;

@@ -6,7 +6,7 @@
  */
 
 /** Sums of outer products, k×k, row-major, and how many were summed. */
-export interface Moments {
+interface Moments {
   readonly matrix: Float64Array;
   readonly count: number;
 }

@@ -8,7 +8,7 @@ import { childEnvironment } from '@freshet/config';
 import { causeOf, DISK_FULL, isFull } from './cause.ts';
 import { SetupProblem } from './steps.ts';
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];

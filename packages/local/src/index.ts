@@ -1,10 +1,10 @@
 export { asSetupProblem } from './cause.ts';
-export { Child, type ChildOptions, type Spawned } from './child.ts';
-export { type KafkaServerOptions, startKafka } from './kafka-server.ts';
+export { Child, type Spawned } from './child.ts';
+export { startKafka } from './kafka-server.ts';
 export { accepts, freePort } from './ports.ts';
 export { processIdentity } from './process-identity.ts';
 export { dataFolder, kafkaJars, onPath, program, programPath } from './provision.ts';
-export { type RedisCluster, startRedisCluster } from './redis-cluster.ts';
+export { startRedisCluster } from './redis-cluster.ts';
 export { startRedis } from './redis-server.ts';
 export {
   type AnyServiceName,

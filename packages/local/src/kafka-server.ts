@@ -9,7 +9,7 @@ import { accepts } from './ports.ts';
 
 const run = promisify(execFile);
 
-export interface KafkaServerOptions {
+interface KafkaServerOptions {
   readonly jars: string;
   readonly folder: string;
   readonly port: number;

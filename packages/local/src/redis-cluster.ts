@@ -16,7 +16,7 @@ const NODE_TIMEOUT_MS = 2_000;
 /** A node also listens on its port plus 10,000 for the others. */
 const HIGHEST_PORT = 50_000;
 
-export interface RedisCluster {
+interface RedisCluster {
   readonly nodes: readonly Child[];
   readonly urls: readonly string[];
 }

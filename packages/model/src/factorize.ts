@@ -21,7 +21,7 @@ export interface Progress {
   decrease: number;
 }
 
-export interface FactorizeOptions {
+interface FactorizeOptions {
   readonly seed: number;
   /** Stop after this many passes in all. */
   readonly passes: number;

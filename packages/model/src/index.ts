@@ -15,7 +15,7 @@ export { BadRating, BadSettings, UnknownId } from './errors.ts';
 export { Evidence, type EvidenceChange, evidenceSeed } from './evidence.ts';
 export { EvidenceStep } from './evidence-step.ts';
 export { itemBias, userBias } from './expected-value.ts';
-export { type FactorizeOptions, factorize, objective, type Progress } from './factorize.ts';
+export { factorize, objective, type Progress } from './factorize.ts';
 export { FeatureTable } from './feature-table.ts';
 export { Gram, type Grams, gramByteLength } from './gram.ts';
 export { HalfStep } from './half-step.ts';
@@ -25,7 +25,6 @@ export {
   COUNT_FEATURES,
   type CountedRating,
   figuresOf,
-  ITEM_FIGURES,
   type ItemStatistics,
   laterBy,
   NEWCOMER_BELOW,
@@ -56,7 +55,7 @@ export {
 export { itemWeight, priorWeight, shrinkage, targetLine } from './prior-weight.ts';
 export { type Asked, MORE, nthBest, type Raised, RaisedItems } from './raised-items.ts';
 export { hashId, isOfSample, lotOf, Random } from './random.ts';
-export { type RankingPart, rankingParts, rankingShares } from './ranking-shares.ts';
+export { rankingParts, rankingShares } from './ranking-shares.ts';
 export { RowStore } from './row-store.ts';
 export { emptyRow, type FullRow, RowWindow } from './row-window.ts';
 export {

@@ -10,7 +10,7 @@ import { RowStore } from './row-store.ts';
 import type { ModelSettings } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
-export interface ItemMemory {
+interface ItemMemory {
   /** One rating of an item; its vector does not move yet. */
   apply(item: number, user: number, change: EvidenceChange, seed: number): void;
   /** How many ratings an item has. */

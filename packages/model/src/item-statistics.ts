@@ -96,8 +96,6 @@ export const features = {
 } as const;
 
 /** What is kept with an item's vector: its weight in the gram, then its statistics. */
-export const ITEM_FIGURES = 6;
-
 export function figuresOf(weight: number, statistics: ItemStatistics): Float64Array {
   const { count, newcomers, fast, slow, excess } = statistics;
   return Float64Array.of(weight, count, newcomers, fast, slow, excess);

@@ -10,7 +10,7 @@ const ROOMS = [0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64] as const;
 export const LONGEST_LIST = 64;
 
 /** Entry i has its number at numbers[2i] and its weight at weights[2i + 1]. */
-export interface ListPage {
+interface ListPage {
   readonly numbers: Uint32Array;
   readonly weights: Float32Array;
 }

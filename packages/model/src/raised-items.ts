@@ -33,7 +33,7 @@ export interface Raised {
 }
 
 /** Of one item: what of its score it owes to having come after another. */
-export interface RaisePart {
+interface RaisePart {
   readonly slot: number;
   readonly contribution: number;
 }

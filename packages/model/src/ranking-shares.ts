@@ -14,7 +14,7 @@ const members = {
   next: ['comes_next'],
 } as const satisfies Record<string, readonly FeatureName[]>;
 
-export type RankingPart = keyof typeof members;
+type RankingPart = keyof typeof members;
 export const rankingParts = Object.keys(members) as readonly RankingPart[];
 const featuresOf = rankingParts.map((part) =>
   members[part].map((name: FeatureName) => featureNames.indexOf(name)),

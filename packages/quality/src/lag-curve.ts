@@ -19,13 +19,13 @@ export interface LagCurve {
 }
 
 /** One point of the delay experiment. */
-export interface DelayLoss {
+interface DelayLoss {
   readonly delay: number;
   readonly lossServed: number | undefined;
   readonly lossCold: number | undefined;
 }
 
-export interface ExpectedLoss {
+interface ExpectedLoss {
   readonly all: number;
   readonly cold: number;
 }

@@ -20,7 +20,7 @@ import {
 import { type PrequentialFigures, PrequentialWindow } from './prequential-window.ts';
 import { Standing } from './standing.ts';
 
-export interface MeterOptions {
+interface MeterOptions {
   readonly kernels: Kernels;
   readonly factorCount: number;
   /** One of so many ratings is looked up among all items; 0: nothing is measured. */

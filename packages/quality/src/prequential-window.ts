@@ -6,13 +6,13 @@
 import { SlidingMean } from './sliding-mean.ts';
 
 export const userGroups = ['all', 'cold', 'new'] as const;
-export type UserGroup = (typeof userGroups)[number];
+type UserGroup = (typeof userGroups)[number];
 export const methods = ['model', 'popularity'] as const;
 export type Method = (typeof methods)[number];
 export type Figure = 'auc' | 'hits';
 
 /** NaN where nothing was measured. */
-export interface GroupFigures {
+interface GroupFigures {
   /** Ratings in the window of AUC. */
   readonly events: number;
   readonly auc: Readonly<Record<Method, number>>;

@@ -13,7 +13,6 @@ export {
   sourceName,
 } from './intake-mark.ts';
 export {
-  type IntakeHistory,
   type IntakePlace,
   intakePlace,
   type SentPlace,

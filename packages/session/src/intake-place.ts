@@ -20,7 +20,7 @@ export interface IntakePlace extends SentPlace {
   readonly fault: LogFault | undefined;
 }
 
-export interface IntakeHistory {
+interface IntakeHistory {
   /** What the group has told Kafka; absent: it was never there, or Kafka has forgotten it. */
   readonly committed: CommittedOffset | undefined;
   /** Where this process itself has been, of which Kafka may not have been told. */

@@ -16,7 +16,7 @@ import {
 import type { TopicAdmin } from '@freshet/stream';
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 
-export interface AgreementOptions {
+interface AgreementOptions {
   readonly store: Pick<FactorStore, 'agree' | 'leave' | 'head'>;
   readonly admin: Pick<TopicAdmin, 'ends'>;
   readonly model: string;

@@ -40,7 +40,7 @@ export function isBehind(lag: RecordsBehind): boolean {
   return lag.intake + lag.user + lag.item > 0;
 }
 
-export interface LagWait extends Watched {
+interface LagWait extends Watched {
   readonly limitMs: number;
   /** Give up when the lag has not moved for so long: nobody is applying. */
   readonly stuckMs: number;

@@ -22,7 +22,7 @@ export interface ShardVersion extends Version {
   readonly next: number;
 }
 
-export type Reception = 'applied' | 'known' | 'reload';
+type Reception = 'applied' | 'known' | 'reload';
 
 export interface ReplicaOptions {
   /** Where the vectors go; a plain table unless given. A wider one gets the features behind each vector. */

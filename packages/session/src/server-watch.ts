@@ -4,7 +4,7 @@
  */
 import { type Log, metrics, verdict } from '@freshet/telemetry';
 
-export interface ServerWatchOptions {
+interface ServerWatchOptions {
   /** Resolves when the server has answered. */
   readonly ask: Readonly<Record<Server, () => Promise<unknown>>>;
   readonly log: Log;

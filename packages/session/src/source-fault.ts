@@ -21,7 +21,7 @@ export interface SourceLog extends LogPlace {
 }
 
 /** Up to where a log was read. */
-export interface SourcePlace {
+interface SourcePlace {
   /** null: it never was. */
   readonly position: number | null;
   /** The id of the topic that the position is of; null where the broker could not tell. */
@@ -76,14 +76,14 @@ export function updaterGroup(model: string, side: Side): string {
   return `${model}.updater.${side}s`;
 }
 
-export interface SourceLook {
+interface SourceLook {
   readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId'>;
   /** The topic whose partitions the shards of this side apply. */
   readonly topic: string;
   readonly agreement: Birth;
 }
 
-export interface FoundSource extends SourceLog {
+interface FoundSource extends SourceLog {
   readonly fault: LogFault | undefined;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Kafka } from 'kafkajs';
 
-export interface Followed {
+interface Followed {
   /** How the names of the groups begin. */
   readonly prefix: string;
   readonly clientId: string;

@@ -10,7 +10,7 @@ import { openSocket } from './open-socket.ts';
 registerCodecs();
 replaceFetchDecoding();
 
-export interface KafkaOptions {
+interface KafkaOptions {
   readonly clientId: string;
   readonly brokers: readonly string[];
   readonly tls: boolean;

@@ -4,7 +4,7 @@
  */
 
 /** Literals from..to, then `length` bytes that also stand `distance` bytes back (0: the end). */
-export type Emit = (from: number, to: number, distance: number, length: number) => void;
+type Emit = (from: number, to: number, distance: number, length: number) => void;
 
 const MIN_MATCH = 4;
 /** The table has about as many slots as there are bytes: clearing it must not cost more than they do. */

@@ -48,7 +48,7 @@ export function deadLetter(
 }
 
 /** The producer's own headers as far as they fit: for those who only pass a record on. */
-export function boundedHeaders({ headers }: Pick<LogRecord, 'headers'>): Record<string, string> {
+function boundedHeaders({ headers }: Pick<LogRecord, 'headers'>): Record<string, string> {
   const kept: Record<string, string> = {};
   let bytes = 0;
   for (const [name, value] of Object.entries(headers)) {

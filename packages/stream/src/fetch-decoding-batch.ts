@@ -20,7 +20,7 @@ const MIN_RECORD_BYTES = 7;
 
 export type Headers = Readonly<Record<string, Buffer | null | (Buffer | null)[]>>;
 
-export interface BatchContext {
+interface BatchContext {
   readonly firstOffset: string;
   readonly firstTimestamp: string;
   readonly partitionLeaderEpoch: number;

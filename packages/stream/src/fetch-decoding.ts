@@ -19,7 +19,7 @@ import {
 import { decodeMessage, MIN_MESSAGE_BYTES } from './fetch-decoding-message-set.ts';
 
 /** Stands for a batch that could not be decoded: nothing of it is known but its offsets. */
-export interface UnreadableMessage {
+interface UnreadableMessage {
   readonly unreadable: Error;
   /** The first offset of the batch, which may be below the one that was asked for. */
   readonly firstOffset: string;
@@ -56,7 +56,7 @@ const PREFIX_BYTES = 12;
 const MAGIC_AT = 16;
 
 /** Reads the messages of one partition from a fetch response of version 4 or later; never throws. */
-export async function decodeMessages(decoder: ResponseDecoder): Promise<Message[]> {
+async function decodeMessages(decoder: ResponseDecoder): Promise<Message[]> {
   const size = decoder.readInt32();
   if (size <= 0 || !decoder.canReadBytes(size)) return [];
   return decodeAll(decoder.readBytes(size));

@@ -7,7 +7,7 @@ import { type LogRecord, toLogRecord } from './log-record.ts';
  * `next`: it goes on where the last one ended, or behind a hole that compaction or a marker left. `before`: it
  * lies before that, so the log begins anew. A number: the log begins there, and what was wanted is deleted.
  */
-export type Continuation = 'next' | 'before' | number;
+type Continuation = 'next' | 'before' | number;
 
 /** What is asked of a batch to place it. */
 export type Fetched = Pick<Batch, 'partition' | 'messages' | 'firstOffset' | 'lastOffset'>;
@@ -27,7 +27,7 @@ export async function continuationOf(
   return begin <= wanted ? 'next' : begin;
 }
 
-export interface ReadBatch {
+interface ReadBatch {
   readonly records: readonly LogRecord[];
   /** The offset after the last record that can be read. */
   readonly next: number;

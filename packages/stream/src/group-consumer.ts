@@ -2,7 +2,7 @@
 import type { Consumer, Kafka } from 'kafkajs';
 import { retry } from './client.ts';
 
-export interface GroupConsumerOptions {
+interface GroupConsumerOptions {
   readonly groupId: string;
   readonly sessionMs: number;
   /** How long Kafka may gather records for one answer; absent: it answers as soon as it has one. */

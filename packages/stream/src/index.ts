@@ -1,10 +1,10 @@
-export { type KafkaOptions, KafkaUnreachable, openKafka } from './client.ts';
-export { clientPositions, type Followed } from './client-positions.ts';
-export { boundedHeaders, CUT_HEADER, deadLetter } from './dead-letter.ts';
+export { KafkaUnreachable, openKafka } from './client.ts';
+export { clientPositions } from './client-positions.ts';
+export { CUT_HEADER, deadLetter } from './dead-letter.ts';
 export { isUnreadable, unreadableText } from './fetch-decoding.ts';
 export { groupMembers } from './group-members.ts';
 export { InternalEvents, internalRecord, NewerFormat } from './internal-record.ts';
-export { LogFault, type LogFaultKind, type LogPlace, logFaults } from './log-fault.ts';
+export { LogFault, type LogFaultKind, type LogPlace } from './log-fault.ts';
 export { bytesOf, type LogRecord } from './log-record.ts';
 export { missingTopics } from './missing-topics.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
@@ -12,9 +12,9 @@ export type { PartitionOwner } from './owned-partition.ts';
 export { PartitionReader } from './partition-reader.ts';
 export { printable } from './printable.ts';
 export { type OutRecord, Publisher } from './publisher.ts';
-export { readTopic, type TopicReading } from './read-topic.ts';
+export { readTopic } from './read-topic.ts';
 export type { ReaderOptions } from './reader-options.ts';
-export { Tail, type TailOptions } from './tail.ts';
+export { Tail } from './tail.ts';
 export {
   type CommittedOffset,
   type LogRange,

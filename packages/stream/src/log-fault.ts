@@ -10,7 +10,7 @@
  */
 import { Fault } from '@freshet/telemetry';
 
-export const logFaults = ['cut', 'recreated', 'store-lost', 'unreadable', 'claims'] as const;
+const logFaults = ['cut', 'recreated', 'store-lost', 'unreadable', 'claims'] as const;
 
 export type LogFaultKind = (typeof logFaults)[number];
 

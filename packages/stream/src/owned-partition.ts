@@ -33,7 +33,7 @@ export interface PartitionOwner {
   isMended?(partition: number, fault: Error): Promise<boolean>;
 }
 
-export interface PartitionContext {
+interface PartitionContext {
   readonly topic: string;
   readonly partition: number;
   readonly owner: PartitionOwner;

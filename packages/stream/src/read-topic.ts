@@ -10,7 +10,7 @@ import type { LogRecord } from './log-record.ts';
 import { toLogRecord } from './log-record.ts';
 import type { TopicAdmin } from './topic-admin.ts';
 
-export interface TopicReading {
+interface TopicReading {
   readonly kafka: Kafka;
   readonly admin: TopicAdmin;
   readonly log: Log;

@@ -9,7 +9,7 @@ import type { LogRecord } from './log-record.ts';
 import { PartitionReader } from './partition-reader.ts';
 import type { TopicAdmin } from './topic-admin.ts';
 
-export interface TailOptions {
+interface TailOptions {
   readonly topic: string;
   readonly model: string;
   readonly log: Log;

@@ -12,7 +12,7 @@ export class PartitionMismatch extends Fault {
 }
 
 /** Ratings are to come from a topic of Freshet's own. */
-export class OwnTopic extends Fault {
+class OwnTopic extends Fault {
   override readonly name = 'OwnTopic';
   readonly verdict = 'stop';
 }

@@ -5,7 +5,7 @@ import { registry } from './exposition.ts';
 import { type Address, listening } from './listening.ts';
 import { metrics } from './metrics.ts';
 
-export interface Health {
+interface Health {
   /** False once the process can only be helped by a restart. */
   live(): boolean;
   /** What readiness waits for, or null when ready. */
@@ -16,7 +16,7 @@ export interface Health {
   measure?(): Promise<void>;
 }
 
-export interface AdminAddress extends Address {
+interface AdminAddress extends Address {
   /** By the raw headers of a request: does it ask for this server, and not for a stranger's name? */
   answersTo(rawHeaders: readonly string[]): boolean;
 }

@@ -1,5 +1,5 @@
 /** Closes what was opened, last first, and closes the rest even if one fails. */
-export interface Closable {
+interface Closable {
   close(): Promise<void>;
 }
 

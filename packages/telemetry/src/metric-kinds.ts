@@ -8,7 +8,7 @@ import { Counter, Gauge, Histogram, type Metric } from 'prom-client';
 export type Service = 'updater' | 'aggregator' | 'scorer' | 'console';
 export type Labels = Readonly<Record<string, readonly string[]>>;
 
-export interface Declared<M extends Metric = Metric> {
+interface Declared<M extends Metric = Metric> {
   readonly metric: M;
   readonly services: readonly Service[];
   readonly kind: 'counter' | 'gauge' | 'histogram';

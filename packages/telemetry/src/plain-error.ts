@@ -3,7 +3,7 @@
  * hang more on their errors: ioredis the command that failed with its arguments, which are ids, ratings, or
  * the password that was refused.
  */
-export interface PlainError {
+interface PlainError {
   readonly type: string;
   readonly message: string;
   readonly stack: string;

@@ -12,7 +12,7 @@ export interface Clock {
 }
 
 /** What to answer instead of what was asked for. */
-export interface TokenRefusal {
+interface TokenRefusal {
   readonly status: 401 | 429;
   readonly detail: string;
   readonly headers: Readonly<Record<string, string>>;

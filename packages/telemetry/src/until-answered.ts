@@ -8,7 +8,7 @@ import { verdict } from './verdict.ts';
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
 
-export interface Attempts {
+interface Attempts {
   readonly log: Pick<Log, 'warn'>;
   /** What is tried, for the log. */
   readonly what: string;

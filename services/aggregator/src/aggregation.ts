@@ -27,7 +27,7 @@ import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 import { GramSum } from './gram-sum.ts';
 import { hideRanking, showRanking } from './show-ranking.ts';
 
-export interface AggregationOptions extends ModelShape {
+interface AggregationOptions extends ModelShape {
   readonly model: string;
   readonly topic: string;
   readonly settings: Pick<ModelSettings, 'rho' | 'ranking'>;

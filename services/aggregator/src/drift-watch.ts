@@ -7,7 +7,7 @@ import { Gram, ShardSums, weightIn } from '@freshet/model';
 import type { FactorStore, ShardId } from '@freshet/store';
 import { type Log, metrics } from '@freshet/telemetry';
 
-export interface DriftOptions {
+interface DriftOptions {
   readonly store: FactorStore;
   readonly factorCount: number;
   readonly shards: number;

@@ -8,7 +8,7 @@ import { Freshness, type Lags } from '@freshet/session';
 import { type Log, metrics } from '@freshet/telemetry';
 import { type Point, type Progress, points, readProgress, type Watched } from './progress.ts';
 
-export interface LagWatchOptions extends Watched {
+interface LagWatchOptions extends Watched {
   readonly curve: LagCurve;
   readonly log: Log;
   readonly now?: () => number;

@@ -19,7 +19,7 @@ export interface Watched {
 type Counts = ReadonlyMap<string, number>;
 
 /** Ratings that are to pass a point, and those that have; under the same names, counted from the same start. */
-export interface Passage {
+interface Passage {
   readonly due: Counts;
   readonly passed: Counts;
 }

@@ -7,7 +7,7 @@ import type { History } from './live/frame.ts';
 import type { PageFile } from './page-files.ts';
 import { proxyScorer, type ScorerAddress } from './scorer-proxy.ts';
 
-export interface ConsoleServerOptions {
+interface ConsoleServerOptions {
   readonly files: ReadonlyMap<string, PageFile>;
   /** Asked of whoever looks; empty: none, and then only requests for a name of loopback are answered. */
   readonly token: string;

@@ -10,7 +10,7 @@ export interface PageFile {
 }
 
 /** The page was never built: only the operator can help. */
-export class PageMissing extends Error {
+class PageMissing extends Error {
   override readonly name = 'PageMissing';
 }
 

@@ -13,12 +13,12 @@ import { ScrapeWindow } from './scrape-window.ts';
 import type { Target } from './target.ts';
 
 /** Ratings ever produced, and how many of them intake has taken. */
-export interface LogProgress {
+interface LogProgress {
   readonly produced: number;
   readonly taken: number;
 }
 
-export interface SamplerOptions {
+interface SamplerOptions {
   readonly targets: readonly Target[];
   readonly lookAtLog: () => Promise<LogProgress>;
   readonly letters: { all(): readonly DeadLetter[]; fresh(): readonly DeadLetter[] };

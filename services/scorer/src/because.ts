@@ -14,7 +14,7 @@ import {
   targetLine,
 } from '@freshet/model';
 
-export interface Explained {
+interface Explained {
   readonly item: string;
   readonly value: number;
   readonly vector: Float32Array;

@@ -12,7 +12,7 @@ const REST_SHARE = 50;
 /** Items rewritten before requests have their turn. */
 const SLICE = 5_000;
 
-export interface Refreshed {
+interface Refreshed {
   readonly items: Pick<Replica, 'moveTo' | 'rewrite' | 'table'>;
   turn(): void;
   settle(count: number): boolean;

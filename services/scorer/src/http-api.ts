@@ -13,7 +13,7 @@ import { idMaker, saneId } from './request-id.ts';
 
 export type Routes = (api: FastifyInstance, limits: HttpLimits) => void;
 
-export interface HttpApiOptions {
+interface HttpApiOptions {
   readonly recommender: Pick<Recommender, 'recommendInJson'>;
   /** Empty: no token is asked for, and only requests for a name of loopback are answered. */
   readonly token: string;

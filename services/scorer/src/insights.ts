@@ -8,7 +8,7 @@ import type { Ranking } from './ranking.ts';
 import { fallbackOf, type Recommender } from './recommender.ts';
 import type { UserReader } from './user-reader.ts';
 
-export interface InsightOptions {
+interface InsightOptions {
   readonly catalogue: Catalogue;
   readonly users: Pick<UserReader, 'read' | 'row'>;
   readonly recommender: Pick<Recommender, 'modelState' | 'modelOf'>;

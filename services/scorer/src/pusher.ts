@@ -20,7 +20,7 @@ import {
 } from '@freshet/stream';
 import { type Log, metrics } from '@freshet/telemetry';
 
-export interface PusherOptions {
+interface PusherOptions {
   readonly model: string;
   readonly shards: number;
   readonly factorCount: number;

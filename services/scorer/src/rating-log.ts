@@ -19,7 +19,7 @@ export interface Place {
   readonly offset: number;
 }
 
-export interface RatingLogOptions {
+interface RatingLogOptions {
   readonly publisher: Pick<Publisher, 'appendAll'>;
   readonly admin: Pick<TopicAdmin, 'ends'>;
   readonly topic: string;

@@ -7,7 +7,7 @@ import type { SourcePartition } from '@freshet/session';
 import type { FactorStore, ShardHead } from '@freshet/store';
 import type { Log } from '@freshet/telemetry';
 
-export interface RebuildOptions {
+interface RebuildOptions {
   readonly store: Pick<FactorStore, 'head'>;
   readonly shards: number;
   /** As they were last looked at. */

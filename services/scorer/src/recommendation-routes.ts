@@ -75,7 +75,7 @@ interface GuestBody extends WishFields {
   ratings: GuestRating[];
 }
 
-export interface GuestCollaborators {
+interface GuestCollaborators {
   readonly recommender: Pick<Recommender, 'recommendTo'>;
   readonly guests: Pick<GuestFolder, 'fold'>;
   readonly catalogue: Pick<Catalogue, 'knownSlots'>;

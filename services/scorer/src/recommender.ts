@@ -16,7 +16,7 @@ import { SearchQueue } from './search-queue.ts';
 import type { ProducedAt, SourceNames } from './source-names.ts';
 import type { KnownUser, UserReader } from './user-reader.ts';
 
-export interface RecommenderOptions {
+interface RecommenderOptions {
   readonly model: string;
   readonly shards: number;
   readonly catalogue: Catalogue;

@@ -26,7 +26,7 @@ import { ReplyTopics } from './reply-topics.ts';
 import { saneId } from './request-id.ts';
 import { RequestMetrics } from './request-metrics.ts';
 
-export interface AnswererOptions {
+interface AnswererOptions {
   readonly model: string;
   readonly shards: number;
   readonly groupId: string;

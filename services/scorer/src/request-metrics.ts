@@ -3,7 +3,7 @@ import { metrics } from '@freshet/telemetry';
 
 export type RequestKind = 'recommend' | 'insight' | 'rate' | 'other';
 export type Outcome = 'ok' | 'refused' | 'failed';
-export type Transport = 'http' | 'kafka';
+type Transport = 'http' | 'kafka';
 
 type Observer = Readonly<Record<Outcome, { observe(seconds: number): void }>>;
 

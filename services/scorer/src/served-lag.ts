@@ -7,7 +7,7 @@ import { Freshness, type Lag, type SourcePartition, sourceName } from '@freshet/
 import type { ShardFacts } from '@freshet/store';
 import { metrics } from '@freshet/telemetry';
 
-export interface ServedLagOptions {
+interface ServedLagOptions {
   readonly read: () => Promise<readonly SourcePartition[]>;
   /** Ratings that user shards have applied, as far as answers know. */
   readonly applied: () => number;

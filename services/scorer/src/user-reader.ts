@@ -23,7 +23,7 @@ export interface KnownUser {
   readonly position: number | null;
 }
 
-export interface UserReaderOptions {
+interface UserReaderOptions {
   readonly store: Pick<FactorStore, 'entity'>;
   readonly shards: number;
   readonly slotsOf: (ids: Iterable<string>) => number[];

@@ -2,7 +2,7 @@
 import type { TopicAdmin } from '@freshet/stream';
 import { type Log, untilAnswered } from '@freshet/telemetry';
 
-export interface AwaitedOptions {
+interface AwaitedOptions {
   readonly topic: string;
   readonly admin: Pick<TopicAdmin, 'exists'>;
   readonly log: Pick<Log, 'warn'>;

@@ -12,7 +12,7 @@ import {
 } from '@freshet/store';
 
 /** What goes to one item shard, as one record. */
-export class Forwards {
+class Forwards {
   readonly pack = new ItemRatingPack();
   #sent = NO_TALLY;
 

@@ -41,7 +41,7 @@ import {
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 import { publishOutbox } from './outgoing.ts';
 
-export interface IntakeOptions {
+interface IntakeOptions {
   readonly topic: string;
   readonly model: string;
   readonly shards: number;

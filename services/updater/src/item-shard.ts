@@ -43,7 +43,7 @@ import {
   type Timed,
 } from './shard.ts';
 
-export interface ItemShardOptions {
+interface ItemShardOptions {
   readonly id: ShardId;
   readonly topic: string;
   readonly shards: number;

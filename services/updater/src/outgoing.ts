@@ -7,7 +7,7 @@ import { type Side, topicName } from '@freshet/events';
 import { bytesOf, type OutRecord, type Publisher } from '@freshet/stream';
 import { type Log, metrics, untilAnswered, verdict } from '@freshet/telemetry';
 
-export interface OutgoingOptions {
+interface OutgoingOptions {
   readonly side: Side;
   readonly model: string;
   readonly publisher: Pick<Publisher, 'publish'>;

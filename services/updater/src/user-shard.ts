@@ -54,7 +54,7 @@ import {
   type Timed,
 } from './shard.ts';
 
-export interface UserShardOptions {
+interface UserShardOptions {
   readonly id: ShardId;
   readonly topic: string;
   readonly shards: number;

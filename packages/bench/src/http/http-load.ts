@@ -16,7 +16,7 @@ export interface Load {
   readonly latencies: number[];
 }
 
-export interface Pace {
+interface Pace {
   readonly connections: number;
   /** Between an answer and the next request of the same connection. */
   readonly pauseMs: number;

@@ -12,7 +12,7 @@ import type { Publisher } from '@freshet/stream';
 import { recordOf } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
 
-export interface Latencies {
+interface Latencies {
   /** ms from sending to the user's vector in the store. */
   readonly committed: number[];
   /** ms from sending to an answer of the scorer that knows of it. */
@@ -25,7 +25,7 @@ const BETWEEN_PROBES_MS = 10;
 const POLL_MS = 2;
 const LOST_MS = 10_000;
 
-export interface ProbeOptions {
+interface ProbeOptions {
   readonly topic: string;
   readonly topicId: string;
   /** When a plain consumer saw each record, by partition/offset. */

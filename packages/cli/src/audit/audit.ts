@@ -42,7 +42,7 @@ import {
 } from './shard-checks.ts';
 import { isSameCommit, readShard, type ShardReading } from './shard-reading.ts';
 
-export interface Audited extends Brokers {
+interface Audited extends Brokers {
   readonly store: FactorStore;
   readonly model: string;
   readonly shards: number;

@@ -1,5 +1,5 @@
 /** One thing an audit looked at, and what came of it. */
-export type CheckStatus = 'ok' | 'violated' | 'not settled';
+type CheckStatus = 'ok' | 'violated' | 'not settled';
 
 export interface Check {
   readonly name: string;

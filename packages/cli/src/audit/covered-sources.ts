@@ -9,7 +9,7 @@ import { decodeOutbox } from '@freshet/stream';
 
 type Place = Pick<SourceMark, 'life' | 'offset' | 'ordinal'>;
 
-export interface Wanted {
+interface Wanted {
   /** What the item shard must have read of its log. */
   readonly end: number;
   /** Up to where it must have applied what each user shard sent. */

@@ -7,7 +7,7 @@
 import { float64s } from '@freshet/events';
 import type { ShardState } from '@freshet/store';
 
-export interface WeighedVector {
+interface WeighedVector {
   readonly vector: Float32Array;
   readonly weight: number;
 }

@@ -50,7 +50,7 @@ export interface Replay {
   readonly stillBad: string | undefined;
 }
 
-export interface ReplayTarget {
+interface ReplayTarget {
   /** Of the topic that the letter came from. */
   readonly partitions: number;
   readonly reader: Pick<RatingReader, 'read'>;

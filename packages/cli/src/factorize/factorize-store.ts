@@ -14,7 +14,7 @@ import { claimEpoch } from '../rebuild/claim-epoch.ts';
 import { storedRows } from './stored-ratings.ts';
 import { type LearntEntity, writeShard } from './write-shard.ts';
 
-export interface StoreFactorization {
+interface StoreFactorization {
   readonly session: Session;
   readonly shards: number;
   readonly stack: ClosingStack;
@@ -24,7 +24,7 @@ export interface StoreFactorization {
   readonly onProgress: (what: string, share: number) => void;
 }
 
-export interface Factorized extends Progress {
+interface Factorized extends Progress {
   readonly ratings: number;
   readonly users: number;
   readonly items: number;

@@ -27,7 +27,7 @@ export interface LearntEntity {
   readonly body?: Uint8Array;
 }
 
-export interface ShardWrite {
+interface ShardWrite {
   readonly model: string;
   readonly id: ShardId;
   readonly epoch: number;

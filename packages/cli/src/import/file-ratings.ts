@@ -10,7 +10,7 @@ import {
 } from '@freshet/experiments';
 import { CannotWork } from '../operator-command.ts';
 
-export interface FileOptions {
+interface FileOptions {
   readonly path: string;
   readonly format: string | undefined;
   readonly columns: string | undefined;

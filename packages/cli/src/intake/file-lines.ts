@@ -1,6 +1,6 @@
 /** The lines of a file as bytes, as Kafka would carry them: nothing is decoded that the reader should judge. */
 
-export interface FileLine {
+interface FileLine {
   /** From 1; empty lines are counted and left out. */
   readonly number: number;
   readonly bytes: Buffer;

@@ -2,7 +2,7 @@
 import type { SourcePartition } from '@freshet/session';
 import type { Birth, ShardHead } from '@freshet/store';
 
-export interface RebuildFacts {
+interface RebuildFacts {
   /** Topics that ratings come from, whether they exist or not. */
   readonly topics: readonly string[];
   readonly partitions: readonly SourcePartition[];

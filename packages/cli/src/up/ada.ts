@@ -19,7 +19,7 @@ export const BACKLOG = 40_000;
 export const ADA_KEEPS_A_TASTE = 8;
 const FILMS_OF_A_STRAND = 2;
 
-export interface Liking<Film> {
+interface Liking<Film> {
   readonly film: Film;
   readonly taste: string;
   /** How many films of this taste she has liked in a row, this one included. */

@@ -8,7 +8,7 @@ import { type CatalogueItem, generateCatalogue, generateRatings } from '@freshet
 import type { OutRecord, Publisher, TopicAdmin } from '@freshet/stream';
 import { adasLikings, BACKLOG, world } from './ada.ts';
 
-export interface DemoOptions {
+interface DemoOptions {
   readonly publisher: Publisher;
   readonly admin: TopicAdmin;
   readonly model: string;

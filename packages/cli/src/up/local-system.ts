@@ -11,7 +11,7 @@ import { type PortPlan, planPorts } from './port-plan.ts';
 import { startServers } from './servers.ts';
 import { Supervisor } from './supervisor.ts';
 
-export interface LocalSystemOptions {
+interface LocalSystemOptions {
   readonly settings: Settings;
   readonly stack: ClosingStack;
   /** Demo ratings per second; 0: no demo. */

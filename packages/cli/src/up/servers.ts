@@ -10,7 +10,7 @@ import {
 } from '@freshet/local';
 import type { PortPlan } from './port-plan.ts';
 
-export interface ServersOptions {
+interface ServersOptions {
   readonly folder: string;
   readonly ports: PortPlan;
   readonly steps: Steps;

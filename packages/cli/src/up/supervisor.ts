@@ -8,7 +8,7 @@ import {
   startService,
 } from '@freshet/local';
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly adminPorts: Readonly<Record<AnyServiceName, number>>;

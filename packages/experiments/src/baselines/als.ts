@@ -9,7 +9,7 @@ import type { Recommender } from '../recommender.ts';
 import { Factors, innerProducts } from './factors.ts';
 import { type Rows, rowsOf } from './rows.ts';
 
-export interface AlsOptions {
+interface AlsOptions {
   readonly users: number;
   readonly items: number;
   readonly k: number;

@@ -5,7 +5,7 @@
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 
-export interface ItemMeanOptions {
+interface ItemMeanOptions {
   readonly items: number;
   /** Imagined ratings per item. */
   readonly damping?: number;

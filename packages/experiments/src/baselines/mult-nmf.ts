@@ -12,7 +12,7 @@ import { type Rows, rowsOf } from './rows.ts';
 
 export type NmfObjective = 'squared-known' | 'divergence-all';
 
-export interface MultNmfOptions {
+interface MultNmfOptions {
   readonly users: number;
   readonly items: number;
   readonly k: number;

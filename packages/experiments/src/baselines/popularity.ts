@@ -5,7 +5,7 @@
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 
-export interface PopularityOptions {
+interface PopularityOptions {
   readonly items: number;
   /**
    * After so many ratings for each item known by then, a count is worth half: what is recent depends

@@ -8,7 +8,7 @@ import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 import { Factors, innerProducts } from './factors.ts';
 
-export interface SgdOptions {
+interface SgdOptions {
   readonly users: number;
   readonly items: number;
   readonly k: number;

@@ -4,7 +4,7 @@
  * and continuity correction otherwise.
  */
 
-export interface MannWhitney {
+interface MannWhitney {
   /** Pairs in which the first sample is larger, ties half. */
   readonly u: number;
   readonly p: number;

@@ -8,7 +8,7 @@ import type { Runner } from '../runner.ts';
 import type { DynamicTask } from '../task.ts';
 import type { DynamicResult } from './dynamic.ts';
 
-export interface DelayOptions {
+interface DelayOptions {
   readonly method: StreamingMethod;
   readonly train: number;
   readonly test: number;

@@ -10,7 +10,7 @@ import type { StreamingRecommender } from '../recommender.ts';
 import { Histories } from './histories.ts';
 import { Stopwatch } from './stopwatch.ts';
 
-export interface DynamicOptions {
+interface DynamicOptions {
   /** Ratings before the test block: what the first model is built on. */
   readonly train: number;
   /** Ratings in the test block. */
@@ -23,7 +23,7 @@ export interface DynamicOptions {
 }
 
 /** One tenth of the test block. */
-export interface Block {
+interface Block {
   readonly events: number;
   readonly aucServed: number | undefined;
   readonly aucStrict: number | undefined;

@@ -10,7 +10,7 @@ import type { DynamicTask } from '../task.ts';
 export const parameters = { k: 'factorCount', lambda: 'lambda', rho: 'rho' } as const;
 export type Parameter = keyof typeof parameters;
 
-export interface ParameterOptions {
+interface ParameterOptions {
   readonly settings: ModelSettings;
   readonly training: Training;
   readonly train: number;

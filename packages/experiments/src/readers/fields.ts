@@ -65,7 +65,7 @@ const aliases: Record<Field, readonly string[]> = {
   ],
 };
 
-export function plainName(name: string): string {
+function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 

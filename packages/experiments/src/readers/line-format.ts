@@ -144,7 +144,7 @@ function noColumn(name: string, header: readonly string[]): UnreadableRatings {
 }
 
 /** Cuts at the separator; double quotes protect it, and two of them stand for one. */
-export function splitCells(line: string, separator: string): string[] {
+function splitCells(line: string, separator: string): string[] {
   if (!line.includes('"')) return line.split(separator);
   const cells: string[] = [];
   let cell = '';

@@ -21,7 +21,7 @@ export interface ReadProgress {
 /** A line longer than this is not a rating: better a clear error than all of memory. */
 const longestLine = 1 << 20;
 
-export interface LineBatch {
+interface LineBatch {
   /** Number of the first line, from 1. */
   readonly first: number;
   readonly lines: readonly string[];

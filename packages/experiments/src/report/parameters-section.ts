@@ -10,7 +10,7 @@ const names: Record<Parameter, string> = {
   rho: 'ρ, weight of the unknown',
 };
 
-export interface ParameterSweep {
+interface ParameterSweep {
   readonly label: string;
   readonly points: readonly ParameterPoint[];
 }

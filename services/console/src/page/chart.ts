@@ -14,7 +14,7 @@ export interface Line {
   readonly right?: true;
 }
 
-export interface ChartOptions {
+interface ChartOptions {
   readonly place: HTMLElement;
   readonly label: string;
   readonly lines: readonly Line[];

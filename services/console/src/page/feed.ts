@@ -7,7 +7,7 @@ import type { Frame, History } from '../live/frame.ts';
 import { OtherVersion } from '../live/live-model.ts';
 import { ask, TokenNeeded } from './server.ts';
 
-export interface FeedListener {
+interface FeedListener {
   restart(history: History): void;
   add(frame: Frame): void;
   connected(): void;
