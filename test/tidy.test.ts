@@ -26,26 +26,28 @@ const manifests = find(/^(packages|services)\/[^/]+\/package\.json$/);
 const owner = (path: string): string => path.split('/')[1] ?? '';
 
 /** A package may import only what its row names. */
-const service = ['config', 'events', 'kernels', 'model', 'session', 'store', 'stream', 'telemetry'];
+const system = ['config', 'events', 'service', 'session', 'store', 'stream', 'telemetry'];
+const service = [...system, 'kernels', 'model'];
 const mayImport: Record<string, readonly string[]> = {
   kernels: [],
   events: [],
   config: [],
   telemetry: [],
+  service: ['telemetry'],
   model: ['kernels'],
   quality: ['kernels', 'model'],
   experiments: ['model'],
   store: ['events', 'telemetry'],
   stream: ['events', 'telemetry'],
   local: ['config'],
-  session: ['config', 'events', 'kernels', 'model', 'store', 'stream', 'telemetry'],
-  testkit: ['config', 'events', 'local', 'model', 'session', 'store', 'stream', 'telemetry'],
+  session: ['config', 'events', 'kernels', 'model', 'service', 'store', 'stream', 'telemetry'],
+  testkit: [...system, 'local', 'model'],
   cli: [...service, 'experiments', 'local', 'quality'],
   bench: [...service, 'experiments', 'local', 'quality'],
   updater: [...service, 'quality'],
   aggregator: [...service, 'quality'],
   scorer: service,
-  console: ['config', 'events', 'session', 'stream', 'telemetry'],
+  console: system,
 };
 
 /** A client library is known to one package only, so that it can be replaced there. */

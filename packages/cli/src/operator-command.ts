@@ -7,6 +7,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadSettings, childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { RatingReader, ratingRules, type Topic, topicName } from '@freshet/events';
+import { ClosingStack } from '@freshet/service';
 import { type Brokers, openBrokers as open } from '@freshet/session';
 import { type FactorStore, ManifestMismatch, RedisStore, RedisUnreachable } from '@freshet/store';
 import {
@@ -16,7 +17,7 @@ import {
   type TopicAdmin,
   type TopicPlan,
 } from '@freshet/stream';
-import { ClosingStack, type Log, openLog } from '@freshet/telemetry';
+import { type Log, openLog } from '@freshet/telemetry';
 
 export type Options = NonNullable<ParseArgsConfig['options']>;
 export type Given<O extends Options> = ReturnType<

@@ -1,7 +1,7 @@
 /** Kafka with the settings of the services; creates nothing. */
 import type { Settings } from '@freshet/config';
+import type { ServiceContext } from '@freshet/service';
 import { openKafka, TopicAdmin } from '@freshet/stream';
-import type { ServiceContext } from '@freshet/telemetry';
 
 export interface Brokers {
   readonly kafka: Awaited<ReturnType<typeof openKafka>>;

@@ -2,8 +2,8 @@
 import type { Settings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { defaultModel, forLiking, type ModelSettings } from '@freshet/model';
+import type { ServiceContext } from '@freshet/service';
 import { type Agreement, type FactorStore, RedisStore } from '@freshet/store';
-import type { ServiceContext } from '@freshet/telemetry';
 import { ModelAgreement } from './model-agreement.ts';
 import { type Brokers, openTopics } from './open-brokers.ts';
 import { ServerWatch } from './server-watch.ts';

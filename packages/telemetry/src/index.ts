@@ -1,13 +1,7 @@
-export { AdminServer } from './admin-server.ts';
-export { ClosingStack } from './closing-stack.ts';
 export { exposeMetrics, registry } from './exposition.ts';
-export { type Address, CannotListen, listening } from './listening.ts';
 export { type Log, openLog } from './log.ts';
 export type { Labels, Service } from './metric-kinds.ts';
 export { metrics, table as metricTable } from './metrics.ts';
 export { plainError } from './plain-error.ts';
-export { runService, type ServiceContext } from './run-service.ts';
-export { securityHeaders } from './security-headers.ts';
-export { type Clock, TokenGuard } from './token-guard.ts';
 export { untilAnswered } from './until-answered.ts';
 export { Fault, ServerAway, type Verdict, verdict } from './verdict.ts';

@@ -23,8 +23,9 @@ import {
   startService,
   stepsTo,
 } from '@freshet/local';
+import { ClosingStack } from '@freshet/service';
 import { openSession, readSources, type Session } from '@freshet/session';
-import { ClosingStack, openLog } from '@freshet/telemetry';
+import { openLog } from '@freshet/telemetry';
 import { Command } from './command.ts';
 import { eventually } from './eventually.ts';
 import { type StoreSnapshot, snapshot } from './store-snapshot.ts';

@@ -1,9 +1,10 @@
 /** The aggregator: adds the partial grams of all shards, and watches how far the model is behind. */
 import { adminAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
+import { AdminServer, runService } from '@freshet/service';
 import { openSession } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
-import { AdminServer, metrics, runService } from '@freshet/telemetry';
+import { metrics } from '@freshet/telemetry';
 import { Aggregation } from './aggregation.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { LagWatch } from './lag-watch.ts';

@@ -1,6 +1,6 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '@freshet/telemetry';
+import type { Clock } from '@freshet/service';
 import { eventually } from '@freshet/testkit';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

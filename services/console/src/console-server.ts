@@ -1,6 +1,7 @@
 /** The console over HTTP: who may look, the page itself, the stream of frames, the scorer behind it. */
 import { asksForLoopback } from '@freshet/config';
-import { type Clock, type Log, securityHeaders, TokenGuard } from '@freshet/telemetry';
+import { type Clock, securityHeaders, TokenGuard } from '@freshet/service';
+import type { Log } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Broadcast } from './broadcast.ts';
 import type { History } from './live/frame.ts';

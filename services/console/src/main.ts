@@ -2,9 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { adminAddress, httpAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
+import { AdminServer, listening, runService } from '@freshet/service';
 import { openTopics, readSources } from '@freshet/session';
 import { Tail } from '@freshet/stream';
-import { AdminServer, listening, metrics, runService } from '@freshet/telemetry';
+import { metrics } from '@freshet/telemetry';
 import { Broadcast } from './broadcast.ts';
 import { consoleServer } from './console-server.ts';
 import { LetterBox } from './letter-box.ts';

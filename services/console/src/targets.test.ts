@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adminAddress, readSettings } from '@freshet/config';
-import { AdminServer } from '@freshet/telemetry';
+import { AdminServer } from '@freshet/service';
 import { describe, expect, it } from 'vitest';
 import { pageFiles } from './page-files.ts';
 import { scorerUrlOf, targetsOf } from './targets.ts';

@@ -1,7 +1,8 @@
 /** The API over HTTP: who may ask, when, within which limits, and how errors are told. */
 import { asksForLoopback } from '@freshet/config';
 import { recommendationCountLimit } from '@freshet/events';
-import { type Clock, plainError, securityHeaders, TokenGuard, verdict } from '@freshet/telemetry';
+import { type Clock, securityHeaders, TokenGuard } from '@freshet/service';
+import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
 import { measureRequests } from './measured-requests.ts';

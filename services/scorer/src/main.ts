@@ -3,6 +3,7 @@ import { adminAddress, httpAddress, type Settings, serviceSettings } from '@fres
 import { type FactorBatch, poisonReasons, ratingRules, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import type { Grams } from '@freshet/model';
+import { AdminServer, listening, runService, type ServiceContext } from '@freshet/service';
 import {
   FollowedGrams,
   FollowedReplica,
@@ -11,14 +12,7 @@ import {
   type Session,
 } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
-import {
-  AdminServer,
-  listening,
-  metrics,
-  runService,
-  type ServiceContext,
-  untilAnswered,
-} from '@freshet/telemetry';
+import { metrics, untilAnswered } from '@freshet/telemetry';
 import { Catalogue } from './catalogue.ts';
 import { FeatureRefresh } from './feature-refresh.ts';
 import { followMetadata } from './followed-metadata.ts';

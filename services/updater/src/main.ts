@@ -3,6 +3,7 @@ import { adminAddress, serviceSettings } from '@freshet/config';
 import { poisonReasons, RatingReader, ratingRules, type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { PrequentialMeter } from '@freshet/quality';
+import { AdminServer, runService } from '@freshet/service';
 import {
   FollowedGrams,
   FollowedReplica,
@@ -12,7 +13,7 @@ import {
   updaterGroup,
 } from '@freshet/session';
 import { PartitionReader, Publisher, type ReaderOptions } from '@freshet/stream';
-import { AdminServer, metrics, runService } from '@freshet/telemetry';
+import { metrics } from '@freshet/telemetry';
 import { AwaitedTopic } from './awaited-topic.ts';
 import { GramPartPublisher } from './gram-part-publisher.ts';
 import { Intake } from './intake.ts';

@@ -20,6 +20,7 @@ import {
   startService,
   stepsTo,
 } from '@freshet/local';
+import { ClosingStack } from '@freshet/service';
 import {
   openSession,
   type RecordsBehind,
@@ -28,7 +29,7 @@ import {
   untilNoLag,
 } from '@freshet/session';
 import { RedisStore } from '@freshet/store';
-import { ClosingStack, type Log, openLog } from '@freshet/telemetry';
+import { type Log, openLog } from '@freshet/telemetry';
 import { fetchPlainly } from './plain-fetching.ts';
 
 const READY_LIMIT_MS = 60_000;

@@ -4,10 +4,10 @@
  */
 import { type Side, shardOf, sides, topicName } from '@freshet/events';
 import { factorize, handOver, OnlineModel, type Progress } from '@freshet/model';
+import type { ClosingStack } from '@freshet/service';
 import { type Session, updaterGroup } from '@freshet/session';
 import type { ShardId, ShardState, StoredVector } from '@freshet/store';
 import { groupMembers, Publisher } from '@freshet/stream';
-import type { ClosingStack } from '@freshet/telemetry';
 import { covers, wantedOf } from '../audit/covered-sources.ts';
 import { CannotWork } from '../operator-command.ts';
 import { claimEpoch } from '../rebuild/claim-epoch.ts';

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { settingsOrExit } from '@freshet/config';
 import { asSetupProblem, SetupProblem } from '@freshet/local';
-import { ClosingStack } from '@freshet/telemetry';
+import { ClosingStack } from '@freshet/service';
 import { startLocalSystem } from './local-system.ts';
 
 const HELP = `freshet up [--rate N] [--no-demo]

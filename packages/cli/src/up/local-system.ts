@@ -1,9 +1,10 @@
 /** Everything that `freshet up` runs, started in order; whatever it opens, the stack closes. */
 import { isGiven, type Settings, settingsOrExit } from '@freshet/config';
 import { allServiceNames, type Child, dataFolder, SetupProblem, stepsTo } from '@freshet/local';
+import type { ClosingStack } from '@freshet/service';
 import { openSession, STORE_FORMAT } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
-import { type ClosingStack, openLog } from '@freshet/telemetry';
+import { openLog } from '@freshet/telemetry';
 import { partitionsOf } from '../operator-command.ts';
 import { DEMO_TOPIC, Demo } from './demo.ts';
 import { Lock } from './lock.ts';

@@ -1,7 +1,7 @@
 /** Which port everything gets: the usual one, or the next free one if it is taken. */
 import type { Settings } from '@freshet/config';
 import { type AnyServiceName, freePort } from '@freshet/local';
-import type { ClosingStack } from '@freshet/telemetry';
+import type { ClosingStack } from '@freshet/service';
 import { claimPort } from './port-claim.ts';
 
 const settingNames = [

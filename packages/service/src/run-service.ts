@@ -2,10 +2,10 @@
  * The life of a service process: open, run until told to stop or until something fails for good,
  * close in reverse. Whatever nobody expected ends the process: the log is intact, a restart resumes.
  */
+
+import type { Service } from '@freshet/telemetry';
+import { exposeMetrics, type Log, openLog } from '@freshet/telemetry';
 import { ClosingStack } from './closing-stack.ts';
-import { exposeMetrics } from './exposition.ts';
-import { type Log, openLog } from './log.ts';
-import type { Service } from './metric-kinds.ts';
 
 /** Longest that closing may take before the process ends regardless. */
 const CLOSE_LIMIT_MS = 10_000;

@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
+import { exposeMetrics, metrics } from '@freshet/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminServer } from './admin-server.ts';
-import { exposeMetrics } from './exposition.ts';
 import { CannotListen, listening } from './listening.ts';
-import { metrics } from './metrics.ts';
 
 let live = true;
 let reason: string | null = null;

@@ -1,9 +1,8 @@
 /** The port an operator and an orchestrator look at: /livez, /readyz and /metrics. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { registry } from './exposition.ts';
+import { metrics, registry } from '@freshet/telemetry';
 import { type Address, listening } from './listening.ts';
-import { metrics } from './metrics.ts';
 
 interface Health {
   /** False once the process can only be helped by a restart. */

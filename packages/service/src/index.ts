@@ -1,0 +1,6 @@
+export { AdminServer } from './admin-server.ts';
+export { ClosingStack } from './closing-stack.ts';
+export { type Address, CannotListen, listening } from './listening.ts';
+export { runService, type ServiceContext } from './run-service.ts';
+export { securityHeaders } from './security-headers.ts';
+export { type Clock, TokenGuard } from './token-guard.ts';
