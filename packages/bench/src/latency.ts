@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
-import type { RatingEvent } from '@freshet/experiments';
+import type { GeneratedRating } from '@freshet/experiments';
 import { Publisher, Tail } from '@freshet/stream';
 import type { Figure } from './main.ts';
 import { benchRatings, produceBacklog, recordOf } from './pipeline/backlog.ts';
@@ -75,7 +75,7 @@ async function measure(figure: Figure, system: BenchSystem): Promise<void> {
 class Stream {
   readonly #system: BenchSystem;
   readonly #topic: string;
-  readonly #ratings: Generator<RatingEvent, void>;
+  readonly #ratings: Generator<GeneratedRating, void>;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
   #sent = 0;

@@ -10,7 +10,6 @@ import {
   loadTable,
   type RatingTable,
   Runner,
-  readRatingBatches,
   type StreamingMethod,
   usualBlocks,
 } from '@freshet/experiments';
@@ -25,6 +24,7 @@ import {
   OnlineModel,
 } from '@freshet/model';
 import { type ItemCatalogue, type PrequentialFigures, PrequentialMeter } from '@freshet/quality';
+import { readRatingBatches } from '@freshet/ratings-files';
 
 type Figure = (name: string, value: number, unit: string) => void;
 

@@ -6,7 +6,7 @@
 
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RatingEvent } from '@freshet/experiments';
+import type { GeneratedRating } from '@freshet/experiments';
 import { type Child, freePort, isReady, type ServiceName, startService } from '@freshet/local';
 import { agreementOf } from '@freshet/session';
 import type { RedisStore } from '@freshet/store';
@@ -145,7 +145,7 @@ async function run(
   return child;
 }
 
-function* fewRatings(): Generator<RatingEvent, void> {
+function* fewRatings(): Generator<GeneratedRating, void> {
   for (let nth = 1; ; nth++) {
     const [user, item] = [userId((nth * STRIDE) % MANY), itemId(nth * STRIDE)];
     yield { user, item, value: 4, time: Date.now() };

@@ -9,11 +9,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   ablationRows,
   defaultRow,
+  type GeneratedRating,
   generateRatings,
   loadTable,
-  type RatingEvent,
   Runner,
-  readRatings,
   usualBlocks,
 } from '@freshet/experiments';
 import {
@@ -24,6 +23,7 @@ import {
   OnlineModel,
   paperModel,
 } from '@freshet/model';
+import { readRatings } from '@freshet/ratings-files';
 
 const TRAIN_SHARE = 0.6;
 const SHAPE = { users: 6_040, items: 3_706, ratings: 1_000_000, seed: 4 };
@@ -51,7 +51,7 @@ export async function bench(figure: Figure, args: readonly string[]): Promise<vo
   await streamFigures(figure, ratings);
 }
 
-function staticFigures(figure: Figure, ratings: readonly RatingEvent[]): void {
+function staticFigures(figure: Figure, ratings: readonly GeneratedRating[]): void {
   const model = new OnlineModel({ ...defaultModel, factorCount: STATIC.factorCount });
   record(model, ratings);
   const seconds = cpuSeconds(() => {
@@ -60,7 +60,7 @@ function staticFigures(figure: Figure, ratings: readonly RatingEvent[]): void {
   figure('factorize_seconds', seconds, 's');
 }
 
-async function streamFigures(figure: Figure, ratings: readonly RatingEvent[]): Promise<void> {
+async function streamFigures(figure: Figure, ratings: readonly GeneratedRating[]): Promise<void> {
   const model = new OnlineModel(defaultModel);
   const start = Math.floor(ratings.length * TRAIN_SHARE);
   record(model, ratings.slice(0, start));
@@ -88,7 +88,10 @@ async function streamFigures(figure: Figure, ratings: readonly RatingEvent[]): P
 }
 
 /** The prequential protocol over the last tenth before 70 %, once for each deviation. */
-async function deviationFigures(figure: Figure, ratings: readonly RatingEvent[]): Promise<void> {
+async function deviationFigures(
+  figure: Figure,
+  ratings: readonly GeneratedRating[],
+): Promise<void> {
   const table = await loadTable([ratings]);
   const blocks = usualBlocks(ratings.length);
   const rows = [
@@ -122,7 +125,7 @@ function memoryFigures(figure: Figure, model: OnlineModel): void {
   figure('evidence_bytes_per_item', memory.byteLength / items.size, 'bytes');
 }
 
-function record(model: OnlineModel, ratings: readonly RatingEvent[]): void {
+function record(model: OnlineModel, ratings: readonly GeneratedRating[]): void {
   for (const { user, item, value, time } of ratings) model.record(user, item, value, time);
 }
 
@@ -148,11 +151,11 @@ function countCollections(): () => Promise<number> {
   };
 }
 
-async function load(args: readonly string[]): Promise<RatingEvent[]> {
+async function load(args: readonly string[]): Promise<GeneratedRating[]> {
   const option = args.indexOf('--ratings');
   const path = option < 0 ? undefined : args[option + 1];
   if (path === undefined) return [...generateRatings(SHAPE)];
-  const ratings: RatingEvent[] = [];
+  const ratings: GeneratedRating[] = [];
   for await (const { user, item, value, time } of readRatings(path)) {
     ratings.push({ user, item, value, time: time ?? ratings.length });
   }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { generateCatalogue } from './catalogue.ts';
-import { generateRatings, type RatingEvent } from './generator.ts';
+import { type GeneratedRating, generateRatings } from './generator.ts';
 
 /** MovieLens-1M with a quarter of its users. */
 const shape = { users: 1_510, items: 3_706, ratings: 250_052, seed: 7 };
 
 /** Counts per key, ascending. */
-function counts(ratings: readonly RatingEvent[], key: 'user' | 'item'): number[] {
+function counts(ratings: readonly GeneratedRating[], key: 'user' | 'item'): number[] {
   const tally = new Map<string, number>();
   for (const rating of ratings) tally.set(rating[key], (tally.get(rating[key]) ?? 0) + 1);
   return [...tally.values()].sort((a, b) => a - b);
@@ -19,7 +19,7 @@ function gini(ascending: readonly number[]): number {
 }
 
 /** Share of the ratings whose item is the one that most often comes after what the same user rated before. */
-function mostFrequentFollowers(ratings: readonly RatingEvent[]): number {
+function mostFrequentFollowers(ratings: readonly GeneratedRating[]): number {
   const last = new Map<string, string>();
   const followers = new Map<string, Map<string, number>>();
   for (const { user, item } of ratings) {

@@ -21,7 +21,7 @@ import {
 import { drawSeries, NO_ITEM } from './series.ts';
 
 /** One event as it is read from a file or generated; time in ms. */
-export interface RatingEvent {
+export interface GeneratedRating {
   readonly user: string;
   readonly item: string;
   readonly value: number;
@@ -87,7 +87,7 @@ interface World {
   readonly nextPart: Int32Array;
 }
 
-export function* generateRatings(options: GeneratorOptions = {}): Generator<RatingEvent, void> {
+export function* generateRatings(options: GeneratorOptions = {}): Generator<GeneratedRating, void> {
   const settings = { ...defaults, ...options };
   refuseNonsense(settings);
   const random = new Random(hashId('ratings', settings.seed));

@@ -21,7 +21,7 @@ export {
   type Plan,
   type TriedSetting,
 } from './experiment.ts';
-export { type GeneratorOptions, generateRatings, type RatingEvent } from './generator.ts';
+export { type GeneratedRating, type GeneratorOptions, generateRatings } from './generator.ts';
 export type { Method, StreamingMethod } from './method.ts';
 export { type PaperDataset, paperDatasetOf } from './paper-results.ts';
 export {
@@ -44,14 +44,6 @@ export {
   type RatingColumns,
   type RatingTable,
 } from './rating-table.ts';
-export { type Columns, type FileRating, UnreadableRatings } from './readers/fields.ts';
-export { type Format, formats } from './readers/line-format.ts';
-export {
-  type ReadOptions,
-  readRatingBatches,
-  readRatings,
-} from './readers/read-ratings.ts';
-export type { ReadProgress } from './readers/text-lines.ts';
 export { ablationSection } from './report/ablation-section.ts';
 export { delaySection } from './report/delay-section.ts';
 export { type DynamicRow, dynamicSection } from './report/dynamic-section.ts';

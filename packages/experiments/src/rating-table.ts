@@ -4,7 +4,7 @@
  * can share the columns without copying them.
  */
 import { Random } from '@freshet/model';
-import type { FileRating } from './readers/fields.ts';
+import type { FileRating } from '@freshet/ratings-files';
 
 /** Some ratings of a table, in order of time. */
 export interface RatingColumns {

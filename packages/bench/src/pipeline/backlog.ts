@@ -1,6 +1,6 @@
 /** Generated ratings of MovieLens-1M's shape on the ratings topic, as fast as Kafka takes them. */
 import { encodeRating, shardOf, topicName } from '@freshet/events';
-import { generateRatings, type RatingEvent } from '@freshet/experiments';
+import { type GeneratedRating, generateRatings } from '@freshet/experiments';
 import { type OutRecord, Publisher } from '@freshet/stream';
 import type { BenchSystem } from './bench-system.ts';
 
@@ -13,13 +13,13 @@ export interface Backlog {
   readonly items: readonly (readonly string[])[];
 }
 
-export function benchRatings(count: number): Generator<RatingEvent, void> {
+export function benchRatings(count: number): Generator<GeneratedRating, void> {
   // Fewer ratings than MovieLens has, of as many users and items: rows stay short, ids do not.
   return generateRatings({ users: 6_040, items: 3_706, ratings: count, seed: SEED });
 }
 
 export function recordOf(
-  { user, item, value, time }: RatingEvent,
+  { user, item, value, time }: GeneratedRating,
   topic: string,
   partitions: number,
 ): OutRecord & { readonly partition: number } {

@@ -2,8 +2,9 @@
  * Does a model that is fed at full speed rank as well as the same one offline, where no update is late? The live figures are
  * of a sliding window; their mean over a stretch is compared with the dynamic protocol on the same ratings.
  */
-import { loadTable, Runner, readRatingBatches } from '@freshet/experiments';
+import { loadTable, Runner } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';
+import { readRatingBatches } from '@freshet/ratings-files';
 import type { Figure } from '../main.ts';
 import type { BenchSystem } from './bench-system.ts';
 

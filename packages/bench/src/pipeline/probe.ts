@@ -6,7 +6,7 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { shardOf } from '@freshet/events';
-import type { RatingEvent } from '@freshet/experiments';
+import type { GeneratedRating } from '@freshet/experiments';
 import { sourceName } from '@freshet/session';
 import type { Publisher } from '@freshet/stream';
 import { recordOf } from './backlog.ts';
@@ -52,7 +52,7 @@ export class Probe {
   }
 
   /** One rating after the other until the time is up, in turns to the store and to the scorer. */
-  async run(ratings: Iterable<RatingEvent>, until: number): Promise<Latencies> {
+  async run(ratings: Iterable<GeneratedRating>, until: number): Promise<Latencies> {
     const latencies: Latencies = { committed: [], visible: [], hops: [] };
     let turn = 0;
     for (const rating of ratings) {
@@ -67,7 +67,7 @@ export class Probe {
     return latencies;
   }
 
-  async #follow(rating: RatingEvent, toStore: boolean, hops: number[]): Promise<number> {
+  async #follow(rating: GeneratedRating, toStore: boolean, hops: number[]): Promise<number> {
     const { topic, arrivals, publisher } = this.#options;
     const record = recordOf(rating, topic, this.#system.settings.SHARDS);
     let offset = Number.POSITIVE_INFINITY;

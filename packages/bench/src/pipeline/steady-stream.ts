@@ -1,7 +1,7 @@
 /** Ratings at a steady pace, which everything else happens beside: as many every tick as are due. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
-import type { RatingEvent } from '@freshet/experiments';
+import type { GeneratedRating } from '@freshet/experiments';
 import { Publisher } from '@freshet/stream';
 import { recordOf } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
@@ -10,7 +10,7 @@ const TICK_MS = 10;
 
 export async function steadyStream(
   { session, settings }: BenchSystem,
-  ratings: Iterator<RatingEvent>,
+  ratings: Iterator<GeneratedRating>,
   ratePerSecond: number,
   stopped: AbortSignal,
 ): Promise<void> {

@@ -10,12 +10,11 @@ import {
   type RatingTable,
   ResultsFile,
   Runner,
-  readRatingBatches,
   renderPage,
   renderText,
-  UnreadableRatings,
 } from '@freshet/experiments';
 import { BadSettings } from '@freshet/model';
+import { readRatingBatches, UnreadableRatings } from '@freshet/ratings-files';
 import { toJson } from './json.ts';
 import { helpText } from './options.ts';
 import { type Outcome, runProtocol } from './outcome.ts';

@@ -4,8 +4,9 @@
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type Columns, type Format, formats, type Grid, grids } from '@freshet/experiments';
+import { type Grid, grids } from '@freshet/experiments';
 import type { LossName, ModelSettings } from '@freshet/model';
+import { type Columns, type Format, formats } from '@freshet/ratings-files';
 import { type OptionName, options, type Protocol, protocols } from './options.ts';
 
 /** The command line makes no sense; the message says why. */

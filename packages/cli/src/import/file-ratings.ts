@@ -1,13 +1,13 @@
 /** The ratings of a file as `freshet import` sends them: as they lie, or in order of time. */
+import { loadTable } from '@freshet/experiments';
 import {
   type Columns,
   type FileRating,
   type Format,
   formats,
-  loadTable,
   type ReadOptions,
   readRatingBatches,
-} from '@freshet/experiments';
+} from '@freshet/ratings-files';
 import { CannotWork } from '../operator-command.ts';
 
 interface FileOptions {

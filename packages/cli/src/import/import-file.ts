@@ -1,6 +1,6 @@
 /** Imports one file and tells a person about it: where the state is, how far, how fast, what was left out. */
 import { cacheFolder } from '@freshet/config';
-import { UnreadableRatings } from '@freshet/experiments';
+import { UnreadableRatings } from '@freshet/ratings-files';
 import type { Brokers } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
 import {

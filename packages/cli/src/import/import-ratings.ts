@@ -4,7 +4,7 @@
  * that hold it already.
  */
 
-import type { FileRating } from '@freshet/experiments';
+import type { FileRating } from '@freshet/ratings-files';
 import type { Brokers } from '@freshet/session';
 import { type Publisher, readTopic } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';

@@ -1,5 +1,5 @@
 import { RatingReader, shardOf } from '@freshet/events';
-import type { FileRating } from '@freshet/experiments';
+import type { FileRating } from '@freshet/ratings-files';
 import { describe, expect, it } from 'vitest';
 import { type Chunk, IMPORT_HEADER, ratingChunks } from './rating-chunks.ts';
 

@@ -5,7 +5,7 @@
  * cut short can be continued without sending anything twice.
  */
 import { encodeRating, PoisonRecord, type RatingReader, shardOf } from '@freshet/events';
-import type { FileRating } from '@freshet/experiments';
+import type { FileRating } from '@freshet/ratings-files';
 import type { OutRecord } from '@freshet/stream';
 
 export interface ChunkOptions {
