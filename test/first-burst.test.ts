@@ -12,7 +12,7 @@ import {
   RankingQuery,
   ShardSums,
 } from '@freshet/model';
-import { ListedReplica } from '@freshet/session';
+import { ListedReplica } from '@freshet/replicas';
 import { NO_FACTS, type ShardFacts } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';

@@ -19,7 +19,7 @@ import {
   ShardSums,
   withRating,
 } from '@freshet/model';
-import { ListedReplica } from '@freshet/session';
+import { ListedReplica } from '@freshet/replicas';
 import { decodeRow, type MemoryStore, NO_FACTS, type StoredVector } from '@freshet/store';
 import { describe, expect, it } from 'vitest';
 import { Batch } from '../services/updater/src/batch.ts';

@@ -26,8 +26,9 @@ const manifests = find(/^(packages|services)\/[^/]+\/package\.json$/);
 const owner = (path: string): string => path.split('/')[1] ?? '';
 
 /** A package may import only what its row names. */
-const system = ['config', 'events', 'service', 'session', 'store', 'stream', 'telemetry'];
-const service = [...system, 'kernels', 'model'];
+const clients = ['events', 'store', 'stream', 'telemetry'];
+const system = [...clients, 'config', 'positions', 'service', 'session'];
+const service = [...system, 'kernels', 'model', 'replicas'];
 const mayImport: Record<string, readonly string[]> = {
   kernels: [],
   events: [],
@@ -41,7 +42,9 @@ const mayImport: Record<string, readonly string[]> = {
   store: ['events', 'telemetry'],
   stream: ['events', 'telemetry'],
   local: ['config'],
-  session: ['config', 'events', 'kernels', 'model', 'service', 'store', 'stream', 'telemetry'],
+  replicas: [...clients, 'kernels', 'model'],
+  positions: clients,
+  session: [...clients, 'config', 'model', 'service'],
   testkit: [...system, 'local', 'model'],
   cli: [...service, 'experiments', 'local', 'quality', 'ratings-files'],
   bench: [...service, 'experiments', 'local', 'quality', 'ratings-files'],

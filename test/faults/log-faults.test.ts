@@ -5,7 +5,7 @@
 import { openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { shardOf, topicConfig } from '@freshet/events';
-import { readSources } from '@freshet/session';
+import { readSources } from '@freshet/positions';
 import { eventually, System, violationsOf } from '@freshet/testkit';
 import { type Admin, Kafka, Partitioners, type Producer } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';

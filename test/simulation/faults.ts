@@ -1,6 +1,6 @@
 /** What happens to the store, the logs and the processes of a world, as its weather and a seed decide. */
 import type { Random } from '@freshet/model';
-import { decodeIntakeMark } from '@freshet/session';
+import { decodeIntakeMark } from '@freshet/positions';
 import type { MemorySnapshot, MemoryStore } from '@freshet/store';
 import type { CommittedOffset, LogRange } from '@freshet/stream';
 import {

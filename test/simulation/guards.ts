@@ -1,6 +1,6 @@
 /** One check of the real thing taken away each, from outside: what is asked or answered is bent. */
 import { gramPartCodec, itemRatingsCodec, type Side } from '@freshet/events';
-import { ListedReplica } from '@freshet/session';
+import { ListedReplica } from '@freshet/replicas';
 import type { FactorStore, MemoryStore, ShardFacts, SourceMark } from '@freshet/store';
 import {
   decodeOutbox,

@@ -2,7 +2,7 @@
  * Which records of the sources intake must have sent on: all of them, less what an operator has accepted as
  * lost, and what was gone when everything was last read from the beginning.
  */
-import { sourceName } from '@freshet/session';
+import { sourceName } from '@freshet/positions';
 import type { LogRecord } from '@freshet/stream';
 import type { MemoryLog } from '@freshet/testkit';
 import { sources } from './simulated-model.ts';

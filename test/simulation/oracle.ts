@@ -1,7 +1,8 @@
 /** What is wrong with a world that has healed: each stage against the log before it, replicas and grams too. */
 import { type RatingEvent, RatingReader, shardOf, sides } from '@freshet/events';
 import { figuresOf, Gram, ShardSums, statisticsIn } from '@freshet/model';
-import { type Replica, readSources, sourceName } from '@freshet/session';
+import { readSources, sourceName } from '@freshet/positions';
+import type { Replica } from '@freshet/replicas';
 import {
   decodeRow,
   isSame,

@@ -1,6 +1,6 @@
 /** What may be taken away from the real thing, to see that its absence is noticed. */
 import type { Side } from '@freshet/events';
-import type { ListedReplica } from '@freshet/session';
+import type { ListedReplica } from '@freshet/replicas';
 import type { FactorStore, MemoryStore } from '@freshet/store';
 import type { LogRecord, PartitionOwner, Publisher } from '@freshet/stream';
 import type { MemoryLog } from '@freshet/testkit';

@@ -1,7 +1,7 @@
 /** The small model of the simulation: two shards of each side, three factors, two topics that ratings come from. */
 import { type Side, shardOf, sides, topicName } from '@freshet/events';
 import { defaultModel } from '@freshet/model';
-import { intakeGroup } from '@freshet/session';
+import { intakeGroup } from '@freshet/positions';
 import type { Agreement } from '@freshet/store';
 import { openLog } from '@freshet/telemetry';
 

@@ -2,7 +2,9 @@
 import { RatingReader, type Side } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import type { Grams, Random } from '@freshet/model';
-import { FollowedReplica, ListedReplica, ModelAgreement, updaterGroup } from '@freshet/session';
+import { updaterGroup } from '@freshet/positions';
+import { FollowedReplica, ListedReplica } from '@freshet/replicas';
+import { ModelAgreement } from '@freshet/session';
 import type { FactorStore, MemoryStore, ShardId, StoredVector } from '@freshet/store';
 import { PartitionReader, type ReaderOptions } from '@freshet/stream';
 import { verdict } from '@freshet/telemetry';

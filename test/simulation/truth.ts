@@ -11,7 +11,7 @@ import {
   userRatingsCodec,
 } from '@freshet/events';
 import { Evidence, Predecessors } from '@freshet/model';
-import { sourceName } from '@freshet/session';
+import { sourceName } from '@freshet/positions';
 import type { LogRecord } from '@freshet/stream';
 import type { Lineage } from './lineage.ts';
 import { settings } from './simulated-model.ts';

@@ -5,7 +5,7 @@
  */
 import { topicName } from '@freshet/events';
 import { firstTheta, Gram, type Grams, Random } from '@freshet/model';
-import { FollowedGrams, type Replica } from '@freshet/session';
+import { FollowedGrams, type Replica } from '@freshet/replicas';
 import type { MemoryStore } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { MemoryLog } from '@freshet/testkit';

@@ -23,8 +23,9 @@ import {
   startService,
   stepsTo,
 } from '@freshet/local';
+import { readSources } from '@freshet/positions';
 import { ClosingStack } from '@freshet/service';
-import { openSession, readSources, type Session } from '@freshet/session';
+import { openSession, type Session } from '@freshet/session';
 import { openLog } from '@freshet/telemetry';
 import { Command } from './command.ts';
 import { eventually } from './eventually.ts';

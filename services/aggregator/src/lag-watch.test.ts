@@ -1,4 +1,4 @@
-import { encodeIntakeMark } from '@freshet/session';
+import { encodeIntakeMark } from '@freshet/positions';
 import { NO_FACTS, NO_MARK, type ShardFacts, type ShardId, type SourceMark } from '@freshet/store';
 import { metrics, openLog } from '@freshet/telemetry';
 import { afterEach, describe, expect, it, vi } from 'vitest';

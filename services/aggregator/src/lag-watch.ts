@@ -3,8 +3,9 @@
  * updater that stands still cannot tell its own lag. Looks at every scrape, so that the figure is of that
  * moment, and once a second in between, so that it can tell since when something waits.
  */
+
+import { Freshness, type Lags } from '@freshet/positions';
 import { expectedLoss, type LagCurve } from '@freshet/quality';
-import { Freshness, type Lags } from '@freshet/session';
 import { type Log, metrics } from '@freshet/telemetry';
 import { type Point, type Progress, points, readProgress, type Watched } from './progress.ts';
 

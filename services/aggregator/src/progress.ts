@@ -4,7 +4,7 @@
  * an earlier life is none of it.
  */
 import type { Side } from '@freshet/events';
-import { readSources, type SourcePartition, sourceName } from '@freshet/session';
+import { readSources, type SourcePartition, sourceName } from '@freshet/positions';
 import type { FactorStore, ShardFacts } from '@freshet/store';
 
 export interface Watched {

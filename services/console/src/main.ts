@@ -2,8 +2,9 @@
 import { fileURLToPath } from 'node:url';
 import { adminAddress, httpAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
+import { readSources } from '@freshet/positions';
 import { AdminServer, listening, runService } from '@freshet/service';
-import { openTopics, readSources } from '@freshet/session';
+import { openTopics } from '@freshet/session';
 import { Tail } from '@freshet/stream';
 import { metrics } from '@freshet/telemetry';
 import { Broadcast } from './broadcast.ts';

@@ -13,7 +13,7 @@ import {
   RaisedItems,
   Successors,
 } from '@freshet/model';
-import { Replica, type ReplicaOptions } from '@freshet/session';
+import { Replica, type ReplicaOptions } from '@freshet/replicas';
 import { type RankingSettings, rankedColumns } from './ranking.ts';
 
 export interface Query extends Asked {

@@ -4,7 +4,7 @@
  * many there are.
  */
 import type { Grams } from '@freshet/model';
-import type { Replica } from '@freshet/session';
+import type { Replica } from '@freshet/replicas';
 
 const REST_MS = 1_000;
 /** After a refresh that took t, rest for 50·t: it then takes at most 2 % of the time. */

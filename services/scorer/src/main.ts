@@ -3,14 +3,10 @@ import { adminAddress, httpAddress, type Settings, serviceSettings } from '@fres
 import { type FactorBatch, poisonReasons, ratingRules, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import type { Grams } from '@freshet/model';
+import { readSources } from '@freshet/positions';
+import { FollowedGrams, FollowedReplica } from '@freshet/replicas';
 import { AdminServer, listening, runService, type ServiceContext } from '@freshet/service';
-import {
-  FollowedGrams,
-  FollowedReplica,
-  openSession,
-  readSources,
-  type Session,
-} from '@freshet/session';
+import { openSession, type Session } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
 import { metrics, untilAnswered } from '@freshet/telemetry';
 import { Catalogue } from './catalogue.ts';

@@ -1,4 +1,4 @@
-import type { SourcePartition } from '@freshet/session';
+import type { SourcePartition } from '@freshet/positions';
 import { NO_FACTS, NO_TALLY } from '@freshet/store';
 import { expect, it } from 'vitest';
 import { RebuildWatch } from './rebuild-watch.ts';

@@ -3,7 +3,7 @@
  * rebuild` the sources are read again from their beginning. Until everything is where it was, an answer would
  * be one to a stranger. Looks every second or two, and knows who is behind what has been seen.
  */
-import type { SourcePartition } from '@freshet/session';
+import type { SourcePartition } from '@freshet/positions';
 import type { FactorStore, ShardHead } from '@freshet/store';
 import type { Log } from '@freshet/telemetry';
 

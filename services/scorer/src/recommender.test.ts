@@ -1,7 +1,7 @@
 import { shardOf } from '@freshet/events';
 import { referenceKernels } from '@freshet/kernels';
 import { figuresOf, Gram, NO_STATISTICS } from '@freshet/model';
-import type { Replica } from '@freshet/session';
+import type { Replica } from '@freshet/replicas';
 import { encodeRowEntry, MemoryStore, NO_FACTS, NO_MARK } from '@freshet/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Catalogue } from './catalogue.ts';

@@ -9,7 +9,7 @@ import {
   type ScoredItem,
   shardOf,
 } from '@freshet/events';
-import type { Lag } from '@freshet/session';
+import type { Lag } from '@freshet/positions';
 import type { Catalogue } from './catalogue.ts';
 import type { RankedFor, Ranking } from './ranking.ts';
 import { SearchQueue } from './search-queue.ts';

@@ -1,4 +1,4 @@
-import type { SourcePartition } from '@freshet/session';
+import type { SourcePartition } from '@freshet/positions';
 import { NO_FACTS, NO_MARK } from '@freshet/store';
 import { exposeMetrics, registry } from '@freshet/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -3,7 +3,7 @@
  * and sent on, batches of `user-factors` what was applied. Looked at before each scrape, and twice a second
  * for the answers.
  */
-import { Freshness, type Lag, type SourcePartition, sourceName } from '@freshet/session';
+import { Freshness, type Lag, type SourcePartition, sourceName } from '@freshet/positions';
 import type { ShardFacts } from '@freshet/store';
 import { metrics } from '@freshet/telemetry';
 

@@ -1,4 +1,4 @@
-import { sourceName } from '@freshet/session';
+import { sourceName } from '@freshet/positions';
 import { ServerAway } from '@freshet/telemetry';
 import { describe, expect, it } from 'vitest';
 import { NoSource, SourceNames } from './source-names.ts';

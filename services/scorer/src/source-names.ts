@@ -2,7 +2,7 @@
  * Under which name do user shards keep how far they have applied a partition of a ratings topic? By the id of
  * the topic, so that offsets of one that was deleted are not taken for those of its successor.
  */
-import { sourceName } from '@freshet/session';
+import { sourceName } from '@freshet/positions';
 import type { TopicAdmin } from '@freshet/stream';
 import { ServerAway } from '@freshet/telemetry';
 

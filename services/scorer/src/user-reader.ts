@@ -4,7 +4,7 @@
  * rating waits for the store to have applied it.
  */
 import { type FactorBatch, shardOf } from '@freshet/events';
-import type { ShardVersion } from '@freshet/session';
+import type { ShardVersion } from '@freshet/replicas';
 import {
   decodeRow,
   type FactorStore,

@@ -20,13 +20,13 @@ import {
   type IntakePlace,
   intakeGroup,
   intakePlace,
-  type ModelAgreement,
   readTraces,
   type SentPlace,
   type SourceTrace,
   sourceName,
   unreadableAt,
-} from '@freshet/session';
+} from '@freshet/positions';
+import type { ModelAgreement } from '@freshet/session';
 import { counted, type FactorStore } from '@freshet/store';
 import {
   deadLetter,

@@ -2,16 +2,11 @@
 import { adminAddress, serviceSettings } from '@freshet/config';
 import { poisonReasons, RatingReader, ratingRules, type Side, topicName } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
+import { intakeGroup, updaterGroup } from '@freshet/positions';
 import { PrequentialMeter } from '@freshet/quality';
+import { FollowedGrams, FollowedReplica, ListedReplica } from '@freshet/replicas';
 import { AdminServer, runService } from '@freshet/service';
-import {
-  FollowedGrams,
-  FollowedReplica,
-  intakeGroup,
-  ListedReplica,
-  openSession,
-  updaterGroup,
-} from '@freshet/session';
+import { openSession } from '@freshet/session';
 import { PartitionReader, Publisher, type ReaderOptions } from '@freshet/stream';
 import { metrics } from '@freshet/telemetry';
 import { AwaitedTopic } from './awaited-topic.ts';

@@ -2,7 +2,7 @@
 import { itemRatingsCodec, packedRatings, RatingReader, shardOf } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { defaultModel, Evidence, firstTheta, Gram, ShardSums } from '@freshet/model';
-import { ListedReplica } from '@freshet/session';
+import { ListedReplica } from '@freshet/replicas';
 import { decodeRow, MemoryStore, type StoredEntity } from '@freshet/store';
 import type { PartitionOwner } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';

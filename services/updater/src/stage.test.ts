@@ -1,7 +1,7 @@
 import { UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { defaultModel, firstTheta, Gram } from '@freshet/model';
-import { ListedReplica } from '@freshet/session';
+import { ListedReplica } from '@freshet/replicas';
 import { decodeRow, type FactorStore, MemoryStore } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';

@@ -5,7 +5,8 @@
  */
 import { type Side, topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
-import { claimsAreBehind, lookAtSource, type ModelAgreement, unreadableAt } from '@freshet/session';
+import { claimsAreBehind, lookAtSource, unreadableAt } from '@freshet/positions';
+import type { ModelAgreement } from '@freshet/session';
 import { type FactorStore, type ShardId, type ShardState, StaleEpoch } from '@freshet/store';
 import {
   decodeOutbox,

@@ -25,8 +25,9 @@ import {
   startVector,
   userBias,
 } from '@freshet/model';
+import { sourceName } from '@freshet/positions';
 import type { PrequentialMeter } from '@freshet/quality';
-import { type ListedReplica, sourceName } from '@freshet/session';
+import type { ListedReplica } from '@freshet/replicas';
 import {
   type BodyChange,
   counted,

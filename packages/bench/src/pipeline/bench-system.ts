@@ -20,14 +20,9 @@ import {
   startService,
   stepsTo,
 } from '@freshet/local';
+import { type RecordsBehind, recordsBehind, untilNoLag } from '@freshet/positions';
 import { ClosingStack } from '@freshet/service';
-import {
-  openSession,
-  type RecordsBehind,
-  recordsBehind,
-  type Session,
-  untilNoLag,
-} from '@freshet/session';
+import { openSession, type Session } from '@freshet/session';
 import { RedisStore } from '@freshet/store';
 import { type Log, openLog } from '@freshet/telemetry';
 import { fetchPlainly } from './plain-fetching.ts';

@@ -7,7 +7,7 @@ import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { shardOf } from '@freshet/events';
 import type { GeneratedRating } from '@freshet/experiments';
-import { sourceName } from '@freshet/session';
+import { sourceName } from '@freshet/positions';
 import type { Publisher } from '@freshet/stream';
 import { recordOf } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';

@@ -7,7 +7,7 @@ import {
   LESSONS_BYTES,
   NO_STATISTICS,
 } from '@freshet/model';
-import type { SourcePartition } from '@freshet/session';
+import type { SourcePartition } from '@freshet/positions';
 import {
   encodeRow,
   NO_FACTS,

@@ -16,14 +16,14 @@ import {
 } from '@freshet/events';
 import type { ModelSettings } from '@freshet/model';
 import {
-  type Brokers,
   isBehind,
   type RecordsBehind,
   readSources,
   recordsBehind,
   sourceTopic,
   untilNoLag,
-} from '@freshet/session';
+} from '@freshet/positions';
+import type { Brokers } from '@freshet/session';
 import type { FactorStore } from '@freshet/store';
 import { InternalEvents, type LogRange, readTopic } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';

@@ -5,7 +5,7 @@
  */
 import { shardOf } from '@freshet/events';
 import { Evidence, type ModelSettings } from '@freshet/model';
-import { type SourcePartition, sourceName } from '@freshet/session';
+import { type SourcePartition, sourceName } from '@freshet/positions';
 import { isSame, NO_TALLY, plus, type Tally } from '@freshet/store';
 import { type Check, Findings } from './check.ts';
 import { nameOf } from './shard-checks.ts';

@@ -1,6 +1,6 @@
 /** Does what a shard holds fit itself: vectors, gram, rows, counts, place in the log, outbox? */
 import { shardOf } from '@freshet/events';
-import { type SourcePartition, sourceName } from '@freshet/session';
+import { type SourcePartition, sourceName } from '@freshet/positions';
 import { decodeRow, type ShardId } from '@freshet/store';
 import { decodeOutbox, type LogRange } from '@freshet/stream';
 import { type Check, Findings } from './check.ts';

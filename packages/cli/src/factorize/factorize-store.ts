@@ -4,8 +4,9 @@
  */
 import { type Side, shardOf, sides, topicName } from '@freshet/events';
 import { factorize, handOver, OnlineModel, type Progress } from '@freshet/model';
+import { updaterGroup } from '@freshet/positions';
 import type { ClosingStack } from '@freshet/service';
-import { type Session, updaterGroup } from '@freshet/session';
+import type { Session } from '@freshet/session';
 import type { ShardId, ShardState, StoredVector } from '@freshet/store';
 import { groupMembers, Publisher } from '@freshet/stream';
 import { covers, wantedOf } from '../audit/covered-sources.ts';

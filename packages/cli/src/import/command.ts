@@ -1,5 +1,7 @@
 /** `freshet import FILE`: ratings from a file to a topic that ratings come from, once. */
-import { type Brokers, isBehind, type RecordsBehind, untilNoLag } from '@freshet/session';
+
+import { isBehind, type RecordsBehind, untilNoLag } from '@freshet/positions';
+import type { Brokers } from '@freshet/session';
 import { ProgressLine } from '../evaluate/progress-line.ts';
 import { CannotWork, openBrokers, openStore, operate, type Place } from '../operator-command.ts';
 import { importFile } from './import-file.ts';

@@ -1,6 +1,7 @@
 /** `freshet rebuild`: forget everything learnt, and learn it again from the sources. */
 import { sides, topicName } from '@freshet/events';
-import { agreementOf, readSources } from '@freshet/session';
+import { readSources } from '@freshet/positions';
+import { agreementOf } from '@freshet/session';
 import type { FactorStore, ShardHead } from '@freshet/store';
 import { Publisher } from '@freshet/stream';
 import { CannotWork, openBrokers, openStore, operate, requireTopics } from '../operator-command.ts';

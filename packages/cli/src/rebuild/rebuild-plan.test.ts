@@ -1,4 +1,4 @@
-import type { SourcePartition } from '@freshet/session';
+import type { SourcePartition } from '@freshet/positions';
 import { NO_FACTS, NO_MARK, NO_TALLY, type ShardFacts, type ShardHead } from '@freshet/store';
 import { describe, expect, it } from 'vitest';
 import { claimEpoch } from './claim-epoch.ts';

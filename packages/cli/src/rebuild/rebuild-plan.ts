@@ -1,5 +1,5 @@
 /** What would a rebuild read, what is missing from it, and which epoch is above everything before? */
-import type { SourcePartition } from '@freshet/session';
+import type { SourcePartition } from '@freshet/positions';
 import type { Birth, ShardHead } from '@freshet/store';
 
 interface RebuildFacts {

@@ -1,4 +1,4 @@
-import { encodeIntakeMark } from '@freshet/session';
+import { encodeIntakeMark } from '@freshet/positions';
 import { MemoryStore, NO_TALLY } from '@freshet/store';
 import { expect, it } from 'vitest';
 import { acceptSource } from './accept-source.ts';

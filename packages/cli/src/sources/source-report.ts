@@ -12,7 +12,7 @@ import {
   readTraces,
   sourceTopic,
   unreadableAt,
-} from '@freshet/session';
+} from '@freshet/positions';
 import type { Acceptance, FactorStore, ShardId } from '@freshet/store';
 import { LogFault, type LogFaultKind, type TopicAdmin } from '@freshet/stream';
 
