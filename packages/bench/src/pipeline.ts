@@ -5,7 +5,6 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
-import { clientPositions } from '@freshet/stream';
 import type { Figure } from './main.ts';
 import { produceBacklog } from './pipeline/backlog.ts';
 import { BareLoop } from './pipeline/bare-loop.ts';
@@ -62,9 +61,9 @@ async function scorerBehindMs({ session }: BenchSystem): Promise<number> {
   const topic = topicName('itemFactors', session.model);
   const ends = await session.admin.ends(topic);
   const began = performance.now();
-  const followed = { prefix: `${session.model}.tail.`, clientId: 'freshet-scorer', topic };
+  const prefix = `${session.model}.tail.`;
   for (;;) {
-    const positions = await clientPositions(session.kafka, followed);
+    const positions = await session.admin.positionsOf('freshet-scorer', prefix, topic);
     const waited = performance.now() - began;
     const isThere = [...ends].every(([at, end]) => end === 0 || (positions.get(at) ?? 0) >= end);
     if (isThere || waited > SCORER_LIMIT_MS) return waited;

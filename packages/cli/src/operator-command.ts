@@ -12,7 +12,6 @@ import { type Brokers, openBrokers as open } from '@freshet/session';
 import { type FactorStore, ManifestMismatch, RedisStore, RedisUnreachable } from '@freshet/store';
 import {
   KafkaUnreachable,
-  missingTopics,
   PartitionMismatch,
   type TopicAdmin,
   type TopicPlan,
@@ -111,12 +110,12 @@ export function openBrokers({ settings, ...context }: Place): Promise<Brokers> {
 
 /** For commands that only look: looking must not create anything, nor wait for what is not there. */
 export async function requireTopics(
-  { kafka }: Brokers,
+  { admin }: Brokers,
   model: string,
   wanted: readonly Topic[],
 ): Promise<void> {
   const names = wanted.map((topic) => topicName(topic, model));
-  const missing = await missingTopics(kafka, names);
+  const missing = await admin.missing(names);
   if (missing.length === 0) return;
   throw new CannotWork(
     `there is no topic ${missing.join(', ')}: is MODEL=${model} the right one? freshet topics creates what is missing`,

@@ -1,12 +1,9 @@
 export { KafkaUnreachable, openKafka } from './client.ts';
-export { clientPositions } from './client-positions.ts';
 export { CUT_HEADER, deadLetter } from './dead-letter.ts';
 export { isUnreadable, unreadableText } from './fetch-decoding.ts';
-export { groupMembers } from './group-members.ts';
 export { InternalEvents, internalRecord, NewerFormat } from './internal-record.ts';
 export { LogFault, type LogFaultKind, type LogPlace } from './log-fault.ts';
 export { bytesOf, type LogRecord } from './log-record.ts';
-export { missingTopics } from './missing-topics.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
 export type { PartitionOwner } from './owned-partition.ts';
 export { PartitionReader } from './partition-reader.ts';

@@ -117,7 +117,37 @@ export class TopicAdmin {
   }
 
   async exists(topic: string): Promise<boolean> {
-    return (await this.#admin.listTopics()).includes(topic);
+    return (await this.missing([topic])).length === 0;
+  }
+
+  /** Which of these topics the cluster does not have. */
+  async missing(names: readonly string[]): Promise<string[]> {
+    const existing = new Set(await this.#admin.listTopics());
+    return names.filter((name) => !existing.has(name));
+  }
+
+  /** How many members each consumer group has at this moment. */
+  async memberCounts(groupIds: readonly string[]): Promise<Map<string, number>> {
+    const { groups } = await this.#admin.describeGroups([...groupIds]);
+    return new Map(groups.map(({ groupId, members }) => [groupId, members.length]));
+  }
+
+  /**
+   * How far a client has come that reads a topic in a group with a random name, which begins with `prefix`. Of several such
+   * clients, the one furthest behind.
+   */
+  async positionsOf(clientId: string, prefix: string, topic: string): Promise<Map<number, number>> {
+    const all = (await this.#admin.listGroups()).groups.map(({ groupId }) => groupId);
+    const named = all.filter((groupId) => groupId.startsWith(prefix));
+    const { groups } = await this.#admin.describeGroups(named);
+    const positions = new Map<number, number>();
+    for (const { groupId, members } of groups) {
+      if (!members.some((member) => member.clientId === clientId)) continue;
+      for (const [partition, { offset }] of await this.committed(groupId, topic)) {
+        positions.set(partition, Math.min(offset, positions.get(partition) ?? offset));
+      }
+    }
+    return positions;
   }
 
   /** Where a group last said it was in each partition; partitions it never read are left out. */

@@ -8,7 +8,7 @@ import { updaterGroup } from '@freshet/positions';
 import type { ClosingStack } from '@freshet/service';
 import type { Session } from '@freshet/session';
 import type { ShardId, ShardState, StoredVector } from '@freshet/store';
-import { groupMembers, Publisher } from '@freshet/stream';
+import { Publisher } from '@freshet/stream';
 import { covers, wantedOf } from '../audit/covered-sources.ts';
 import { CannotWork } from '../operator-command.ts';
 import { claimEpoch } from '../rebuild/claim-epoch.ts';
@@ -66,9 +66,9 @@ export async function factorizeStore(options: StoreFactorization): Promise<Facto
 }
 
 /** Nobody may be learning meanwhile: what came of it would be overwritten. */
-async function requireStopped({ kafka, model }: Session): Promise<void> {
+async function requireStopped({ admin, model }: Session): Promise<void> {
   const groups = sides.map((side) => updaterGroup(model, side));
-  const members = await groupMembers(kafka, groups);
+  const members = await admin.memberCounts(groups);
   const running = groups.reduce((sum, group) => sum + (members.get(group) ?? 0), 0);
   if (running === 0) return;
   throw new CannotWork(

@@ -2,7 +2,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { RatingReader, ratingRules } from '@freshet/events';
-import { missingTopics } from '@freshet/stream';
 import { CannotWork, openBrokers, operate, type Place } from '../operator-command.ts';
 import { fileLines } from './file-lines.ts';
 import { topicRecords } from './topic-records.ts';
@@ -96,7 +95,7 @@ async function* tryTopic(
   fromBeginning = false,
 ): AsyncGenerator<TriedRecord, void> {
   const brokers = await openBrokers(place);
-  if ((await missingTopics(brokers.kafka, [topic])).length > 0) {
+  if (!(await brokers.admin.exists(topic))) {
     throw new CannotWork(
       `there is neither a file nor a topic ${topic}: is KAFKA_BROKERS=${place.settings.KAFKA_BROKERS.join(',')} right?`,
     );
