@@ -38,7 +38,7 @@ const mayImport: Record<string, readonly string[]> = {
   'ratings-files': [],
   model: ['kernels'],
   quality: ['kernels', 'model'],
-  experiments: ['model', 'ratings-files'],
+  experiments: ['kernels', 'model', 'ratings-files'],
   store: ['events', 'telemetry'],
   stream: ['events', 'telemetry'],
   local: ['config'],

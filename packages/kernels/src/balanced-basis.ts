@@ -5,6 +5,8 @@
  * least on the coordinates that are left out.
  */
 
+import { cholesky, solveTransposed } from './cholesky.ts';
+
 /** Sums of outer products, k×k, row-major, and how many were summed. */
 interface Moments {
   readonly matrix: Float64Array;
@@ -49,8 +51,9 @@ export function momentsOf(vectors: Iterable<ArrayLike<number>>, k: number): Mome
 
 /** Undefined where the moments are not finite or say nothing. */
 export function balancedBasis(queries: Moments, vectors: Moments, k: number): Basis | undefined {
-  const lower = cholesky(regularized(queries, vectors, k), k);
-  if (lower === undefined) return undefined;
+  const lower = regularized(queries, vectors, k);
+  if (!cholesky(lower, k)) return undefined;
+  for (let row = 0; row < k; row++) lower.fill(0, row * k + row + 1, (row + 1) * k);
   // In coordinates where queries are alike in all directions, M has the moments of the vectors: M = Lᵀ·S·L.
   const moments = timesTransposed(transposed(lower, k), vectors.matrix, k);
   const directions = mainDirections(moments, k);
@@ -66,8 +69,10 @@ export function balancedBasis(queries: Moments, vectors: Moments, k: number): Ba
       for (let g = 0; g <= f; g++) sum += lower[f * k + g] * direction[g];
       ofVectors[d * k + f] = sum / balance;
     }
-    solveTransposed(lower, direction, ofQueries.subarray(d * k, (d + 1) * k));
-    for (let f = 0; f < k; f++) ofQueries[d * k + f] *= balance;
+    const ofQuery = ofQueries.subarray(d * k, (d + 1) * k);
+    ofQuery.set(direction);
+    solveTransposed(lower, ofQuery);
+    for (let f = 0; f < k; f++) ofQuery[f] *= balance;
   }
   const isUsable = ofVectors.every(Number.isFinite) && ofQueries.every(Number.isFinite);
   return isUsable ? { ofVectors, ofQueries } : undefined;
@@ -117,31 +122,6 @@ function along(matrix: Float64Array, x: Float64Array): number {
     sum += x[row] * inner;
   }
   return sum;
-}
-
-/** L with L·Lᵀ = S; undefined if S is not positive definite. */
-function cholesky(matrix: Float64Array, k: number): Float64Array | undefined {
-  const lower = new Float64Array(k * k);
-  for (let row = 0; row < k; row++) {
-    for (let col = 0; col <= row; col++) {
-      let sum = matrix[row * k + col];
-      for (let f = 0; f < col; f++) sum -= lower[row * k + f] * lower[col * k + f];
-      if (row !== col) lower[row * k + col] = sum / lower[col * k + col];
-      else if (sum > 0 && sum < Number.POSITIVE_INFINITY) lower[row * k + row] = Math.sqrt(sum);
-      else return undefined;
-    }
-  }
-  return lower;
-}
-
-/** x of Lᵀ·x = b */
-function solveTransposed(lower: Float64Array, b: Float64Array, x: Float64Array): void {
-  const k = b.length;
-  for (let f = k - 1; f >= 0; f--) {
-    let sum = b[f];
-    for (let g = f + 1; g < k; g++) sum -= lower[g * k + f] * x[g];
-    x[f] = sum / lower[f * k + f];
-  }
 }
 
 function transposed(matrix: Float64Array, k: number): Float64Array {

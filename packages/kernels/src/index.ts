@@ -1,3 +1,4 @@
+export { cholesky, solveFactored } from './cholesky.ts';
 export type {
   Best,
   Descent,

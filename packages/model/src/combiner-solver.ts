@@ -1,5 +1,6 @@
 /** θ from what the ratings teach: damped Newton steps, θ += (H + λI)⁻¹G. */
 
+import { cholesky, solveFactored } from '@freshet/kernels';
 import { FEATURES, firstTheta, NEXT_FEATURE, WEIGHTS } from './combiner.ts';
 import { CURVATURES, type Lessons } from './lessons.ts';
 
@@ -19,7 +20,7 @@ export class CombinerSolver {
   readonly theta: Float64Array;
   /** H, faded. */
   readonly curvature: Float64Array;
-  readonly #factor = new Float64Array(CURVATURES);
+  readonly #factor = new Float64Array(WEIGHTS * WEIGHTS);
   readonly #step = new Float64Array(WEIGHTS);
 
   constructor(theta = firstTheta(), curvature = new Float64Array(CURVATURES)) {
@@ -41,33 +42,20 @@ export class CombinerSolver {
     for (let at = 0; at < CURVATURES; at++) this.curvature[at] *= LEFT_AFTER_CHANGE;
   }
 
-  /** By the Cholesky factor L of H + λI, which is positive definite. */
   #solve(gradient: Float64Array, damping: number): void {
-    const [l, z] = [this.#factor, this.#step];
+    const [factor, step] = [this.#factor, this.#step];
     for (let row = 0, at = 0; row < WEIGHTS; row++) {
-      const start = at;
       for (let col = 0; col <= row; col++, at++) {
-        const other = (col * (col + 1)) / 2;
-        let sum = this.curvature[at] + (row === col ? damping : 0);
-        for (let q = 0; q < col; q++) sum -= l[start + q] * l[other + q];
-        l[at] = row === col ? Math.sqrt(sum) : sum / l[other + col];
+        factor[row * WEIGHTS + col] = this.curvature[at] + (row === col ? damping : 0);
       }
     }
-    for (let row = 0; row < WEIGHTS; row++) {
-      const start = (row * (row + 1)) / 2;
-      let sum = gradient[row];
-      for (let q = 0; q < row; q++) sum -= l[start + q] * z[q];
-      z[row] = sum / l[start + row];
-    }
-    for (let row = WEIGHTS - 1; row >= 0; row--) {
-      let sum = z[row];
-      for (let q = row + 1; q < WEIGHTS; q++) sum -= l[(q * (q + 1)) / 2 + row] * z[q];
-      z[row] = sum / l[(row * (row + 1)) / 2 + row];
-    }
-    if (!z.every(Number.isFinite)) return;
+    if (!cholesky(factor, WEIGHTS)) return;
+    step.set(gradient);
+    solveFactored(factor, step);
+    if (!step.every(Number.isFinite)) return;
     for (let at = 0; at < WEIGHTS; at++) {
       const least = at % FEATURES === NEXT_FEATURE ? 0 : -LIMIT;
-      this.theta[at] = Math.max(least, Math.min(LIMIT, this.theta[at] + z[at]));
+      this.theta[at] = Math.max(least, Math.min(LIMIT, this.theta[at] + step[at]));
     }
   }
 }

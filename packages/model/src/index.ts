@@ -1,3 +1,4 @@
+export { because, type Reasons } from './because.ts';
 export {
   FEATURES,
   featureNames,
@@ -18,6 +19,7 @@ export { itemBias, userBias } from './expected-value.ts';
 export { factorize, objective, type Progress } from './factorize.ts';
 export { FeatureTable } from './feature-table.ts';
 export { Gram, type Grams, gramByteLength } from './gram.ts';
+export { GuestFolder, type GuestRating } from './guest-folder.ts';
 export { HalfStep } from './half-step.ts';
 export { handOver } from './hand-over.ts';
 export { askedOf, NO_LISTS } from './item-lists.ts';

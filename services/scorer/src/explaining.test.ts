@@ -1,22 +1,23 @@
 /** Do reasons add up, does a guest get the vector that a stored user would have, are estimates told apart? */
 import { wasmKernels } from '@freshet/kernels';
 import {
+  because,
   defaultModel,
   figuresOf,
   firstTheta,
   Gram,
   type Grams,
+  GuestFolder,
   itemKey,
   itemWeight,
   type ModelSettings,
   Predecessors,
   paperModel,
   Random,
+  type Reasons,
 } from '@freshet/model';
 import { describe, expect, it } from 'vitest';
-import { because, type Reasons } from './because.ts';
 import { Catalogue } from './catalogue.ts';
-import { GuestFolder } from './guest.ts';
 import { Insights } from './insights.ts';
 import { Ranking } from './ranking.ts';
 

@@ -1,8 +1,7 @@
 /** What else can be asked of the model: estimates, alike items, reasons, what is popular, who a user is. */
 import type { Fallback, ModelState, ScoredItem } from '@freshet/events';
-import { type Grams, type ModelSettings, userBias } from '@freshet/model';
+import { because, type Grams, type ModelSettings, type Reasons, userBias } from '@freshet/model';
 import type { RowEntry } from '@freshet/store';
-import { because, type Reasons } from './because.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Ranking } from './ranking.ts';
 import { fallbackOf, type Recommender } from './recommender.ts';

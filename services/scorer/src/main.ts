@@ -3,6 +3,7 @@ import { adminAddress, httpAddress, type Settings, serviceSettings } from '@fres
 import { type FactorBatch, poisonReasons, ratingRules, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import type { Grams } from '@freshet/model';
+import { GuestFolder } from '@freshet/model';
 import { readSources } from '@freshet/positions';
 import { FollowedGrams, FollowedReplica } from '@freshet/replicas';
 import { AdminServer, listening, runService, type ServiceContext } from '@freshet/service';
@@ -13,7 +14,6 @@ import { Catalogue } from './catalogue.ts';
 import { FeatureRefresh } from './feature-refresh.ts';
 import { followMetadata } from './followed-metadata.ts';
 import { followUsers } from './followed-users.ts';
-import { GuestFolder } from './guest.ts';
 import { httpApi, type Routes } from './http-api.ts';
 import { insightRoutes } from './insight-routes.ts';
 import { Insights } from './insights.ts';

@@ -1,5 +1,6 @@
 /** Lists over HTTP: for a user, for many users, for a guest who brings a few ratings. */
 import { idOf } from '@freshet/events';
+import type { GuestFolder, GuestRating } from '@freshet/model';
 import {
   afterSchema,
   bodyIdSchema,
@@ -10,7 +11,6 @@ import {
   wishSchemas,
 } from './answer-schemas.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { GuestFolder, GuestRating } from './guest.ts';
 import type { Routes } from './http-api.ts';
 import type { Recommender } from './recommender.ts';
 

@@ -3,6 +3,7 @@
  * weighted by the number of ratings)? Each vector is the exact solution with the other side held
  * still.
  */
+import { cholesky, solveFactored } from '@freshet/kernels';
 import { Random } from '@freshet/model';
 import type { RatingColumns } from '../rating-table.ts';
 import type { Recommender } from '../recommender.ts';
@@ -82,26 +83,8 @@ export function solveSide(own: Factors, rows: Rows, others: Factors, lambda: num
       }
     }
     for (let f = 0; f < k; f++) matrix[f * k + f] += leastRidge + lambda * count;
-    choleskySolve(matrix, right, k);
+    if (!cholesky(matrix, k)) throw new Error('a row whose equations have no solution');
+    solveFactored(matrix, right);
     own.data.set(right, o * k);
-  }
-}
-
-/** Solves A x = b in place: A's lower triangle becomes its Cholesky factor, b becomes x. */
-export function choleskySolve(a: Float64Array, b: Float64Array, k: number): void {
-  for (let i = 0; i < k; i++) {
-    for (let j = 0; j <= i; j++) {
-      let sum = a[i * k + j];
-      for (let f = 0; f < j; f++) sum -= a[i * k + f] * a[j * k + f];
-      a[i * k + j] = i === j ? Math.sqrt(Math.max(sum, Number.MIN_VALUE)) : sum / a[j * k + j];
-    }
-  }
-  for (let i = 0; i < k; i++) {
-    for (let f = 0; f < i; f++) b[i] -= a[i * k + f] * b[f];
-    b[i] /= a[i * k + i];
-  }
-  for (let i = k - 1; i >= 0; i--) {
-    for (let f = i + 1; f < k; f++) b[i] -= a[f * k + i] * b[f];
-    b[i] /= a[i * k + i];
   }
 }

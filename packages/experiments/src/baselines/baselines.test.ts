@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadTable, type RatingTable } from '../rating-table.ts';
 import type { Recommender } from '../recommender.ts';
-import { Als, choleskySolve, solveSide } from './als.ts';
+import { Als, solveSide } from './als.ts';
 import { Factors, innerProducts } from './factors.ts';
 import { ItemMean } from './item-mean.ts';
 import { MultNmf, multiply, type NmfObjective } from './mult-nmf.ts';
@@ -132,26 +132,6 @@ describe('the building blocks', () => {
       out.forEach((score, j) => {
         expect(score).toBeCloseTo(users.dot(1, items, j), 4);
       });
-    }
-  });
-
-  it('solve a linear system: the residual is zero', () => {
-    const k = 6;
-    const random = new Random(seed);
-    const root = Float64Array.from({ length: k * k }, () => random.normal());
-    const at = (m: Float64Array, i: number, j: number) => m[i * k + j] ?? 0;
-    const matrix = new Float64Array(k * k);
-    for (let i = 0; i < k; i++)
-      for (let j = 0; j < k; j++)
-        for (let f = 0; f < k; f++)
-          matrix[i * k + j] = at(matrix, i, j) + at(root, i, f) * at(root, j, f);
-    const b = Float64Array.from({ length: k }, () => random.normal());
-    const x = b.slice();
-    choleskySolve(matrix.slice(), x, k);
-    for (let i = 0; i < k; i++) {
-      let left = 0;
-      for (let j = 0; j < k; j++) left += at(matrix, i, j) * (x[j] ?? 0);
-      expect(left).toBeCloseTo(b[i] ?? 0, 8);
     }
   });
 });

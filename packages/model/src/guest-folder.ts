@@ -3,32 +3,35 @@
  * half-steps descend on, from the mean of all users until it falls no further. Nothing is kept.
  */
 import type { Kernels, VectorTable } from '@freshet/kernels';
-import { type Grams, HalfStep, type ModelSettings, meanVector, RowWindow } from '@freshet/model';
-import type { Catalogue } from './catalogue.ts';
+import type { Grams } from './gram.ts';
+import { HalfStep } from './half-step.ts';
+import { RowWindow } from './row-window.ts';
+import type { ModelSettings } from './settings.ts';
+import { meanVector } from './start-vector.ts';
 
 export interface GuestRating {
   readonly item: string;
   readonly value?: number;
 }
 
+/** Undefined of an item that is not known. */
+interface KnownVectors {
+  vectorOf(item: string): Float32Array | undefined;
+}
+
 const ROUNDS = 20;
 const ENOUGH = 1e-6;
 
 export class GuestFolder {
-  readonly #catalogue: Pick<Catalogue, 'vectorOf'>;
+  readonly #items: KnownVectors;
   readonly #grams: () => Grams;
   readonly #halfStep: HalfStep;
   readonly #window: RowWindow;
   /** Copies of the rated items' vectors, overwritten by the next guest. */
   readonly #neighbours: VectorTable;
 
-  constructor(
-    kernels: Kernels,
-    settings: ModelSettings,
-    catalogue: Pick<Catalogue, 'vectorOf'>,
-    grams: () => Grams,
-  ) {
-    this.#catalogue = catalogue;
+  constructor(kernels: Kernels, settings: ModelSettings, items: KnownVectors, grams: () => Grams) {
+    this.#items = items;
     this.#grams = grams;
     this.#halfStep = new HalfStep(kernels, settings);
     this.#window = new RowWindow(settings);
@@ -38,7 +41,7 @@ export class GuestFolder {
   /** Ratings oldest first; null when none of their items is known. */
   fold(ratings: readonly GuestRating[]): Float32Array | null {
     const known = ratings.flatMap(({ item, value = 1 }) => {
-      const vector = this.#catalogue.vectorOf(item);
+      const vector = this.#items.vectorOf(item);
       return vector === undefined ? [] : [{ vector, value }];
     });
     if (known.length === 0) return null;

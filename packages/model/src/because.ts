@@ -3,16 +3,12 @@
  * block (eq:block) w = A⁻¹(Σ ω·y·h + μ·w̄), A the half Hessian: a sum with one term for each rating and one for the
  * mean. What the vector has not yet descended is told as the rest, so that the parts add up to the score.
  */
-import {
-  emptyRow,
-  type Grams,
-  type ModelSettings,
-  priorWeight,
-  type RankingQuery,
-  RowWindow,
-  shrinkage,
-  targetLine,
-} from '@freshet/model';
+import { cholesky, solveFactored } from '@freshet/kernels';
+import type { RankingQuery } from './combiner.ts';
+import type { Grams } from './gram.ts';
+import { priorWeight, shrinkage, targetLine } from './prior-weight.ts';
+import { emptyRow, RowWindow } from './row-window.ts';
+import type { ModelSettings } from './settings.ts';
 
 interface Explained {
   readonly item: string;
@@ -50,12 +46,12 @@ const OF_NEWCOMERS = 2;
 export function because(
   all: readonly Explained[],
   { vector, counts, score, after }: Target,
-  { weights: [ofOwn = 0, ofMean = 0], counts: ofCounts, mean: meanUser }: RankingQuery,
+  { weights: [ofOwn, ofMean], counts: ofCounts, mean: meanUser }: RankingQuery,
   grams: Grams,
   settings: ModelSettings,
 ): Reasons {
-  const byCount = Array.from(ofCounts, (weight, at) => weight * (counts[at] ?? 0));
-  const newcomers = byCount[OF_NEWCOMERS] ?? 0;
+  const byCount = Array.from(ofCounts, (weight, at) => weight * counts[at]);
+  const newcomers = byCount[OF_NEWCOMERS];
   const popular = sumOf(byCount.filter((_, at) => at !== OF_NEWCOMERS));
   const own = ownParts(all, vector, meanUser, grams, settings);
   const contributions = own.contributions.map((part) => ({
@@ -89,13 +85,13 @@ function ownParts(
   const weights = weightsOf(all, settings);
   const ratings = all.slice(all.length - weights.length);
   const matrix = Float64Array.from(grams.item.matrix, (cell) => alpha * cell);
-  for (let f = 0; f < k; f++) matrix[f * k + f] = (matrix[f * k + f] ?? 0) + mu;
+  for (let f = 0; f < k; f++) matrix[f * k + f] += mu;
   ratings.forEach(({ vector }, nth) => {
-    addOuter((weights[nth] ?? 1) - known, vector, matrix);
+    addOuter(weights[nth] - known, vector, matrix);
   });
-  const influence = solve(matrix, target);
+  const influence = solve(matrix, Float64Array.from(target));
   const contributions = ratings.map(({ item, value, vector }, nth) => {
-    const pull = (weights[nth] ?? 1) * (base + slope * value) - known * priorValue;
+    const pull = weights[nth] * (base + slope * value) - known * priorValue;
     return { item, value, contribution: pull * dot(influence, vector) };
   });
   const ofPrior = alpha * priorValue * dot(influence, grams.item.sum);
@@ -116,48 +112,24 @@ function weightsOf(all: readonly Explained[], settings: ModelSettings): Float32A
 function addOuter(scale: number, v: Float32Array, matrix: Float64Array): void {
   const k = v.length;
   for (let row = 0; row < k; row++) {
-    const scaled = scale * (v[row] ?? 0);
+    const scaled = scale * v[row];
     for (let col = 0; col < k; col++) {
       const at = row * k + col;
-      matrix[at] = (matrix[at] ?? 0) + scaled * (v[col] ?? 0);
+      matrix[at] += scaled * v[col];
     }
   }
 }
 
 function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let sum = 0;
-  for (let f = 0; f < a.length; f++) sum += (a[f] ?? 0) * (b[f] ?? 0);
+  for (let f = 0; f < a.length; f++) sum += a[f] * b[f];
   return sum;
 }
 
-/** A·x = b by Gaussian elimination with pivots; a direction without curvature gets nothing. */
-function solve(matrix: Float64Array, b: ArrayLike<number>): Float64Array {
-  const k = b.length;
-  const rows = Array.from({ length: k }, (_, row) =>
-    Float64Array.from([...matrix.subarray(row * k, (row + 1) * k), b[row] ?? 0]),
-  );
-  const cell = (row: number, col: number) => rows[row]?.[col] ?? 0;
-  const largest = matrix.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
-  const isFlat = (pivot: number) => Math.abs(pivot) <= 1e-12 * largest;
-  for (let col = 0; col < k; col++) {
-    let best = col;
-    for (let row = col + 1; row < k; row++) {
-      if (Math.abs(cell(row, col)) > Math.abs(cell(best, col))) best = row;
-    }
-    [rows[col], rows[best]] = [rows[best] ?? new Float64Array(), rows[col] ?? new Float64Array()];
-    if (isFlat(cell(col, col))) continue;
-    for (let row = col + 1; row < k; row++) {
-      const factor = cell(row, col) / cell(col, col);
-      const target = rows[row];
-      if (factor === 0 || target === undefined) continue;
-      for (let at = col; at <= k; at++) target[at] = cell(row, at) - factor * cell(col, at);
-    }
-  }
-  const x = new Float64Array(k);
-  for (let row = k - 1; row >= 0; row--) {
-    let sum = cell(row, k);
-    for (let col = row + 1; col < k; col++) sum -= cell(row, col) * (x[col] ?? 0);
-    x[row] = isFlat(cell(row, row)) ? 0 : sum / cell(row, row);
-  }
-  return x;
+/** A⁻¹·b, in place of b; a direction without curvature gets nothing. */
+function solve(a: Float64Array, b: Float64Array): Float64Array {
+  const largest = a.reduce((most, each) => Math.max(most, Math.abs(each)), Number.MIN_VALUE);
+  cholesky(a, b.length, 1e-12 * largest);
+  solveFactored(a, b);
+  return b;
 }
