@@ -100,7 +100,7 @@ export class OnlineModel {
     this.lists = settings.nextItems === 'lists' ? new ItemLists(this.items, features) : undefined;
     const asked = askedOf(this.lists);
     this.#compared = { ...asked, table: this.items.vectors, features, isPresent };
-    this.#rater = new Rater(this.users, this.rows, this.#before);
+    this.#rater = new Rater(this.users, this.items, this.rows, this.#before);
     this.#query = new RankingQuery(settings.factorCount);
   }
 
@@ -234,7 +234,7 @@ export class OnlineModel {
     this.kernels.scores(query.vector, this.items.vectors, out);
     this.features.addWeighted(query.counts, out);
     if (this.lists === undefined || !(query.next > 0)) return;
-    this.#rater.row.owner = slot;
+    this.#rater.row.face(slot);
     this.#context.face(this.#rater.row, this.lists);
     const { successors } = this.lists;
     const { slots, length } = successors.after(this.#context);

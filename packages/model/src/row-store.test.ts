@@ -54,6 +54,10 @@ describe(`a row store (seed ${SEED})`, () => {
             expect(store.find(owner, slot)).toBe(list.findLastIndex((e) => e.slot === slot));
           }
           expect(store.find(owner, 2_000)).toBe(-1);
+          const marks = new Uint32Array(2_000);
+          store.mark(owner, marks, 7);
+          const marked = [...marks.keys()].filter((slot) => marks[slot] === 7);
+          expect(new Set(marked)).toEqual(new Set(list.map(({ slot }) => slot)));
         });
       }),
       { seed: SEED },

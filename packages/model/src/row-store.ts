@@ -58,6 +58,19 @@ export class RowStore {
     return -1;
   }
 
+  /** marks[slot] = mark, of every neighbour in a row. */
+  mark(owner: number, marks: Uint32Array, mark: number): void {
+    const pool = this.#pool;
+    let end = this.length(owner);
+    for (let segment = this.#tail(owner); segment !== 0; segment = pool.previousOf(segment)) {
+      const base = pool.baseOf(segment);
+      const start = pool.startOf(segment);
+      const { slots } = pool.pageOf(segment);
+      for (let at = start; at < start + end - base; at++) marks[slots[2 * at]] = mark;
+      end = base;
+    }
+  }
+
   /** Where a rating of this time belongs: after all that are not newer. */
   positionOf(owner: number, time: number): number {
     const pool = this.#pool;
