@@ -45,6 +45,13 @@ export interface Rating {
   readonly time: number;
 }
 
+/** Where a rating would be: slots of what is known, and its position in the user's row, or −1. */
+interface Cell {
+  readonly owner: number | undefined;
+  readonly neighbour: number | undefined;
+  readonly position: number;
+}
+
 /** What became of an event. */
 export type Verdict = Decision['kind'];
 
@@ -106,16 +113,17 @@ export class OnlineModel {
 
   /** Learns one rating: the user's half-step, then the item's. */
   rate(user: string, item: string, value: number, time: number): Verdict {
-    const known = this.users.slotOf(user);
-    const byNewcomer = known === undefined || this.rows.length(known) < NEWCOMER_BELOW;
-    const bias = known === undefined ? 0 : this.biasOf(known);
-    const end = known === undefined ? 0 : this.rows.positionOf(known, time);
-    const before = this.lists?.before(this.rows, known ?? 0, end);
-    this.#teach(user, item);
-    const decision = this.#take(user, item, value, time);
+    const cell = this.#find(user, item);
+    const { owner } = cell;
+    const byNewcomer = owner === undefined || this.rows.length(owner) < NEWCOMER_BELOW;
+    const bias = owner === undefined ? 0 : this.biasOf(owner);
+    const end = owner === undefined ? 0 : this.rows.positionOf(owner, time);
+    const before = this.lists?.before(this.rows, owner ?? 0, end);
+    this.#teach(cell);
+    const decision = this.#take(user, item, value, time, cell);
     if (decision.kind === 'stale') return decision.kind;
-    const slot = this.#slot('item', item);
-    this.#update(this.#slot('user', user), slot);
+    const slot = cell.neighbour ?? this.#slot('item', item);
+    this.#update(owner ?? this.#slot('user', user), slot);
     const old = decision.kind === 'changed' ? decision.old : null;
     this.count(slot, { value, old, byNewcomer, userBias: bias });
     if (before !== undefined && old === null) this.lists?.count(slot, before);
@@ -147,22 +155,19 @@ export class OnlineModel {
 
   /** Counts a rating without moving a vector that exists: for loading what is then factorized. */
   record(user: string, item: string, value: number, time: number): Verdict {
-    return this.#take(user, item, value, time).kind;
+    return this.#take(user, item, value, time, this.#find(user, item)).kind;
   }
 
-  #take(user: string, item: string, value: number, time: number): Decision {
+  #take(user: string, item: string, value: number, time: number, cell: Cell): Decision {
     this.#check(user, item, value, time);
     const offset = this.#offset++;
-    const knownOwner = this.users.slotOf(user);
-    const knownNeighbour = this.items.slotOf(item);
-    const position = this.#find(knownOwner, knownNeighbour);
-    const decision = judge({ value, time }, this.#knownCell(user, item, knownOwner, position));
+    const decision = judge({ value, time }, this.#knownCell(user, item, cell));
     if (decision.kind === 'stale') return decision;
-    const owner = knownOwner ?? this.#start('user', user);
-    const neighbour = knownNeighbour ?? this.#start('item', item);
+    const owner = cell.owner ?? this.#start('user', user);
+    const neighbour = cell.neighbour ?? this.#start('item', item);
     const old = decision.kind === 'changed' ? decision.old : null;
     if (old === null) this.#unrated.remove(user, item);
-    else this.rows.removeAt(owner, position);
+    else this.rows.removeAt(owner, cell.position);
     this.rows.insert(owner, this.rows.positionOf(owner, time), neighbour, value, time);
     this.users.vectors.read(owner, this.#before);
     const change = { value, old, vector: this.#before };
@@ -176,10 +181,9 @@ export class OnlineModel {
   unrate(user: string, item: string, time: number): boolean {
     this.#check(user, item, 0, time);
     const offset = this.#offset++;
-    const owner = this.users.slotOf(user);
-    const neighbour = this.items.slotOf(item);
-    const position = this.#find(owner, neighbour);
-    const decision = judge({ value: null, time }, this.#knownCell(user, item, owner, position));
+    const cell = this.#find(user, item);
+    const { owner, neighbour, position } = cell;
+    const decision = judge({ value: null, time }, this.#knownCell(user, item, cell));
     if (decision.kind === 'stale') return false;
     this.#unrated.put(user, item, time);
     if (decision.kind !== 'removed' || owner === undefined || neighbour === undefined) return false;
@@ -284,7 +288,7 @@ export class OnlineModel {
   }
 
   hasRated(user: string, item: string): boolean {
-    return this.#find(this.users.slotOf(user), this.items.slotOf(item)) >= 0;
+    return this.#find(user, item).position >= 0;
   }
 
   /** A user's ratings, oldest first; none of somebody unknown. */
@@ -297,14 +301,11 @@ export class OnlineModel {
   }
 
   /** Lets a first rating of an item that is known teach θ. */
-  #teach(user: string, item: string): void {
+  #teach({ neighbour, position }: Cell): void {
     if (this.settings.ranking === 'factors') return;
-    const slot = this.items.slotOf(item);
-    const rater = this.#rater;
-    rater.face(this.users.slotOf(user));
-    if (slot !== undefined && !rater.row.isRated(slot)) {
-      const seed = mix(this.#offset);
-      const isDrawn = this.#comparison.draw(rater, slot, this.#compared, this.grams, seed);
+    if (neighbour !== undefined && position < 0) {
+      const [rater, seed] = [this.#rater, mix(this.#offset)];
+      const isDrawn = this.#comparison.draw(rater, neighbour, this.#compared, this.grams, seed);
       if (isDrawn) this.#comparison.teach(this.#lessons);
     }
     this.features.moveTo(this.grams.clock);
@@ -328,18 +329,17 @@ export class OnlineModel {
     }
   }
 
-  /** Where the user's row has the item, or −1. */
-  #find(owner: number | undefined, neighbour: number | undefined): number {
-    if (owner === undefined || neighbour === undefined) return -1;
-    return this.rows.find(owner, neighbour);
+  /** The user is the rater from now on; her row is searched only for an item that is marked. */
+  #find(user: string, item: string): Cell {
+    const owner = this.users.slotOf(user);
+    const neighbour = this.items.slotOf(item);
+    const { row } = this.#rater;
+    this.#rater.face(owner);
+    const isRated = owner !== undefined && neighbour !== undefined && row.isRated(neighbour);
+    return { owner, neighbour, position: isRated ? this.rows.find(owner, neighbour) : -1 };
   }
 
-  #knownCell(
-    user: string,
-    item: string,
-    owner: number | undefined,
-    position: number,
-  ): KnownCell | undefined {
+  #knownCell(user: string, item: string, { owner, position }: Cell): KnownCell | undefined {
     if (owner !== undefined && position >= 0) {
       return { value: this.rows.valueAt(owner, position), time: this.rows.timeAt(owner, position) };
     }
