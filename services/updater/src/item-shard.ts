@@ -59,7 +59,10 @@ interface ItemShardOptions {
 }
 
 const ENTITY_BYTES = 300;
-/** A list that has changed is told after so long at the latest, with the next commit of its shard. */
+/**
+ * A list that has changed is told after so long at the latest, with the next commit of its shard; and not sooner, if it
+ * was told a moment ago: a backlog would else tell every list of the catalogue several times a second.
+ */
 const UNTOLD_MS = 2_000;
 /** So many of them in one commit: they make its record longer. */
 const TOLD_LATE = 64;
@@ -72,6 +75,8 @@ class Item implements Entity {
   isChanged = false;
   /** Others are to be told the list with the next commit. */
   isListDue = false;
+  /** When they were told last. */
+  toldAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     readonly id: string,
@@ -95,6 +100,7 @@ class Item implements Entity {
   }
 
   takeBody(): BodyChange | undefined {
+    if (!this.isChanged) return undefined;
     this.isChanged = false;
     return { bytes: this.evidence.toBytes(), isWhole: true };
   }
@@ -160,9 +166,8 @@ export class ItemShard implements Shard {
   }
 
   settle(): void {
+    if (this.#options.coalesce) for (const item of [...this.changes.entities()]) this.#move(item);
     this.#tellLate();
-    if (!this.#options.coalesce) return;
-    for (const item of [...this.changes.entities()]) this.#move(item);
   }
 
   #rate(rating: PackedRating, batch: Batch): void {
@@ -188,9 +193,15 @@ export class ItemShard implements Shard {
     else item.list.count(before);
     // As new as what takes its place when it is removed at the end of a batch.
     if (item.evidence.count === 0) item.list.clear();
-    item.isListDue ||= value === null || isDue(item.statistics.count);
-    if (item.isListDue) this.#untold.delete(item);
-    else if (!this.#untold.has(item)) this.#untold.set(item, now());
+    const isGrown = isDue(item.statistics.count) && now() - item.toldAt >= UNTOLD_MS;
+    if (value === null || isGrown) this.#tell(item);
+    else if (!item.isListDue && !this.#untold.has(item)) this.#untold.set(item, now());
+  }
+
+  #tell(item: Item): void {
+    item.isListDue = true;
+    item.toldAt = this.#options.now();
+    this.#untold.delete(item);
   }
 
   #tellLate(): void {
@@ -198,11 +209,9 @@ export class ItemShard implements Shard {
     let told = 0;
     for (const [item, since] of this.#untold) {
       if (since > until || told++ >= TOLD_LATE) return;
-      this.#untold.delete(item);
+      this.#tell(item);
       // One that is no longer in memory is told with its next rating that is due.
-      if (this.changes.cache.get(item.id) !== item) continue;
-      this.changes.touch(item);
-      item.isListDue = true;
+      if (this.changes.cache.get(item.id) === item) this.changes.touch(item);
     }
   }
 
