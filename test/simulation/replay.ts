@@ -148,12 +148,12 @@ class UserReplay {
   }
 
   /** What she had rated before a rating of this time, or before the one that goes; the newest first. */
-  #before(row: readonly Rated[], item: string, time?: number): Uint32Array {
+  #before(row: readonly Rated[], item: string, time?: number): readonly number[] {
     const newer = row.findIndex((each) =>
       time === undefined ? each.item === item : each.time > time,
     );
     const earlier = row.slice(0, newer < 0 ? row.length : newer).reverse();
-    return Uint32Array.from(earlier.slice(0, COUNTED_BEFORE), (each) => itemKey(each.item));
+    return earlier.slice(0, COUNTED_BEFORE).map((each) => itemKey(each.item));
   }
 
   #tell(telling: Telling): void {
@@ -270,7 +270,7 @@ export function shownItem({ vector, figures, list }: StoredVector, evidence: Evi
 }
 
 const NOTHING = new Float32Array();
-const NOBODY = new Uint32Array();
+const NOBODY: readonly number[] = [];
 
 export function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('hex');

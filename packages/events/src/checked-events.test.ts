@@ -34,7 +34,7 @@ describe('ratings for an item shard', () => {
     sourceOffset: 9,
     ordinal: 0,
     byNewcomer: true,
-    before: Uint32Array.of(7, 8),
+    before: [7, 8],
     userBias: 0.5,
     vector,
   };

@@ -35,8 +35,8 @@ export class EntryWriter {
     return at;
   }
 
-  bytesAt(at: number, ...values: readonly number[]): void {
-    for (const [index, value] of values.entries()) this.#bytes[at + index] = value;
+  byteAt(at: number, value: number): void {
+    this.#bytes[at] = value;
   }
 
   /** Returns how many bytes the text took. */

@@ -91,7 +91,7 @@ describe('what services send each other comes back as it was', () => {
       sourceOffset: offset,
       ordinal: fc.integer({ min: 0, max: 2 ** 28 - 1 }),
       byNewcomer: fc.boolean(),
-      before: fc.array(count, { maxLength: 5 }).map((keys) => Uint32Array.from(keys)),
+      before: fc.array(count, { maxLength: 5 }),
       userBias: fc.float({ noNaN: true }),
       vector: fc.constant(Float32Array.of(1, -2, 3)),
     });

@@ -20,7 +20,7 @@ export interface ItemRating {
   /** Its user had rated next to nothing before. */
   readonly byNewcomer: boolean;
   /** Keys of the items that the user had rated before, the newest first, at most five. */
-  readonly before: Uint32Array;
+  readonly before: readonly number[];
   /** By how much the user's ratings exceed what others give the same items, before this one. */
   readonly userBias: number;
   /** The user's vector before this rating moved it. */
@@ -91,10 +91,10 @@ export class ItemRatingPack {
     vector,
   }: ItemRating): number {
     const writer = this.#writer;
-    const numbersBytes = NUMBERS_BYTES + before.byteLength + BIAS_BYTES + vector.byteLength;
+    const numbersBytes = NUMBERS_BYTES + KEY_BYTES * before.length + BIAS_BYTES + vector.byteLength;
     writer.reserve(1 + 3 * item.length + numbersBytes);
     const head = writer.skip(1);
-    writer.bytesAt(head, writer.text(item) - 1);
+    writer.byteAt(head, writer.text(item) - 1);
     writer.float(value ?? Number.NaN);
     writer.float(old ?? Number.NaN);
     writer.double(time);
@@ -130,9 +130,9 @@ export function* packedRatings(
     const vector = factors.subarray(first, first + factorCount);
     first += factorCount;
     for (let f = 0; f < factorCount; f++) vector[f] = view.getFloat32(vectorAt + 4 * f, true);
-    const before = new Uint32Array(beforeLength);
-    for (let e = 0; e < beforeLength; e++) {
-      before[e] = view.getUint32(numbersEnd + KEY_BYTES * e, true);
+    const before: number[] = [];
+    for (let at = numbersEnd; at < decidedEnd; at += KEY_BYTES) {
+      before.push(view.getUint32(at, true));
     }
     yield {
       item: entries.toString('utf8', start + 1, itemEnd),

@@ -62,7 +62,9 @@ export class UserRatingPack {
     const head = writer.skip(HEAD_BYTES);
     const userBytes = writer.text(event.user);
     const itemBytes = writer.text(item);
-    writer.bytesAt(head, kinds.indexOf(event.kind), userBytes - 1, Math.max(0, itemBytes - 1));
+    writer.byteAt(head, kinds.indexOf(event.kind));
+    writer.byteAt(head + 1, userBytes - 1);
+    writer.byteAt(head + 2, Math.max(0, itemBytes - 1));
     writer.double(offset);
     if (event.kind === 'forget') return;
     writer.double(event.time);

@@ -65,6 +65,8 @@ export class Replica {
   #keys = new Uint32Array(FIRST_CAPACITY);
   readonly #present: ReplicaOptions['present'];
   readonly #lists: ReplicaOptions['lists'];
+  /** The list that is being passed on. */
+  readonly #list = Predecessors.empty();
   readonly #limit: number;
 
   constructor(kernels: Kernels, factorCount: number, shards: number, options: ReplicaOptions = {}) {
@@ -166,7 +168,10 @@ export class Replica {
     const slot = this.#slots.get(id) ?? this.#newSlot(id);
     const statistics = statisticsIn(figures);
     this.features.set(slot, statistics);
-    if (list) this.#lists?.set(slot, Predecessors.fromBytes(list), statistics.count);
+    if (list && this.#lists) {
+      this.#list.read(list);
+      this.#lists.set(slot, this.#list, statistics.count);
+    }
     this.#write(slot, vector);
     this.#setAbsent(slot, 0);
   }

@@ -59,8 +59,10 @@ export class Row {
     this.#tombstones?.delete(slot);
     if (this.length === this.slots.length) this.#grow();
     const at = this.placeOf(time);
-    for (const column of [this.slots, this.values, this.times]) {
-      column.copyWithin(at + 1, at, this.length);
+    if (at < this.length) {
+      for (const column of [this.slots, this.values, this.times]) {
+        column.copyWithin(at + 1, at, this.length);
+      }
     }
     this.slots[at] = slot;
     this.values[at] = value;

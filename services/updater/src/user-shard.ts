@@ -73,7 +73,7 @@ interface UserShardOptions {
 
 const ENTITY_BYTES = 400;
 const NO_FIGURES = new Float64Array();
-const NOTHING_BEFORE = new Uint32Array();
+const NOTHING_BEFORE: readonly number[] = [];
 
 class User implements Entity {
   vector: Float32Array | undefined;
@@ -234,8 +234,20 @@ export class UserShard implements Shard {
       // As it is now, before this rating moves it.
       const vector = this.#vectorOf(user);
       const before = this.#before(user.row, decision.kind, slot, time);
-      const about = { byNewcomer, before, userBias: bias, vector };
-      this.#forward({ item, value, old, time, ...about }, at);
+      // Written out: every rating makes one, and to spread costs more than to name.
+      const rating = {
+        item,
+        value,
+        old,
+        time,
+        sourceOffset: at.record.offset,
+        ordinal: at.decided.count++,
+        byNewcomer,
+        before,
+        userBias: bias,
+        vector,
+      };
+      this.#forward(rating, at);
     }
     if (value === null) user.row.takeBack(slot, time);
     else user.row.put(slot, value, time);
@@ -260,8 +272,9 @@ export class UserShard implements Shard {
         const old = user.row.cellOf(slot)?.value ?? null;
         at.batch.values -= old ?? 0;
         const before = this.#before(user.row, 'removed', slot, time);
+        const place = { sourceOffset: at.record.offset, ordinal: at.decided.count++ };
         const about = { byNewcomer: false, before, userBias: bias, vector };
-        this.#forward({ item, value: null, old, time, ...about }, at);
+        this.#forward({ item, value: null, old, time, ...place, ...about }, at);
       }
     }
     at.batch.ratings -= slice.length;
@@ -281,24 +294,19 @@ export class UserShard implements Shard {
   }
 
   /** Keys of what the user had rated before an item that comes or goes; a changed value says nothing about that. */
-  #before(row: Row, kind: Decision['kind'], slot: number, time: number): Uint32Array {
+  #before(row: Row, kind: Decision['kind'], slot: number, time: number): readonly number[] {
     if (this.#options.settings.nextItems === 'none' || kind === 'changed') return NOTHING_BEFORE;
     const end = kind === 'new' ? row.placeOf(time) : row.indexOf(slot);
-    const keys = new Uint32Array(Math.max(0, Math.min(COUNTED_BEFORE, end)));
+    const keys: number[] = [];
     const { items } = this.#options;
-    for (let age = 0; age < keys.length; age++) {
-      keys[age] = items.keyAt(row.slots[end - 1 - age] as number);
+    for (let at = end - 1; at >= Math.max(0, end - COUNTED_BEFORE); at--) {
+      keys.push(items.keyAt(row.slots[at] as number));
     }
     return keys;
   }
 
-  #forward(
-    rating: Omit<ItemRating, 'sourceOffset' | 'ordinal'>,
-    { record, produced, batch, decided }: Place,
-  ): void {
-    const home = shardOf(rating.item, this.#options.shards);
-    const place = { sourceOffset: record.offset, ordinal: decided.count++ };
-    batch.forward(home, { ...rating, ...place }, produced);
+  #forward(rating: ItemRating, { produced, batch }: Place): void {
+    batch.forward(shardOf(rating.item, this.#options.shards), rating, produced);
   }
 
   /** Lets a first rating that is about to be learnt be foretold, and teach how. */

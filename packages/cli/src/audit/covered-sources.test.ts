@@ -14,7 +14,7 @@ const forwarded = (partition: number, ...places: [offset: number, ordinal: numbe
       value: null,
       old: 3,
       byNewcomer: false,
-      before: new Uint32Array(),
+      before: [],
       userBias: 0,
       vector,
     };

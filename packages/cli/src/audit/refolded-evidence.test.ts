@@ -25,7 +25,7 @@ function recordOf(sent: readonly Sent[]): CheckedItemRatings {
     const place = { sourceOffset: offset, ordinal: 0 };
     const by = {
       byNewcomer: false,
-      before: new Uint32Array(),
+      before: [],
       userBias: 0,
       vector: Float32Array.from(vector),
     };
