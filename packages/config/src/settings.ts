@@ -120,9 +120,9 @@ export const settings = {
   }),
   RANKING_SAMPLE: setting({
     read: integer(1, 1_000_000),
-    fallback: '1',
+    fallback: '4',
     about:
-      'the weights of the ranking are learnt from one in so many ratings, and from every rating of users with fewer than 8; live AUC is measured on the same ratings',
+      'the weights of the ranking are learnt from one in so many ratings, and from every rating of users with fewer than 32; live AUC is measured on the same ratings',
   }),
   RATINGS_TOPICS: setting({
     read: topicNames,

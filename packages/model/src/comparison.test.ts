@@ -134,9 +134,9 @@ describe(`a comparison (seed ${SEED})`, () => {
 describe(`a sample of comparisons (seed ${SEED})`, () => {
   const seeds = Array.from({ length: 40_000 }, (_, seed) => seed);
 
-  it('has one in so many ratings of regulars, and all of users with fewer than 8', () => {
+  it('has one in so many ratings of regulars, and all of users with fewer than 32', () => {
     const { comparison, items, grams, user } = world(4);
-    const [regular, newcomer] = [user(8), user(7)];
+    const [regular, newcomer] = [user(32), user(31)];
     const ofRegulars = seeds.filter((seed) => {
       return comparison.draw(regular, RATED, items, grams, seed);
     });

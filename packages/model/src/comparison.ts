@@ -32,8 +32,8 @@ export interface ComparedUser {
 /** How many others are drawn: more where few ratings teach, those of newcomers. */
 const OTHERS = { newcomer: 8, regular: 5 } as const;
 const REGULAR_FROM = 16;
-/** Ratings of users with fewer are all compared: they are few, and cold users are served by what they teach. */
-const SAMPLED_FROM = 8;
+/** Every rating of a user with fewer ratings is compared: in sparse logs these are most of what teaches. */
+const SAMPLED_FROM = 32;
 
 export class Comparison {
   /** Slots of the rated item, then of the others; the first `length` count. */

@@ -13,6 +13,22 @@ function countsOf({ keys, counts, length }: Predecessors): Map<number, number> {
   return new Map(Array.from({ length }, (_, e) => [keys[e], counts[e]]));
 }
 
+function countPlainly(list: { key: number; count: number }[], before: readonly number[]): void {
+  for (const entry of list) entry.count = Math.fround(entry.count * 2 ** (-1 / 100));
+  before.forEach((key, back) => {
+    let weight = 1;
+    for (let step = 0; step < back; step++) weight *= 0.8;
+    const known = list.find((entry) => entry.key === key);
+    if (known !== undefined) known.count = Math.fround(known.count + weight);
+    else if (list.length < 64) list.push({ key, count: Math.fround(weight) });
+    else {
+      const least = list.reduce((best, entry) => (entry.count < best.count ? entry : best));
+      least.count = Math.fround(least.count - weight);
+      if (least.count <= 0) Object.assign(least, { key, count: Math.fround(weight) });
+    }
+  });
+}
+
 describe('a list of predecessors', () => {
   it('counts five items before a rating, each further one back less', () => {
     const list = Predecessors.empty();
@@ -43,6 +59,25 @@ describe('a list of predecessors', () => {
     list.count([101]);
     expect([...countsOf(list).keys()]).toEqual(expect.arrayContaining([5, 6]));
     expect(Math.min(...countsOf(list).values())).toBeGreaterThan(0);
+  });
+
+  it(`counts to the bit as its definition does, step by step (seed ${SEED})`, () => {
+    const random = new Random(SEED);
+    const list = Predecessors.empty();
+    const plain: { key: number; count: number }[] = [];
+    for (let rating = 0; rating < 20_000; rating++) {
+      // Some keys twice, as two items that share one would be; some differ in their first bits alone.
+      const before = Array.from({ length: random.below(6) }, () => {
+        return random.below(random.next() < 0.5 ? 20 : 150) * (random.next() < 0.1 ? 2 ** 20 : 1);
+      });
+      countPlainly(plain, before);
+      list.count(before);
+      const kept = Array.from({ length: list.length }, (_, e) => {
+        return { key: list.keys[e], count: list.counts[e] };
+      });
+      expect(kept).toEqual(plain);
+    }
+    expect(plain).toHaveLength(64);
   });
 
   it('takes back what a rating added, and drops what nothing is left of', () => {

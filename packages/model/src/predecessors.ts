@@ -18,6 +18,18 @@ export const ENTRY_BYTES = 8;
 const KEY_SALT = 0x6e657874;
 const FIRST_CAPACITY = 4;
 
+const UNKNOWN = -1;
+/** Where in a list each key of a rating is that is being counted. */
+const found = new Int32Array(COUNTED_BEFORE);
+
+/** The key at `back` is at `place` now, and whatever was there is gone. */
+function noteMove(before: ArrayLike<number>, back: number, place: number): void {
+  for (let later = back + 1; later < before.length; later++) {
+    if (before[later] === before[back]) found[later] = place;
+    else if (found[later] === place) found[later] = UNKNOWN;
+  }
+}
+
 export function itemKey(id: string): number {
   return hashId(id, KEY_SALT);
 }
@@ -80,11 +92,31 @@ export class Predecessors implements KeyedCounts {
     return this.keys.byteLength + this.counts.byteLength;
   }
 
-  /** One more rating of the owner, by somebody who had rated these before, the newest first. */
+  /**
+   * One more rating of the owner, by somebody who had rated these before, the newest first, at most five. In a full list a
+   * newcomer is paid for by the least count, and takes its place once that is used up.
+   */
   count(before: ArrayLike<number>): void {
-    for (let e = 0; e < this.length; e++) this.counts[e] *= FADE_PER_RATING;
+    this.#fade(before);
+    let least = UNKNOWN;
     for (let back = 0, weight = 1; back < before.length; back++, weight *= FADE) {
-      this.#add(before[back], weight);
+      const at = found[back];
+      if (at !== UNKNOWN) {
+        this.counts[at] += weight;
+        if (at === least) least = UNKNOWN;
+      } else if (this.length < LIST_LENGTH) {
+        if (this.length === this.keys.length) this.#grow();
+        this.#put(this.length, before[back], weight);
+        noteMove(before, back, this.length++);
+      } else {
+        if (least === UNKNOWN) least = this.#least();
+        this.counts[least] -= weight;
+        // What was the least and became less still is the least.
+        if (this.counts[least] > 0) continue;
+        this.#put(least, before[back], weight);
+        noteMove(before, back, least);
+        least = UNKNOWN;
+      }
     }
   }
 
@@ -107,22 +139,27 @@ export class Predecessors implements KeyedCounts {
     return -1;
   }
 
-  /** In a full list a newcomer is paid for by the least count, and takes its place once that is used up. */
-  #add(key: number, weight: number): void {
-    const known = this.#find(key);
-    if (known >= 0) {
-      this.counts[known] += weight;
-      return;
+  /** Lets all counts fade, and leaves in `found` where each of these keys is: one pass along the list for both. */
+  #fade(before: ArrayLike<number>): void {
+    let endings = 0;
+    for (let back = 0; back < before.length; back++) {
+      endings |= 1 << before[back];
+      found[back] = UNKNOWN;
     }
-    if (this.length < LIST_LENGTH) {
-      if (this.length === this.keys.length) this.#grow();
-      this.#put(this.length++, key, weight);
-      return;
+    const { keys, counts, length } = this;
+    for (let e = 0; e < length; e++) {
+      counts[e] *= FADE_PER_RATING;
+      // Most keys differ from all of these in their last five bits already.
+      if ((endings & (1 << keys[e])) === 0) continue;
+      for (let back = 0; back < before.length; back++)
+        if (keys[e] === before[back]) found[back] = e;
     }
+  }
+
+  #least(): number {
     let least = 0;
     for (let e = 1; e < LIST_LENGTH; e++) if (this.counts[e] < this.counts[least]) least = e;
-    this.counts[least] -= weight;
-    if (!(this.counts[least] > 0)) this.#put(least, key, weight);
+    return least;
   }
 
   #put(at: number, key: number, count: number): void {

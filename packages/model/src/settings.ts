@@ -72,7 +72,7 @@ export const defaultModel: ModelSettings = {
   itemShrinkage: 0.65,
   shrinkageGrowth: 0.5,
   ranking: 'combined',
-  rankingSample: 1,
+  rankingSample: 4,
   nextItems: 'lists',
   window: 64,
   items: 'evidence',

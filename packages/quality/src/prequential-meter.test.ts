@@ -151,14 +151,14 @@ describe('the meter, worked by hand', () => {
 
 describe('ratings of newcomers, who are compared more often than others', () => {
   it('do not count more for all users', () => {
-    const items = catalogue([...Array.from({ length: 20 }, () => [1, 0]), [2, 0], [0, 0]]);
+    const items = catalogue([[2, 0], [0, 0], ...Array.from({ length: 60 }, () => [1, 0])]);
     const vector = Float32Array.of(1, 0);
-    const regulars = row(...Array.from({ length: 10 }, (_, slot) => slot));
+    const regulars = row(...Array.from({ length: 40 }, (_, rated) => rated + 2));
     const asking = new Asking({ rankingSample: 4 });
     // Newcomers rate the best item, regulars the worst: half of all are ranked first.
     for (let offset = 0; offset < 8_000; offset++) {
       const isNew = offset % 2 === 0;
-      const [slot, rated] = isNew ? [20, noRow] : [21, regulars];
+      const [slot, rated] = isNew ? [0, noRow] : [1, regulars];
       asking.ask({ offset, slot, vector, rated }, items);
     }
     const { all, cold } = asking.figures;
