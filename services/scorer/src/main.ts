@@ -36,7 +36,7 @@ for (const topic of ['recommendation-requests', 'items']) {
 }
 
 /** A list follows its user's vector; items and grams may be this much older, and cost fewer requests. */
-const GATHER_MS = 20;
+const GATHER_MS = 100;
 
 await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const { log, stack, fail } = context;
