@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { metrics, registry } from '@freshet/telemetry';
 import { type Address, listening } from './listening.ts';
+import { requestGuard } from './request-guard.ts';
 
 interface Health {
   /** False once the process can only be helped by a restart. */
@@ -32,10 +33,14 @@ export class AdminServer {
   }
 
   static async open(address: AdminAddress, health: Health): Promise<AdminServer> {
+    const { answersTo } = address;
+    const guard = requestGuard({ token: '', answersTo, misdirected: MISDIRECTED });
     // Without this option Node itself refuses a request without Host, and does not say why.
     const server = createServer({ requireHostHeader: false }, (request, response) => {
-      if (!address.answersTo(request.rawHeaders)) return reply(response, 421, MISDIRECTED);
-      void answer(request.url?.split('?')[0] ?? '', health, response);
+      guard(request, (refusal) => {
+        if (refusal !== undefined) return reply(response, refusal.status, refusal.detail);
+        void answer(request.url?.split('?')[0] ?? '', health, response);
+      });
     });
     server.requestTimeout = 30_000;
     server.headersTimeout = 10_000;

@@ -12,8 +12,8 @@ export interface Clock {
 }
 
 /** What to answer instead of what was asked for. */
-interface TokenRefusal {
-  readonly status: 401 | 429;
+export interface Refusal {
+  readonly status: 401 | 421 | 429;
   readonly detail: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -21,7 +21,7 @@ interface TokenRefusal {
 /** Each holds a socket and a timer; with a delay of 2 s this lets an address try four tokens a second. */
 const WAITING_LIMIT = 8;
 
-const unauthorized: TokenRefusal = {
+const unauthorized: Refusal = {
   status: 401,
   detail: 'a valid bearer token is needed',
   headers: { 'www-authenticate': 'Bearer' },
@@ -50,7 +50,7 @@ export class TokenGuard {
   check(
     address: string,
     authorization: string | undefined,
-    decided: (refusal: TokenRefusal | undefined) => void,
+    decided: (refusal: Refusal | undefined) => void,
   ): void {
     const given = authorization?.match(/^Bearer (.+)$/i)?.[1];
     // Who sends no token guesses nothing: a page that has yet to ask its user, or a probe.
@@ -66,7 +66,7 @@ export class TokenGuard {
     });
   }
 
-  #judge(address: string, given: string): TokenRefusal | undefined {
+  #judge(address: string, given: string): Refusal | undefined {
     if (timingSafeEqual(digest(given), this.#expected)) {
       this.#failed.clear(address);
       return undefined;
@@ -82,7 +82,7 @@ export class TokenGuard {
   }
 }
 
-function crowded(delayMs: number): TokenRefusal {
+function crowded(delayMs: number): Refusal {
   return {
     status: 429,
     detail: 'this address has sent too many wrong tokens: try again later, with the right one',

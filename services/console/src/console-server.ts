@@ -1,6 +1,6 @@
 /** The console over HTTP: who may look, the page itself, the stream of frames, the scorer behind it. */
 import { asksForLoopback } from '@freshet/config';
-import { type Clock, securityHeaders, TokenGuard } from '@freshet/service';
+import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
 import type { Log } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Broadcast } from './broadcast.ts';
@@ -68,19 +68,17 @@ export function consoleServer(options: ConsoleServerOptions): FastifyInstance {
 }
 
 function guard(api: FastifyInstance, { token, files, clock }: ConsoleServerOptions): void {
-  const tokens = token === '' ? undefined : new TokenGuard(token, clock);
+  const answersTo = asksForLoopback;
+  const check = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
   api.addHook('onRequest', (request, reply, next) => {
     reply.headers(headers);
-    const { raw } = request;
-    if (tokens === undefined && !asksForLoopback(raw.rawHeaders)) {
-      return void reply.code(421).send({ detail: MISDIRECTED });
-    }
     if (!isSameOrigin(request)) {
       return void reply.code(403).send({ detail: 'the console answers only to its own page' });
     }
-    const isPage = files.has(request.url.split('?')[0] ?? '');
-    if (isPage || tokens === undefined) return next();
-    tokens.check(raw.socket.remoteAddress ?? '', request.headers.authorization, (refusal) => {
+    // The page holds no data, and it is what asks the user for the token.
+    const { url } = request.routeOptions;
+    if (token !== '' && url !== undefined && files.has(url)) return next();
+    check(request.raw, (refusal) => {
       if (refusal === undefined) return next();
       const { status, detail } = refusal;
       return void reply.code(status).headers(refusal.headers).send({ detail });

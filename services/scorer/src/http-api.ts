@@ -1,7 +1,7 @@
 /** The API over HTTP: who may ask, when, within which limits, and how errors are told. */
 import { asksForLoopback } from '@freshet/config';
 import { recommendationCountLimit } from '@freshet/events';
-import { type Clock, securityHeaders, TokenGuard } from '@freshet/service';
+import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
 import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
@@ -118,20 +118,14 @@ function failed(
 
 /** Who may ask, and then: whether there is something to answer from. */
 function guard(api: FastifyInstance, { token, waitingFor, clock }: HttpApiOptions): void {
-  if (token === '') {
-    api.addHook('onRequest', ({ raw }, reply, next) => {
-      if (asksForLoopback(raw.rawHeaders)) return next();
-      return void problem(reply, 421, MISDIRECTED);
+  const answersTo = asksForLoopback;
+  const check = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
+  api.addHook('onRequest', ({ raw }, reply, next) => {
+    check(raw, (refusal) => {
+      if (refusal === undefined) return next();
+      return void problem(reply.headers(refusal.headers), refusal.status, refusal.detail);
     });
-  } else {
-    const tokens = new TokenGuard(token, clock);
-    api.addHook('onRequest', ({ raw, headers }, reply, next) => {
-      tokens.check(raw.socket.remoteAddress ?? '', headers.authorization, (refusal) => {
-        if (refusal === undefined) return next();
-        return void problem(reply.headers(refusal.headers), refusal.status, refusal.detail);
-      });
-    });
-  }
+  });
   api.addHook('onRequest', ({ routeOptions }, reply, next) => {
     const reason = waitingFor();
     if (reason === null || routeOptions.url === OPENAPI_PATH) return next();
