@@ -13,7 +13,16 @@ import {
   sides,
   topicName,
 } from '@freshet/events';
-import { type ModelSettings, priorWeight, ShardSums } from '@freshet/model';
+import {
+  FEATURES,
+  featureNames,
+  knotRatings,
+  type ModelSettings,
+  priorWeight,
+  rankingParts,
+  rankingShares,
+  ShardSums,
+} from '@freshet/model';
 import type { FactorStore } from '@freshet/store';
 import {
   InternalEvents,
@@ -25,7 +34,7 @@ import {
 } from '@freshet/stream';
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 import { GramSum } from './gram-sum.ts';
-import { hideRanking, showRanking } from './show-ranking.ts';
+import type { LearntTheta } from './learnt-theta.ts';
 
 interface AggregationOptions extends ModelShape {
   readonly model: string;
@@ -202,4 +211,26 @@ export class Aggregation implements PartitionOwner {
     this.#publishedOnce = true;
     this.#publishedAt = Date.now();
   }
+}
+
+/** Of a ranking by the factors alone there is nothing to tell: its weights are fixed. */
+export function showRanking({ ranking, theta, curvature, events }: LearntTheta): void {
+  if (ranking === 'factors') return hideRanking();
+  const shares = rankingShares(theta, curvature);
+  metrics.rankingLearnt.set(events);
+  knotRatings.forEach((count, knot) => {
+    const ratings = String(count);
+    featureNames.forEach((feature, at) => {
+      metrics.rankingWeight.set({ feature, ratings }, theta[knot * FEATURES + at] ?? Number.NaN);
+    });
+    rankingParts.forEach((part, at) => {
+      metrics.rankingShare.set({ part, ratings }, shares[knot]?.[at] ?? Number.NaN);
+    });
+  });
+}
+
+export function hideRanking(): void {
+  metrics.rankingWeight.reset();
+  metrics.rankingShare.reset();
+  metrics.rankingLearnt.set(Number.NaN);
 }

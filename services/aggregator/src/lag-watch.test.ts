@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { encodeIntakeMark } from '@freshet/positions';
+import { defaultLagCurve } from '@freshet/quality';
 import { NO_FACTS, NO_MARK, type ShardFacts, type ShardId, type SourceMark } from '@freshet/store';
 import { metrics, openLog } from '@freshet/telemetry';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { LagWatch } from './lag-watch.ts';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { LagWatch, readLagCurve } from './lag-watch.ts';
 
 const log = openLog('test', 'silent');
 const curve = {
@@ -266,5 +270,29 @@ describe('the lag watch', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe('the lag curve of the operator', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lag-curve-'));
+  const path = join(folder, 'curve.json');
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('is the one that ships unless a file is named', () => {
+    expect(readLagCurve('')).toBe(defaultLagCurve);
+  });
+
+  it('is read from the file', () => {
+    const own = { format: 1, source: 'ours', points: [{ lag: 5, loss: 0.2, lossCold: 0.1 }] };
+    writeFileSync(path, JSON.stringify(own));
+    expect(readLagCurve(path)).toEqual(own);
+  });
+
+  it('is refused with the setting, the file and the reason', () => {
+    writeFileSync(path, '{"format": 1, "points": [');
+    expect(() => readLagCurve(path)).toThrow(`cannot use the lag curve in ${path} (LAG_CURVE): `);
+    writeFileSync(path, '{"format": 2}');
+    expect(() => readLagCurve(path)).toThrow('not a lag curve');
+    expect(() => readLagCurve(join(folder, 'none'))).toThrow(/LAG_CURVE.*ENOENT/);
   });
 });

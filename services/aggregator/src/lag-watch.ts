@@ -3,9 +3,9 @@
  * updater that stands still cannot tell its own lag. Looks at every scrape, so that the figure is of that
  * moment, and once a second in between, so that it can tell since when something waits.
  */
-
+import { readFileSync } from 'node:fs';
 import { Freshness, type Lags } from '@freshet/positions';
-import { expectedLoss, type LagCurve } from '@freshet/quality';
+import { defaultLagCurve, expectedLoss, type LagCurve, parseLagCurve } from '@freshet/quality';
 import { type Log, metrics } from '@freshet/telemetry';
 import { type Point, type Progress, points, readProgress, type Watched } from './progress.ts';
 
@@ -152,5 +152,16 @@ export class LagWatch {
     const { all, cold } = expectedLoss(this.#options.curve, lag);
     metrics.expectedLoss.set({ users: 'all' }, all);
     metrics.expectedLoss.set({ users: 'cold' }, cold);
+  }
+}
+
+/** Throws with the setting, the file and what is wrong with it: a service must not start on half a curve. */
+export function readLagCurve(path: string): LagCurve {
+  if (path === '') return defaultLagCurve;
+  try {
+    return parseLagCurve(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot use the lag curve in ${path} (LAG_CURVE): ${reason}`, { cause: error });
   }
 }

@@ -7,8 +7,7 @@ import { PartitionReader, Publisher } from '@freshet/stream';
 import { metrics } from '@freshet/telemetry';
 import { Aggregation } from './aggregation.ts';
 import { DriftWatch } from './drift-watch.ts';
-import { LagWatch } from './lag-watch.ts';
-import { readLagCurve } from './read-lag-curve.ts';
+import { LagWatch, readLagCurve } from './lag-watch.ts';
 
 /** Short, so that a standby takes over soon; Kafka brokers accept nothing below it by default. */
 const SESSION_MS = 6_000;

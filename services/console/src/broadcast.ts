@@ -1,5 +1,6 @@
 /** Tells every open page the same, over server-sent events. A page that does not read is let go. */
 import type { ServerResponse } from 'node:http';
+import { eventText } from './live/event-stream.ts';
 import type { Frame, History } from './live/frame.ts';
 
 /** Beyond it, and beyond anything an operator's team opens, a newcomer is refused. */
@@ -65,8 +66,4 @@ export class Broadcast {
     }
     this.#changed(this.viewers);
   }
-}
-
-function eventText(name: string, data: object): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

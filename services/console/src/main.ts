@@ -13,8 +13,7 @@ import { LetterBox } from './letter-box.ts';
 import { LETTERS } from './live/frame.ts';
 import { pageFiles } from './page-files.ts';
 import { Sampler } from './sampler.ts';
-import { Target } from './target.ts';
-import { scorerUrlOf, targetsOf } from './targets.ts';
+import { scorerUrlOf, Target, targetsOf } from './target.ts';
 
 /** Built by build.mjs, beside what the compiler makes of this file. */
 const PAGE = fileURLToPath(new URL('../dist/page', import.meta.url));

@@ -1,7 +1,6 @@
 /** How is each figure of a frame made from what the services last said? One row a figure. */
 import { rankingParts, rankingRatings, type SeriesName, type ShareName } from './live/frame.ts';
-import { quantile } from './quantile.ts';
-import type { ScrapeWindow } from './scrape-window.ts';
+import { quantile, type ScrapeWindow } from './scrape-window.ts';
 
 export interface Watched {
   /** One for each process, by its service. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Exposition } from './exposition.ts';
-import { quantile } from './quantile.ts';
-import { ScrapeWindow } from './scrape-window.ts';
+import { quantile, ScrapeWindow } from './scrape-window.ts';
 
 function fed(...scrapes: readonly [seconds: number, count: number][]): ScrapeWindow {
   const window = new ScrapeWindow();

@@ -1,9 +1,10 @@
 /** One process that the console watches: asked for its metrics and its readiness, never waited for long. */
+import type { Settings } from '@freshet/config';
 import { Exposition } from './exposition.ts';
 import type { ServiceState } from './live/frame.ts';
 import { ScrapeWindow } from './scrape-window.ts';
 
-export interface TargetAddress {
+interface TargetAddress {
   readonly service: string;
   /** host:port of its admin server. */
   readonly address: string;
@@ -59,6 +60,25 @@ export class Target {
       return undefined;
     }
   }
+}
+
+/** Those that the settings name, else each service on this machine. */
+export function targetsOf(settings: Settings): TargetAddress[] {
+  if (settings.CONSOLE_TARGETS.length > 0) return [...settings.CONSOLE_TARGETS];
+  const ports = {
+    updater: settings.UPDATER_ADMIN_PORT,
+    aggregator: settings.AGGREGATOR_ADMIN_PORT,
+    scorer: settings.SCORER_ADMIN_PORT,
+    console: settings.CONSOLE_ADMIN_PORT,
+  };
+  return Object.entries(ports)
+    .filter(([, port]) => port > 0)
+    .map(([service, port]) => ({ service, address: `127.0.0.1:${port}` }));
+}
+
+export function scorerUrlOf(settings: Settings): string {
+  const given = settings.SCORER_URL.replace(/\/+$/, '');
+  return given === '' ? `http://127.0.0.1:${settings.SCORER_PORT}` : given;
 }
 
 function finite(value: number | undefined): number | null {

@@ -2,7 +2,7 @@ import { exposeMetrics, registry, ServerAway } from '@freshet/telemetry';
 import { eventually } from '@freshet/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
 import { httpApi } from './http-api.ts';
-import { kindOf } from './measured-requests.ts';
+import { kindOf } from './request-metrics.ts';
 
 type Options = Parameters<typeof httpApi>[0];
 let api: ReturnType<typeof httpApi> | undefined;

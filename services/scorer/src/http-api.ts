@@ -5,12 +5,12 @@ import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
 import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
-import { measureRequests } from './measured-requests.ts';
 import { OPENAPI_PATH, serveOpenapi } from './openapi.ts';
 import { PROBLEM_TYPE, problem, problemText, refusal } from './problem.ts';
 import { recommendationRoutes } from './recommendation-routes.ts';
 import type { Recommender } from './recommender.ts';
 import { idMaker, saneId } from './request-id.ts';
+import { measureRequests } from './request-metrics.ts';
 
 export type Routes = (api: FastifyInstance, limits: HttpLimits) => void;
 

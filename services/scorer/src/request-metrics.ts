@@ -1,8 +1,9 @@
 /** How long do requests take, and how long are their answers? By kind and outcome, of one transport. */
 import { metrics } from '@freshet/telemetry';
+import type { FastifyInstance } from 'fastify';
 
-export type RequestKind = 'recommend' | 'insight' | 'rate' | 'other';
-export type Outcome = 'ok' | 'refused' | 'failed';
+type RequestKind = 'recommend' | 'insight' | 'rate' | 'other';
+type Outcome = 'ok' | 'refused' | 'failed';
 type Transport = 'http' | 'kafka';
 
 type Observer = Readonly<Record<Outcome, { observe(seconds: number): void }>>;
@@ -32,4 +33,34 @@ export class RequestMetrics {
     this.#durations[kind][outcome].observe((performance.now() - since) / 1_000);
     if (bytes !== undefined) this.#bytes.observe(bytes);
   }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** As performance.now() has it. */
+    arrivedAt: number;
+  }
+}
+
+export function measureRequests(api: FastifyInstance): void {
+  const measures = new RequestMetrics('http');
+  api.decorateRequest('arrivedAt', 0);
+  api.addHook('onRequest', (request, _, next) => {
+    request.arrivedAt = performance.now();
+    next();
+  });
+  api.addHook('onSend', (request, { statusCode }, body, next) => {
+    const kind = request.is404 ? 'other' : kindOf(request.method, request.raw.url ?? '');
+    const outcome = statusCode < 400 ? 'ok' : statusCode < 500 ? 'refused' : 'failed';
+    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : 0;
+    measures.observe(kind, outcome, request.arrivedAt, bytes);
+    next();
+  });
+}
+
+/** By the beginning of a path that leads somewhere: what follows are ids. */
+export function kindOf(method: string, path: string): RequestKind {
+  if (path.startsWith('/v1/recommendations')) return 'recommend';
+  if (method === 'DELETE' || path.startsWith('/v1/ratings')) return 'rate';
+  return path.startsWith('/v1/') ? 'insight' : 'other';
 }

@@ -7,6 +7,10 @@ export interface StreamEvent {
 /** Far above any history: a stream that sends more without an end of event is not ours. */
 const EVENT_LIMIT = 8 << 20;
 
+export function eventText(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
 export class EventStream {
   #rest = '';
 

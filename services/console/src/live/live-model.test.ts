@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type DeadLetter, type Frame, HISTORY_FRAMES, LETTERS, seriesNames } from './frame.ts';
-import { LiveModel } from './live-model.ts';
+import {
+  type DeadLetter,
+  type Frame,
+  HISTORY_FRAMES,
+  LETTERS,
+  type ServiceState,
+  seriesNames,
+} from './frame.ts';
+import { isServing, LiveModel, troubleOf } from './live-model.ts';
 
 const nthOf = (name: (typeof seriesNames)[number]): number => seriesNames.indexOf(name);
 
@@ -73,5 +80,27 @@ describe('what an open page knows', () => {
     expect(model.lettersVersion).toBe(version);
     model.add(frame(2, [letter(2)]));
     expect(model.lettersVersion).toBeGreaterThan(version);
+  });
+});
+
+function state(service: string, changes: Partial<ServiceState> = {}): ServiceState {
+  const unknown = { startedAt: null, memoryBytes: null, loopDelaySeconds: null, version: null };
+  return { service, address: 'x:1', downSince: null, waitingFor: null, ...unknown, ...changes };
+}
+
+describe('the health of a service', () => {
+  it('is told when it does not answer or is not ready', () => {
+    expect(troubleOf('scorer', [state('scorer'), state('updater', { downSince: 1 })])).toBeNull();
+    expect(troubleOf('scorer', [state('scorer', { downSince: 1 })])).toBe('does not answer');
+    expect(troubleOf('scorer', [state('scorer', { waitingFor: 'Kafka' })])).toBe('not ready yet');
+    expect(troubleOf('scorer', [])).toBeNull();
+  });
+
+  it('of several processes says how many are in trouble; one that serves is enough to serve', () => {
+    const updaters = [state('updater'), state('updater', { downSince: 1 })];
+    expect(troubleOf('updater', updaters)).toBe('1 of 2 does not answer');
+    expect(isServing('updater', updaters)).toBe(true);
+    expect(isServing('updater', updaters.slice(1))).toBe(false);
+    expect(isServing('scorer', updaters)).toBe(false);
   });
 });

@@ -1,7 +1,6 @@
 /** The flow as a picture: what moves where, how fast, how much of it waits, and who has stopped. */
 import type { SeriesName } from '../live/frame.ts';
-import { isServing, troubleOf } from '../live/health.ts';
-import type { LiveModel } from '../live/live-model.ts';
+import { isServing, type LiveModel, troubleOf } from '../live/live-model.ts';
 import { count, rate } from '../live/wording.ts';
 import { drawn, say } from './element.ts';
 import { type ArrowName, type BoxName, type Layout, tall, wide } from './flow-layout.ts';

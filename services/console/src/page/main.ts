@@ -1,6 +1,5 @@
 /** The page: a model that is fed by the server, and the parts that show it. */
-import { isServing } from '../live/health.ts';
-import { LiveModel } from '../live/live-model.ts';
+import { isServing, LiveModel } from '../live/live-model.ts';
 import { count } from '../live/wording.ts';
 import { Charts } from './charts.ts';
 import { found, say } from './element.ts';
@@ -8,8 +7,8 @@ import { follow } from './feed.ts';
 import { FlowPicture } from './flow-picture.ts';
 import { RankingPanel } from './ranking-panel.ts';
 import { RatePanel } from './rate-panel.ts';
+import { askForToken } from './server.ts';
 import { LettersTable, ServicesTable } from './tables.ts';
-import { askForToken } from './token-dialog.ts';
 
 const model = new LiveModel();
 const connection = found('connection', HTMLElement);

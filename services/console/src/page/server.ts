@@ -1,4 +1,6 @@
 /** Everything the page asks of its server: the token goes with it, and a refusal becomes an error. */
+import { found } from './element.ts';
+
 const TOKEN = 'freshet-token';
 
 /** The server asks for a token, or for another one. */
@@ -15,10 +17,6 @@ export class Refused extends Error {
   ) {
     super(detail);
   }
-}
-
-export function keepToken(token: string): void {
-  sessionStorage.setItem(TOKEN, token);
 }
 
 export async function ask(path: string, options: RequestInit = {}): Promise<Response> {
@@ -48,4 +46,20 @@ async function detailOf(response: Response): Promise<string> {
   } catch {
     return text;
   }
+}
+
+/** Resolves once the user has typed a token. It is kept for as long as the tab is open. */
+export function askForToken(): Promise<void> {
+  const dialog = found('token-dialog', HTMLDialogElement);
+  const input = found('token', HTMLInputElement);
+  return new Promise((resolve) => {
+    const close = () => {
+      dialog.removeEventListener('close', close);
+      sessionStorage.setItem(TOKEN, input.value);
+      input.value = '';
+      resolve();
+    };
+    dialog.addEventListener('close', close);
+    if (!dialog.open) dialog.showModal();
+  });
 }

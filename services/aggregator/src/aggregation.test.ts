@@ -1,8 +1,8 @@
 import { FEATURES, firstTheta, Lessons, placeOf, Random, weightsAt } from '@freshet/model';
 import { exposeMetrics, registry } from '@freshet/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { hideRanking, showRanking } from './aggregation.ts';
 import { LearntTheta } from './learnt-theta.ts';
-import { hideRanking, showRanking } from './show-ranking.ts';
 
 /** What so many users without a rating teach: pairs that differ in how often they were rated, and now. */
 function lessonsOf(events: number): Lessons {

@@ -6,7 +6,7 @@ import { adminAddress, readSettings } from '@freshet/config';
 import { AdminServer } from '@freshet/service';
 import { describe, expect, it } from 'vitest';
 import { pageFiles } from './page-files.ts';
-import { scorerUrlOf, targetsOf } from './targets.ts';
+import { scorerUrlOf, targetsOf } from './target.ts';
 
 describe('whom the console watches', () => {
   it('is every service on this machine, unless the settings name others', () => {
