@@ -4,6 +4,7 @@
  * is active, the others wait. Two at once would be harmless, for parts are absolute and readers refuse
  * what goes back.
  */
+import assert from 'node:assert';
 import {
   type GramPart,
   gramsCodec,
@@ -103,10 +104,11 @@ export class Aggregation implements PartitionOwner {
 
   async takeOver(partition: number): Promise<number> {
     const { admin, topic, log } = this.#options;
-    const { start, end } = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
+    const range = (await admin.ranges(topic)).get(partition);
+    assert(range !== undefined, `${topic} has the partition ${partition} that was assigned`);
     await this.#readLearnt();
     await this.#readStore();
-    [this.#position, this.#goal] = [start, end];
+    [this.#position, this.#goal] = [range.start, range.end];
     this.#changedAt = Date.now();
     this.#active = true;
     metrics.aggregatorActive.set(1);
@@ -152,7 +154,9 @@ export class Aggregation implements PartitionOwner {
   async *#published(): AsyncGenerator<Buffer> {
     const { admin, model } = this.#options;
     const topic = topicName('grams', model);
-    const { start, end } = (await admin.ranges(topic)).get(0) ?? { start: 0, end: 0 };
+    const range = (await admin.ranges(topic)).get(0);
+    assert(range !== undefined, `${topic} has a partition`);
+    const { start, end } = range;
     for (let offset = end - 1; offset >= Math.max(start, end - LOOK_BACK); offset--) {
       const found = await admin.peek(topic, 0, offset);
       const value = found.find((message) => Number(message.offset) === offset)?.value;
@@ -221,10 +225,14 @@ export function showRanking({ ranking, theta, curvature, events }: LearntTheta):
   knotRatings.forEach((count, knot) => {
     const ratings = String(count);
     featureNames.forEach((feature, at) => {
-      metrics.rankingWeight.set({ feature, ratings }, theta[knot * FEATURES + at] ?? Number.NaN);
+      const weight = theta[knot * FEATURES + at];
+      assert(weight !== undefined, 'θ has a weight for each knot and feature');
+      metrics.rankingWeight.set({ feature, ratings }, weight);
     });
     rankingParts.forEach((part, at) => {
-      metrics.rankingShare.set({ part, ratings }, shares[knot]?.[at] ?? Number.NaN);
+      const share = shares[knot]?.[at];
+      assert(share !== undefined, 'each knot has a share for each part');
+      metrics.rankingShare.set({ part, ratings }, share);
     });
   });
 }

@@ -2,6 +2,7 @@
  * Proves, one shard after the other, that a stored partial gram is the sum of the stored vectors: what
  * retracting and adding for months has left of exactness. A shard that moves meanwhile is passed over.
  */
+import assert from 'node:assert';
 import { sides } from '@freshet/events';
 import { Gram, ShardSums, weightIn } from '@freshet/model';
 import type { FactorStore, ShardId } from '@freshet/store';
@@ -47,12 +48,11 @@ export class DriftWatch {
   async #measure(): Promise<void> {
     const { shards, store, factorCount } = this.#options;
     const turn = this.#next++ % (sides.length * shards);
-    const id: ShardId = {
-      side: sides[Math.floor(turn / shards)] ?? 'user',
-      shard: turn % shards,
-    };
+    const side = sides[Math.floor(turn / shards)];
+    assert(side !== undefined, 'a turn is one of the shards of both sides');
+    const id: ShardId = { side, shard: turn % shards };
     const drift = await gramDrift(store, id, factorCount);
-    if (drift !== undefined) metrics.gramDrift.set({ side: id.side }, drift);
+    if (drift !== undefined) metrics.gramDrift.set({ side }, drift);
   }
 }
 
@@ -73,7 +73,9 @@ export async function gramDrift(
   let [largest, difference] = [Number.MIN_VALUE, 0];
   stored.matrix.forEach((cell, at) => {
     largest = Math.max(largest, Math.abs(cell));
-    difference = Math.max(difference, Math.abs(cell - (fresh.matrix[at] ?? 0)));
+    const other = fresh.matrix[at];
+    assert(other !== undefined, 'both grams have k × k cells');
+    difference = Math.max(difference, Math.abs(cell - other));
   });
   return difference / largest;
 }

@@ -80,16 +80,17 @@ function itemPassage(users: readonly ShardFacts[], items: readonly ShardFacts[])
   const due = new Map<string, number>();
   const passed = new Map<string, number>();
   items.forEach((item, shard) => {
-    const sentBy = users.map((user) => user.sent[shard]?.count ?? 0);
-    const appliedFrom = users.map(({ life }, nth) => appliedOf(item, String(nth), life));
+    const pairs = users.map(({ sent, life }, user) => {
+      const count = sent[shard]?.count ?? 0; // a user shard may have had nothing for this item shard
+      return { sent: count, applied: Math.min(count, appliedOf(item, String(user), life)) };
+    });
     due.set(
       String(shard),
-      sum(sentBy, (count) => count),
+      sum(pairs, ({ sent }) => sent),
     );
-    const some = sentBy.map((count, nth) => Math.min(count, appliedFrom[nth] ?? 0));
     passed.set(
       String(shard),
-      sum(some, (count) => count),
+      sum(pairs, ({ applied }) => applied),
     );
   });
   return { due, passed };

@@ -33,8 +33,7 @@ await runService('console', settings.LOG_LEVEL, async (context) => {
   const { MODEL: model, RATINGS_TOPICS: topics } = settings;
   const box = new LetterBox(model);
   const letters = topicName('ratingsDeadLetter', model);
-  const ends = await admin.ends(letters);
-  const starts = await admin.starts(letters);
+  const ranges = await admin.ranges(letters);
   stack.own(
     await Tail.open(kafka, admin, {
       topic: letters,
@@ -42,8 +41,10 @@ await runService('console', settings.LOG_LEVEL, async (context) => {
       log,
       fail,
       gatherMs: LETTER_MS,
-      startAt: async (partition) =>
-        Math.max(starts.get(partition) ?? 0, (ends.get(partition) ?? 0) - LETTERS),
+      startAt: async (partition) => {
+        const { start, end } = ranges.get(partition) ?? { start: 0, end: 0 };
+        return Math.max(start, end - LETTERS);
+      },
       receive: (_, records) => box.receive(records),
     }),
   );

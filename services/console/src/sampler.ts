@@ -5,6 +5,7 @@ import {
   type Frame,
   HISTORY_FRAMES,
   type History,
+  measured,
   seriesNames,
 } from './live/frame.ts';
 import { SeriesRing } from './live/series-ring.ts';
@@ -77,7 +78,9 @@ export class Sampler {
     const watched = { of: (service: string) => windows.get(service) ?? [] };
     const frame: Frame = {
       at: this.#now(),
-      values: seriesNames.map((name) => rounded(measures[name](watched))),
+      values: seriesNames.map((name) =>
+        measured(Number(measures[name](watched).toPrecision(DIGITS))),
+      ),
       services: targets.map((target) => target.state()),
       letters: letters.fresh(),
     };
@@ -125,8 +128,4 @@ export class Sampler {
     const { produced, taken } = seen;
     this.#log.add(this.#now(), Exposition.of({ [LOG_END]: produced, [LOG_TAKEN]: taken }));
   }
-}
-
-function rounded(value: number): number | null {
-  return Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : null;
 }

@@ -32,14 +32,13 @@ async function passOn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const headers: Record<string, string> = { accept: 'application/json' };
-  if (token !== '') headers.authorization = `Bearer ${token}`;
-  const body = request.method === 'POST' ? JSON.stringify(request.body) : undefined;
-  if (body !== undefined) headers['content-type'] = 'application/json';
+  const { method, raw, body } = request;
+  const headers = new Headers({ accept: 'application/json' });
+  if (token !== '') headers.set('authorization', `Bearer ${token}`);
+  if (body !== undefined) headers.set('content-type', 'application/json');
   const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-  const { method, raw } = request;
   try {
-    const asked = { method, headers, signal, ...(body === undefined ? {} : { body }) };
+    const asked = { method, headers, signal, body: JSON.stringify(body) };
     const answer = await fetch(`${url}${raw.url}`, asked);
     const text = await answer.text();
     return reply

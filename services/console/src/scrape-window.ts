@@ -63,10 +63,10 @@ export class ScrapeWindow {
 
   /** The newest scrape and the newest of those at least so old; else the oldest there is. */
   #pair(overMs: number): [Scrape, Scrape] | undefined {
-    const after = this.#scrapes.at(-1);
-    if (after === undefined || this.#scrapes.length < 2 || this.#isSilent) return undefined;
-    const before = this.#scrapes.findLast(({ at }) => at <= after.at - overMs) ?? this.#scrapes[0];
-    return before === undefined ? undefined : [before, after];
+    const [oldest, after] = [this.#scrapes[0], this.#scrapes.at(-1)];
+    if (oldest === undefined || after === undefined) return undefined;
+    if (oldest === after || this.#isSilent) return undefined;
+    return [this.#scrapes.findLast(({ at }) => at <= after.at - overMs) ?? oldest, after];
   }
 }
 

@@ -1,7 +1,7 @@
 /** One process that the console watches: asked for its metrics and its readiness, never waited for long. */
 import type { Settings } from '@freshet/config';
 import { Exposition } from './exposition.ts';
-import type { ServiceState } from './live/frame.ts';
+import { measured, type ServiceState } from './live/frame.ts';
 import { ScrapeWindow } from './scrape-window.ts';
 
 interface TargetAddress {
@@ -43,9 +43,9 @@ export class Target {
       address: this.#address,
       downSince: this.#downSince,
       waitingFor: this.#waitingFor,
-      startedAt: finite(startedSeconds === undefined ? undefined : startedSeconds * 1000),
-      memoryBytes: finite(known?.sum('process_resident_memory_bytes')),
-      loopDelaySeconds: finite(known?.sum('nodejs_eventloop_lag_p99_seconds')),
+      startedAt: measured(startedSeconds === undefined ? undefined : startedSeconds * 1000),
+      memoryBytes: measured(known?.sum('process_resident_memory_bytes')),
+      loopDelaySeconds: measured(known?.sum('nodejs_eventloop_lag_p99_seconds')),
       version: known?.label('freshet_build_info', 'version') ?? null,
     };
   }
@@ -79,8 +79,4 @@ export function targetsOf(settings: Settings): TargetAddress[] {
 export function scorerUrlOf(settings: Settings): string {
   const given = settings.SCORER_URL.replace(/\/+$/, '');
   return given === '' ? `http://127.0.0.1:${settings.SCORER_PORT}` : given;
-}
-
-function finite(value: number | undefined): number | null {
-  return value !== undefined && Number.isFinite(value) ? value : null;
 }

@@ -29,22 +29,20 @@ export function insightRoutes(insights: Insights): Routes {
 
 function itemRoutes(insights: Insights): Routes {
   return (api, limits) => {
-    const list = { 200: object({ item: { type: 'string' }, items: itemsSchema, ...common }) };
-    const popular = {
-      summary: 'what is rated most now',
-      querystring: count(limits),
-      response: list,
+    const querystring = count(limits);
+    const response = {
+      200: object({ item: { type: 'string' }, items: itemsSchema, ...common }),
     };
+    const popular = { summary: 'what is rated most now', querystring, response };
     api.get<{ Querystring: { n: number } }>(
       '/v1/items/popular',
       { schema: popular },
       async ({ query }) => insights.popular(query.n),
     );
+    const aboutOne = { params: object({ item: idSchema }), querystring, response };
     const similar = {
       summary: 'the items most like one, by the cosine of their factors',
-      params: object({ item: idSchema }),
-      querystring: count(limits),
-      response: list,
+      ...aboutOne,
     };
     api.get<{ Params: { item: string }; Querystring: { n: number } }>(
       '/v1/items/:item/similar',
@@ -53,9 +51,7 @@ function itemRoutes(insights: Insights): Routes {
     );
     const next = {
       summary: 'the items that users rated after one, by how much more often than chance',
-      params: object({ item: idSchema }),
-      querystring: count(limits),
-      response: list,
+      ...aboutOne,
     };
     api.get<{ Params: { item: string }; Querystring: { n: number } }>(
       '/v1/items/:item/next',
@@ -88,10 +84,8 @@ function userRoutes(insights: Insights): Routes {
     api.get<{ Params: { user: string; items: string } }>(
       '/v1/estimates/:user/:items',
       { schema: estimates },
-      async ({ params, raw }) => {
-        const items = lastSegments(raw.url ?? '', limits.ids);
-        return insights.estimates(idOf('user', params.user), items);
-      },
+      async ({ params, url }) =>
+        insights.estimates(idOf('user', params.user), lastSegments(url, limits.ids)),
     );
     const because = {
       summary:
@@ -145,7 +139,7 @@ const reasons = {
 
 /** Split before decoding: a comma within an id is percent-encoded. */
 function lastSegments(url: string, most: number): string[] {
-  const path = url.split('?')[0] ?? '';
+  const path = url.replace(/\?.*$/s, '');
   const parts = path.slice(path.lastIndexOf('/') + 1).split(',');
   if (parts.length > most) throw new TooMany(`at most ${most} items at once`);
   return parts.map((part) => idOf('item', decodeURIComponent(part)));

@@ -2,6 +2,7 @@
  * Answers recommendation-requests on recommendations, or on the topic a request names. Whatever is wrong
  * with a request is told, on the dead-letter topic or beside the answer; nothing in it stops the others.
  */
+import assert from 'node:assert';
 import {
   asPoison,
   decodeRecommendationRequest,
@@ -68,7 +69,9 @@ export class RequestAnswerer implements PartitionOwner {
   async takeOver(partition: number): Promise<number> {
     const { admin, groupId } = this.#options;
     const committed = (await admin.committed(groupId, this.#topic)).get(partition)?.offset ?? 0;
-    const { start, end } = (await admin.ranges(this.#topic)).get(partition) ?? { start: 0, end: 0 };
+    const range = (await admin.ranges(this.#topic)).get(partition);
+    assert(range !== undefined, `${this.#topic} has the partition ${partition} that was assigned`);
+    const { start, end } = range;
     const known = Math.max(committed, this.#answered.get(partition) ?? 0);
     // Beyond its end the topic was created anew: nothing of it has been answered.
     return known > end ? start : Math.max(known, start);
@@ -184,10 +187,14 @@ export class RequestAnswerer implements PartitionOwner {
         for (const answer of answers) await this.#publish([answer]);
         return;
       }
-      const isForeign = only?.topic !== this.#replies.ours;
-      if (verdict(error) === 'retry' && !isForeign) throw error;
-      const correlationId = saneId(only?.headers?.[CORRELATION]);
-      const told = { correlationId, topic: only?.topic, error: plainError(error) };
+      assert(only !== undefined, 'to publish nothing cannot fail');
+      const { topic, headers } = only;
+      if (verdict(error) === 'retry' && topic === this.#replies.ours) throw error;
+      const told = {
+        correlationId: saneId(headers?.[CORRELATION]),
+        topic,
+        error: plainError(error),
+      };
       log.warn(told, 'Kafka does not take the answer: it is dropped');
     }
   }

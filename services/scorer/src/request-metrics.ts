@@ -50,7 +50,7 @@ export function measureRequests(api: FastifyInstance): void {
     next();
   });
   api.addHook('onSend', (request, { statusCode }, body, next) => {
-    const kind = request.is404 ? 'other' : kindOf(request.method, request.raw.url ?? '');
+    const kind = request.is404 ? 'other' : kindOf(request.method, request.url);
     const outcome = statusCode < 400 ? 'ok' : statusCode < 500 ? 'refused' : 'failed';
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : 0;
     measures.observe(kind, outcome, request.arrivedAt, bytes);

@@ -1,4 +1,6 @@
 /** Reads server-sent events out of text that comes in pieces, cut anywhere. */
+import { assert } from './assert.ts';
+
 export interface StreamEvent {
   readonly name: string;
   readonly data: string;
@@ -17,7 +19,9 @@ export class EventStream {
   /** The events that are complete with this piece; comments and unknown fields are left out. */
   read(piece: string): StreamEvent[] {
     const blocks = (this.#rest + piece).split('\n\n');
-    this.#rest = blocks.pop() ?? '';
+    const rest = blocks.pop();
+    assert(rest !== undefined, 'what is split has at least one piece');
+    this.#rest = rest;
     if (this.#rest.length > EVENT_LIMIT) throw new Error('an event without an end');
     return blocks.flatMap((block) => {
       const lines = block.split('\n');

@@ -53,6 +53,11 @@ export type SeriesName = (typeof seriesNames)[number];
 /** One value for each name of `seriesNames`, in that order; null where nothing was measured. */
 export type Values = readonly (number | null)[];
 
+/** JSON has no NaN, which is what a figure is that was not measured. */
+export function measured(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}
+
 export interface ServiceState {
   readonly service: string;
   readonly address: string;

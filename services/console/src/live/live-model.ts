@@ -17,43 +17,28 @@ export class OtherVersion extends Error {
 
 export class LiveModel {
   readonly series = new SeriesRing(HISTORY_FRAMES);
-  #services: readonly ServiceState[] = [];
-  /** Newest first. */
-  #letters: readonly DeadLetter[] = [];
-  #lettersVersion = 0;
-
-  get services(): readonly ServiceState[] {
-    return this.#services;
-  }
-
-  get letters(): readonly DeadLetter[] {
-    return this.#letters;
-  }
-
-  /** Grows when the letters change: a table that shows them need not be built again otherwise. */
-  get lettersVersion(): number {
-    return this.#lettersVersion;
-  }
+  services: readonly ServiceState[] = [];
+  /** Newest first. Another array whenever they change, so that a table of them is rebuilt only then. */
+  letters: readonly DeadLetter[] = [];
 
   /** Replaces everything: it comes first after every reconnection, and tells what was missed. */
   restart({ names, samples, services, letters }: History): void {
     if (names.join() !== seriesNames.join()) throw new OtherVersion('load this page again');
     this.series.clear();
     for (const { at, values } of samples) this.series.push(at, values);
-    this.#services = services;
-    this.#letters = [];
+    this.services = services;
+    this.letters = [];
     this.#add(letters);
   }
 
   add({ at, values, services, letters }: Frame): void {
     this.series.push(at, values);
-    this.#services = services;
+    this.services = services;
     if (letters.length > 0) this.#add(letters);
   }
 
   #add(letters: readonly DeadLetter[]): void {
-    this.#letters = [...letters.toReversed(), ...this.#letters].slice(0, LETTERS);
-    this.#lettersVersion++;
+    this.letters = [...letters.toReversed(), ...this.letters].slice(0, LETTERS);
   }
 }
 

@@ -1,5 +1,6 @@
 /** One chart over time. Colours come from the style sheet, so that light and dark are decided in one place. */
 import uPlot from 'uplot';
+import { assert } from '../live/assert.ts';
 import type { SeriesName } from '../live/frame.ts';
 import type { SeriesRing } from '../live/series-ring.ts';
 import { type AxisOptions, axisOf, scaleOf } from './chart-axis.ts';
@@ -57,8 +58,9 @@ export class Chart {
       place,
     );
     const canvas = place.querySelector('canvas');
-    canvas?.setAttribute('role', 'img');
-    canvas?.setAttribute('aria-label', options.label);
+    assert(canvas !== null, 'uPlot draws on a canvas');
+    canvas.setAttribute('role', 'img');
+    canvas.setAttribute('aria-label', options.label);
     new ResizeObserver(() => {
       this.#plot.setSize({ width: Math.max(place.clientWidth, LEAST_WIDTH), height: HEIGHT });
     }).observe(place);
@@ -68,8 +70,8 @@ export class Chart {
   }
 
   /** The same lines of other series: the order and the looks stay. */
-  follow(series: readonly SeriesName[]): void {
-    this.#lines = this.#lines.map((line, nth) => ({ ...line, series: series[nth] ?? line.series }));
+  follow(lines: readonly Line[]): void {
+    this.#lines = lines;
   }
 
   show(ring: SeriesRing): void {

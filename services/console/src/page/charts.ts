@@ -2,7 +2,7 @@
 import type { SeriesName } from '../live/frame.ts';
 import type { LiveModel } from '../live/live-model.ts';
 import { costOfLag, count, decimal, duration, percent } from '../live/wording.ts';
-import { Chart } from './chart.ts';
+import { Chart, type Line } from './chart.ts';
 import { found, say } from './element.ts';
 
 type Users = 'All' | 'Cold' | 'New';
@@ -34,18 +34,7 @@ export class Charts {
   readonly #quality = new Chart({
     place: found('quality-chart', HTMLElement),
     label: 'How well the next rated item was ranked before it was learnt, over the last minutes',
-    lines: [
-      { label: 'AUC', series: 'aucAll', colour: '--first' },
-      { label: 'AUC by popularity', series: 'aucAllPopularity', colour: '--first', dashed: true },
-      { label: 'in the best ten', series: 'hitAll', colour: '--second', right: true },
-      {
-        label: 'by popularity',
-        series: 'hitAllPopularity',
-        colour: '--second',
-        dashed: true,
-        right: true,
-      },
-    ],
+    lines: qualityLines('All'),
     left: { kind: 'fitted', format: (value) => decimal(value, 2), least: 0.1 },
     right: { kind: 'from-zero', format: percent, least: 0.1 },
   });
@@ -62,7 +51,7 @@ export class Charts {
 
   constructor(changed: () => void) {
     this.#choice.addEventListener('change', () => {
-      this.#quality.follow(this.#qualitySeries());
+      this.#quality.follow(qualityLines(this.#users));
       changed();
     });
   }
@@ -83,10 +72,12 @@ export class Charts {
       `oldest ${duration(now('lagSeconds'))}`,
     ];
     say(found('lag-now', HTMLElement), lags.join(' · '));
-    const [auc, byPopularity, hits] = this.#qualitySeries().map(now);
+    const users = this.#users;
+    const auc = decimal(now(`auc${users}`), 3);
+    const byPopularity = decimal(now(`auc${users}Popularity`), 3);
     const quality = [
-      `AUC ${decimal(auc ?? Number.NaN, 3)}, popularity ${decimal(byPopularity ?? Number.NaN, 3)}`,
-      `in the best ten ${percent(hits ?? Number.NaN)}`,
+      `AUC ${auc}, popularity ${byPopularity}`,
+      `in the best ten ${percent(now(`hit${users}`))}`,
     ];
     say(found('quality-now', HTMLElement), quality.join(' · '));
     const losses = `all ${percent(now('lossAll'))} · cold ${percent(now('lossCold'))} of AUC`;
@@ -94,8 +85,17 @@ export class Charts {
     say(found('cost', HTMLElement), costOfLag(now('lagUser'), now('lossAll')));
   }
 
-  #qualitySeries(): SeriesName[] {
-    const users = this.#choice.value as Users;
-    return [`auc${users}`, `auc${users}Popularity`, `hit${users}`, `hit${users}Popularity`];
+  get #users(): Users {
+    return this.#choice.value as Users;
   }
+}
+
+function qualityLines(users: Users): Line[] {
+  const [first, second] = [{ colour: '--first' }, { colour: '--second', right: true }] as const;
+  return [
+    { label: 'AUC', series: `auc${users}`, ...first },
+    { label: 'AUC by popularity', series: `auc${users}Popularity`, ...first, dashed: true },
+    { label: 'in the best ten', series: `hit${users}`, ...second },
+    { label: 'by popularity', series: `hit${users}Popularity`, ...second, dashed: true },
+  ];
 }

@@ -1,32 +1,27 @@
 /** Where does everything lie in the picture of the flow? Two layouts of the same boxes and arrows. */
-export type BoxName = 'producers' | 'intake' | 'user' | 'item' | 'redis' | 'aggregator' | 'scorer';
-export type ArrowName =
-  | 'ratings'
-  | 'userRatings'
-  | 'itemRatings'
-  | 'factors'
-  | 'userStore'
-  | 'itemStore'
-  | 'gramParts'
-  | 'grams'
-  | 'requests';
-
 interface Place {
   readonly x: number;
   readonly y: number;
 }
 
+interface Arrow {
+  readonly path: string;
+  readonly label: Place;
+}
+
+export type BoxName = keyof typeof wide.boxes;
+export type ArrowName = keyof typeof wide.arrows;
 export interface Layout {
   readonly width: number;
   readonly height: number;
   readonly box: { readonly width: number; readonly height: number };
   readonly boxes: Readonly<Record<BoxName, Place>>;
-  readonly arrows: Readonly<Record<ArrowName, { readonly path: string; readonly label: Place }>>;
+  readonly arrows: Readonly<Record<ArrowName, Arrow>>;
   /** Where a label lies to its place. */
   readonly anchor: 'middle' | 'start';
 }
 
-export const wide: Layout = {
+export const wide = {
   width: 1120,
   height: 252,
   box: { width: 142, height: 62 },
@@ -51,7 +46,7 @@ export const wide: Layout = {
     gramParts: { path: 'M770 92V176', label: { x: 822, y: 138 } },
     grams: { path: 'M854 213H944V98', label: { x: 899, y: 198 } },
   },
-};
+} as const;
 
 export const tall: Layout = {
   width: 350,

@@ -59,15 +59,14 @@ class Bar {
   }
 
   show(shareOf: (part: Part) => number): void {
-    const inWords = this.#pieces.map(({ part }) => `${words[part]} ${share(shareOf(part))}`);
-    this.#bar.ariaLabel = inWords.join(', ');
-    this.#none.hidden = this.#pieces.some(({ part }) => Number.isFinite(shareOf(part)));
-    this.#pieces.forEach(({ part, element }, nth) => {
+    for (const { part, element } of this.#pieces) {
       const value = shareOf(part);
       element.hidden = !(value > 0);
       element.style.flexGrow = String(element.hidden ? 0 : value);
-      element.title = inWords[nth] ?? '';
+      element.title = `${words[part]} ${share(value)}`;
       say(element, value >= LEAST_LABELLED ? share(value) : '');
-    });
+    }
+    this.#bar.ariaLabel = this.#pieces.map(({ element }) => element.title).join(', ');
+    this.#none.hidden = this.#pieces.some(({ part }) => Number.isFinite(shareOf(part)));
   }
 }

@@ -1,4 +1,5 @@
 /** The health of every service and the dead letters, as tables that are touched only where they change. */
+import { assert } from '../live/assert.ts';
 import type { DeadLetter, ServiceState } from '../live/frame.ts';
 import type { LiveModel } from '../live/live-model.ts';
 import { bytes, duration } from '../live/wording.ts';
@@ -16,7 +17,8 @@ export class ServicesTable {
       row.title = state.address;
       wordsOf(state).forEach((text, at) => {
         const cell = row.cells[at];
-        if (cell) say(cell, text);
+        assert(cell !== undefined, 'a row has a cell for each word');
+        say(cell, text);
       });
     });
   }
@@ -49,11 +51,11 @@ export class LettersTable {
   readonly #table = found('letters-table', HTMLTableElement);
   readonly #body = found('letters', HTMLTableSectionElement);
   readonly #none = found('no-letters', HTMLElement);
-  #shown = -1;
+  #shown: readonly DeadLetter[] | undefined;
 
-  show({ letters, lettersVersion }: LiveModel): void {
-    if (lettersVersion === this.#shown) return;
-    this.#shown = lettersVersion;
+  show({ letters }: LiveModel): void {
+    if (letters === this.#shown) return;
+    this.#shown = letters;
     this.#table.hidden = letters.length === 0;
     this.#none.hidden = letters.length > 0;
     this.#body.replaceChildren(...letters.map(rowOf));
