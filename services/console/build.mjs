@@ -1,4 +1,4 @@
-/** Builds the page into dist/page with Vite, unless the sources are those it was last made from. */
+/** Builds the page into dist/page with Vite, unless its sources have not changed. */
 
 import { createHash } from 'node:crypto';
 import {
@@ -18,7 +18,7 @@ const page = join(here, 'src', 'page');
 const target = join(here, 'dist', 'page');
 const stamp = `${target}.sha256`;
 
-/** Everything that ends up in the page: its own files, what it shares with the server, the libraries. */
+/** A digest of everything that the page is made from. */
 function digest() {
   const hash = createHash('sha256').update(readFileSync(fileURLToPath(import.meta.url)));
   for (const folder of [page, join(here, 'src', 'live')]) {
@@ -42,7 +42,7 @@ const isCurrent =
 if (!isCurrent) {
   const { build } = await import('vite');
   mkdirSync(join(here, 'dist'), { recursive: true });
-  // Built beside and renamed into place: a console may be reading the old one.
+  // Built in a folder of its own and then renamed: a console may be reading the old files.
   const draft = `${target}.${process.pid}`;
   await build({
     configFile: false,
@@ -53,7 +53,7 @@ if (!isCurrent) {
       emptyOutDir: true,
       target: 'es2023',
       modulePreload: { polyfill: false },
-      // The page may load from its own origin alone: nothing is inlined as a data: URL.
+      // The page may load from its own origin only, so nothing is inlined as a data: URL.
       assetsInlineLimit: 0,
     },
   });

@@ -1,5 +1,5 @@
 /**
- * Takes the picture of docs/console.md from a console that runs, as a user who rates three items:
+ * Takes the screenshot of docs/console.md from a running console, after rating three items:
  * node services/console/screenshot.mjs [URL [USER]]
  */
 

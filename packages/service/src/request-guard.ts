@@ -1,11 +1,11 @@
 /**
- * Who may ask an HTTP server of ours? With a token, whoever sends it. Without one, only clients on this machine:
- * the server is bound to loopback, and a request must also ask for a name of loopback.
+ * Who may ask an HTTP server of ours? With a token, whoever sends it. Without one, only clients on
+ * this machine: the server is bound to loopback, and the Host header must name loopback too.
  */
 import type { IncomingMessage } from 'node:http';
 import { type Clock, type Refusal, TokenGuard } from './token-guard.ts';
 
-/** Calls `decided` with undefined if the request may be answered; at once, unless its address has to wait. */
+/** Calls `decided` with undefined if the request may be answered. Guessers are kept waiting. */
 export type RequestGuard = (
   request: IncomingMessage,
   decided: (refusal: Refusal | undefined) => void,
@@ -14,11 +14,11 @@ export type RequestGuard = (
 interface GuardOptions {
   /** Empty: none is asked for. */
   readonly token: string;
-  /** By the raw headers of a request: does it ask for this server, and not for a stranger's name? */
+  /** By the raw headers of a request: is its Host header a name of this server? */
   readonly answersTo: (rawHeaders: readonly string[]) => boolean;
-  /** What a client is told that asks for another name: 421 Misdirected Request. */
+  /** The detail of 421 Misdirected Request, which answers a request for another name. */
   readonly misdirected: string;
-  /** Delays the check of tokens from an address that guesses; the machine's, unless a test has its own. */
+  /** Times the delays of an address that guesses tokens; tests pass a clock of their own. */
   readonly clock?: Clock | undefined;
 }
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { hideRanking, showRanking } from './aggregation.ts';
 import { LearntTheta } from './learnt-theta.ts';
 
-/** What so many users without a rating teach: pairs that differ in how often they were rated, and now. */
+/** Lessons of users without ratings: pairs of items that differ in `rated` and in `now` alone. */
 function lessonsOf(events: number): Lessons {
   const lessons = new Lessons();
   const random = new Random(3);
@@ -55,7 +55,7 @@ describe('the gauges of the ranking', () => {
     const of = (part: string) => shares.get(`{part="${part}",ratings="0"}`) ?? Number.NaN;
     expect(of('popular')).toBeGreaterThan(of('now'));
     expect(of('popular') + of('now')).toBeCloseTo(1, 12);
-    // Nobody with so many has rated anything.
+    // No lesson came from a user with 255 ratings.
     expect(shares.get('{part="own",ratings="255"}')).toBeNaN();
   });
 

@@ -1,8 +1,8 @@
 /**
- * Takes the partial grams that the store holds, then those that the topic brings, and publishes their sum
- * whenever one changes, for as long as the group gives this process the topic: of several aggregators one
- * is active, the others wait. Two at once would be harmless, for parts are absolute and readers refuse
- * what goes back.
+ * Sums the partial grams of all shards and publishes the sum whenever one of them changes. Parts
+ * come from the store at take-over, and from the topic `gram-parts` after that. The aggregator that
+ * owns the topic's partition is active; others stand by. Two active ones would be harmless: parts
+ * are absolute, and readers refuse a sum with an older part.
  */
 import assert from 'node:assert';
 import {
@@ -48,29 +48,29 @@ interface AggregationOptions extends ModelShape {
   readonly fail: (error: unknown) => void;
 }
 
-/** Fast enough that a half-step sees the last ones, slow enough to cost nothing. */
+/** Half-steps see sums that are at most this old; 50 small records a second cost nothing. */
 const PUBLISH_INTERVAL_MS = 20;
-/** What a next aggregator needs to go on is larger than the grams: it goes with some of them. */
+/** The state that a successor goes on from is larger than the grams, so not every record has it. */
 const LEARNT_INTERVAL_MS = 1_000;
-/** Among so many of the last records there is one with it, however fast they came. */
+/** At 50 records a second, one of the last 200 has that state. */
 const LOOK_BACK = 200;
-/** Also when nothing changes: whoever starts, or lost the topic, need not wait for a rating. */
+/** Published again although nothing changed: a service that starts need not wait for a rating. */
 const REPEAT_MS = 10_000;
 
 export class Aggregation implements PartitionOwner {
   readonly #options: AggregationOptions;
   readonly #events: InternalEvents<GramPart>;
-  /** Kept when the topic is taken over again: parts are absolute, and the newest of each counts. */
+  /** Kept over rebalances: parts are absolute, and only the newest part of a shard counts. */
   readonly #sum: GramSum;
   #publishedAt = 0;
   #learntAt = 0;
   #active = false;
-  /** The sum may be published once everything that was there at take-over has been read. */
+  /** End of the topic at take-over. The sum is published only once it has been read up to here. */
   #goal = Number.POSITIVE_INFINITY;
   #position = 0;
-  /** When the oldest part came that is not yet in a published sum, ms. */
+  /** When the oldest part arrived that no published sum has yet, in ms since 1970. */
   #changedAt: number | undefined;
-  /** The same of what is on its way to Kafka: not published before it is acknowledged. */
+  /** The same for the sum that is in flight to Kafka and not yet acknowledged. */
   #sendingSince: number | undefined;
   #publishedOnce = false;
   #publishing: Promise<void> = Promise.resolve();
@@ -96,7 +96,7 @@ export class Aggregation implements PartitionOwner {
     return { active: this.#active, factorCount, ...counts, theta: [...theta], parts };
   }
 
-  /** At each scrape: whoever stands by knows only what was learnt before. */
+  /** Called at each scrape. A standby hides the gauges: the θ that it knows is out of date. */
   measure(): void {
     if (this.#active && this.#publishedOnce) showRanking(this.#sum.learnt);
     else hideRanking();
@@ -136,7 +136,7 @@ export class Aggregation implements PartitionOwner {
     await this.#publishing;
   }
 
-  /** Goes on with θ and the clock from where the aggregator before this one was. */
+  /** Restores θ and the clock as the previous aggregator last published them. */
   async #readLearnt(): Promise<void> {
     const { log } = this.#options;
     for await (const value of this.#published()) {
@@ -145,12 +145,15 @@ export class Aggregation implements PartitionOwner {
         this.#sum.startClockAt(clock);
         if (learnt.length > 0 && this.#sum.learnt.restore(learnt)) return;
       } catch (error) {
-        log.warn({ err: error }, 'grams that make no sense are passed over');
+        log.warn(
+          { err: error },
+          'a record of the topic grams cannot be read: its predecessor is tried',
+        );
       }
     }
   }
 
-  /** The newest records of the topic of grams, the newest first. */
+  /** The last records of the topic `grams`, the newest first. */
   async *#published(): AsyncGenerator<Buffer> {
     const { admin, model } = this.#options;
     const topic = topicName('grams', model);
@@ -164,15 +167,15 @@ export class Aggregation implements PartitionOwner {
     }
   }
 
-  /** What the shards committed last, also where the topic has lost it. */
+  /** Reads what each shard committed last, since the topic may have lost it. */
   async #readStore(): Promise<void> {
     const { store, shards, factorCount } = this.#options;
     for (const side of sides) {
       for (let shard = 0; shard < shards; shard++) {
         const { fence, sums: stored, facts } = await store.inspect({ side, shard });
         if (fence === null) continue;
-        // Whoever took the shard over has said the same under this epoch, also if nothing was committed
-        // since: an older one would go back behind what readers have seen, and they would refuse it.
+        // The owner of a shard publishes its part under this epoch at take-over, before any
+        // commit. Readers have seen that, and would refuse a sum with an older epoch.
         const version = { epoch: fence, sequence: facts.sequence };
         const { ratings, values, moves, clock } = facts;
         const counts = { factorCount, ratings, values, moves, clock };
@@ -217,7 +220,7 @@ export class Aggregation implements PartitionOwner {
   }
 }
 
-/** Of a ranking by the factors alone there is nothing to tell: its weights are fixed. */
+/** Sets the gauges of what was learnt. A ranking by factors alone has fixed weights: no gauges. */
 export function showRanking({ ranking, theta, curvature, events }: LearntTheta): void {
   if (ranking === 'factors') return hideRanking();
   const shares = rankingShares(theta, curvature);

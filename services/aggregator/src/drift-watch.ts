@@ -1,6 +1,7 @@
 /**
- * Proves, one shard after the other, that a stored partial gram is the sum of the stored vectors: what
- * retracting and adding for months has left of exactness. A shard that moves meanwhile is passed over.
+ * Measures rounding errors: how far has a stored partial gram, to which vectors were added and from
+ * which they were retracted for months, drifted from the sum of the stored vectors? One shard every
+ * ten seconds. A shard that commits during its measurement is skipped until its next turn.
  */
 import assert from 'node:assert';
 import { sides } from '@freshet/events';
@@ -38,7 +39,12 @@ export class DriftWatch {
   #schedule(): NodeJS.Timeout {
     return setTimeout(() => {
       this.#measuring = this.#measure()
-        .catch((error: unknown) => this.#options.log.warn({ err: error }, 'drift not measured'))
+        .catch((error: unknown) =>
+          this.#options.log.warn(
+            { err: error },
+            'the drift of a partial gram could not be measured; the next shard is tried',
+          ),
+        )
         .then(() => {
           if (!this.#closed) this.#timer = this.#schedule();
         });
@@ -56,7 +62,7 @@ export class DriftWatch {
   }
 }
 
-/** max|ΔS| / max|S| of one shard, or undefined if it moved meanwhile or holds nothing. */
+/** max|ΔS| / max|S| of one shard; undefined if it is empty or committed meanwhile. */
 export async function gramDrift(
   store: FactorStore,
   id: ShardId,

@@ -79,7 +79,7 @@ describe('the clock', () => {
 
   it('goes on by one over the number of items for each rating that has counted since', () => {
     const sum = begun();
-    // What a shard has counted before is no news.
+    // The first part of a shard tells its count, and no time passes.
     expect(clockOf(sum)).toBe(0);
     sum.receive(part('user', 0, 2, [], { moves: 102 }));
     expect(clockOf(sum)).toBe(0.5);
@@ -126,7 +126,7 @@ describe('the clock', () => {
 });
 
 describe('what users have taught', () => {
-  /** That the first feature should count for more. */
+  /** Lessons by which the first feature should weigh more. */
   const lessonsOf = (events: number): Lessons => {
     const lessons = Object.assign(new Lessons(), { events });
     lessons.gradient[0] = events / 1_000;

@@ -1,6 +1,7 @@
 /**
- * What all shards add up to: the grams and, from the same parts, the clock and θ. Parts are absolute and versioned:
- * the newest of each shard counts, whatever the order and however often they come, so the sum cannot drift.
+ * The sum over the parts of all shards: the grams and, from the same parts, the clock and θ. Parts
+ * are absolute and versioned. Only the newest part of a shard counts, in whatever order and however
+ * often parts arrive, so the sum cannot drift.
  */
 import { type GramPart, type GramsEvent, isNewer, type PartVersion } from '@freshet/events';
 import { Gram, type Grams, type ModelSettings, ShardSums } from '@freshet/model';
@@ -15,7 +16,7 @@ interface HeldPart extends PartVersion {
 export class GramSum {
   readonly learnt: LearntTheta;
   readonly #parts = new Map<string, HeldPart>();
-  /** By user shard, the ratings that had counted when its last part came. */
+  /** By user shard, the number of ratings applied according to its last part. */
   readonly #moves = new Map<number, number>();
   #clock = 0;
 
@@ -37,7 +38,7 @@ export class GramSum {
     return true;
   }
 
-  /** The clock never goes back behind what items were counted by. */
+  /** The clock never goes back: items have counts that were decayed up to it. */
   startClockAt(clock: number): void {
     this.#clock = Math.max(this.#clock, clock);
   }
@@ -56,7 +57,7 @@ export class GramSum {
     return total;
   }
 
-  /** Lets what the shards have taught since into θ. */
+  /** Updates θ by the lessons that the parts have brought since the last call. */
   learn(): void {
     const lessons = [...this.#parts.values()].flatMap(({ shard, sums }) => {
       return sums.lessons === undefined ? [] : [[shard, sums.lessons] as const];
@@ -64,7 +65,7 @@ export class GramSum {
     this.learnt.learn(lessons);
   }
 
-  /** `withLearnt`: with all that a next aggregator needs to go on. */
+  /** `withLearnt` adds the state from which a successor goes on learning θ. */
   toEvent(withLearnt = true): GramsEvent {
     const { user, item, ratings, values, clock, theta } = this.total();
     const parts = [...this.#parts.values()].map(({ side, shard, epoch, sequence }) => {
@@ -83,7 +84,7 @@ export class GramSum {
     };
   }
 
-  /** By 1/m for every rating that has counted since. The first part of a shard tells only where it is. */
+  /** The clock ticks by 1/m for every applied rating. A shard's first part only sets its count. */
   #passTime({ side, shard, moves, clock }: GramPart): void {
     this.startClockAt(clock);
     if (side === 'item') return;

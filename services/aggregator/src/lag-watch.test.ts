@@ -21,11 +21,11 @@ const curve = {
 const LIFE = 3;
 const TOPIC_ID = 'id-of-ratings';
 
-/** A topic of two partitions and two shards a side, whose every figure a test sets. */
+/** A topic of two partitions, and two shards of each side. The tests set every figure. */
 class Scene {
   start = 0;
   ends = [0, 0];
-  /** Where intake is in each partition, and what it has sent of it. */
+  /** The position of intake in each partition, and how many ratings it has sent from there. */
   intake: ({ position: number; sent: number; life?: number } | null)[] = [null, null];
   facts: Record<'user' | 'item', Partial<ShardFacts>[]> = { user: [{}, {}], item: [{}, {}] };
   topics = ['ratings'];
@@ -71,7 +71,7 @@ class Scene {
   }
 }
 
-/** So much of each source was applied, all in one life. */
+/** The facts of a shard that has applied so many ratings of each source, all in one life. */
 function applied(counts: Record<string, number>, life = LIFE): Partial<ShardFacts> {
   const marks = Object.entries(counts).map(([source, count]): [string, SourceMark] => [
     source,
@@ -184,7 +184,7 @@ describe('the lag watch', () => {
       { ...applied({ [FIRST]: 12 }), ...sent(7, 5) },
       { ...applied({ [SECOND]: 3 }), ...sent(2, 1) },
     ];
-    // The second has applied more of what the first sent than was known: no reason to hide the rest.
+    // Shard 1 has applied more than was known to be sent. That must not hide the lag of shard 0.
     there.facts.item = [applied({ 0: 6 }), applied({ 0: 6, 1: 1 })];
     await there.watch.measure();
     expect(await shown('lag')).toMatchObject({ 'item_applied 0': 3, 'item_applied 1': 0 });

@@ -1,7 +1,7 @@
 /**
- * How far is the model behind, and what does that cost? Measured from outside and for everything: an
- * updater that stands still cannot tell its own lag. Looks at every scrape, so that the figure is of that
- * moment, and once a second in between, so that it can tell since when something waits.
+ * How large is the lag, and what does it cost? Measured here for all partitions, because an updater
+ * that hangs cannot report its own lag. Measured at every scrape, so that the figure is of that
+ * moment, and once a second in between, to know since when the oldest rating has been waiting.
  */
 import { readFileSync } from 'node:fs';
 import { Freshness, type Lags } from '@freshet/positions';
@@ -16,7 +16,7 @@ interface LagWatchOptions extends Watched {
 }
 
 const LOOK_MS = 1_000;
-/** A scrape must be answered while Kafka or Redis is away; Prometheus waits 10 s. */
+/** A scrape must be answered while Kafka or Redis is down. Prometheus waits 10 s by default. */
 const LIMIT_MS = 2_000;
 
 const NO_PASSAGE = { due: new Map<string, number>(), passed: new Map<string, number>() };
@@ -31,7 +31,7 @@ export class LagWatch {
   readonly #options: LagWatchOptions;
   #seen = NOTHING;
   readonly #due: Readonly<Record<Point, Freshness<string>>>;
-  /** What has a series of its own, by point. */
+  /** By point, the partitions that have a series in the gauge. */
   readonly #told = new Map<Point, readonly string[]>();
   #reading: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -51,7 +51,7 @@ export class LagWatch {
     this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
   }
 
-  /** Sets the gauges to this moment; not a number where Kafka or the store does not answer. */
+  /** Sets the gauges to this moment; to NaN if Kafka or the store does not answer. */
   async measure(): Promise<void> {
     if (await this.#look()) this.#tell();
     else this.#tellNothing();
@@ -66,7 +66,7 @@ export class LagWatch {
     return this.#answered(this.#nextRead());
   }
 
-  /** False if there was no answer, or none in time. */
+  /** False if the reading failed or took too long. */
   async #answered(reading: Promise<void>): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_, reject) => {
@@ -76,7 +76,10 @@ export class LagWatch {
       await Promise.race([reading, limit]);
       return true;
     } catch (error) {
-      this.#options.log.debug({ err: error }, 'lag not measured');
+      this.#options.log.debug(
+        { err: error },
+        'the lag could not be measured: its gauges are NaN until Kafka and Redis answer',
+      );
       return false;
     } finally {
       clearTimeout(timer);
@@ -84,9 +87,9 @@ export class LagWatch {
   }
 
   /**
-   * A reading that begins now or later, never one that has begun: what it missed would be missing from the
-   * scrape. One at a time, and whoever comes meanwhile shares the next, so that servers that hang gather
-   * no queue.
+   * A reading that begins now or later. One that is already under way does not count: it may have
+   * missed what happened just before the scrape. There is one reading at a time, and callers that
+   * arrive meanwhile share the next one, so that no queue builds up while a server hangs.
    */
   #nextRead(): Promise<void> {
     if (this.#reading === undefined) return this.#read();
@@ -117,7 +120,7 @@ export class LagWatch {
     if (intake === null || user === null || pending === null) return this.#tellNothing();
     this.#tellPoint('intake', intake);
     this.#tellPoint('user_applied', user);
-    // What no user shard has decided yet is not at the item shards either.
+    // A rating that no user shard has applied is missing from its item shard too.
     const ratings = user.all.ratings + pending.all.ratings;
     const ms = Math.max(user.all.ms, pending.all.ms);
     this.#tellPoint('item_applied', { ...pending, all: { ratings, ms } });
@@ -139,7 +142,7 @@ export class LagWatch {
 
   #tellPoint(point: Point, { shards, all }: Lags<string>): void {
     for (const partition of this.#told.get(point) ?? []) {
-      // A topic that is no more has no lag.
+      // The topic was deleted: there is no lag to show.
       if (!shards.has(partition)) metrics.lag.remove({ point, partition });
     }
     this.#told.set(point, [...shards.keys()]);
@@ -155,7 +158,7 @@ export class LagWatch {
   }
 }
 
-/** Throws with the setting, the file and what is wrong with it: a service must not start on half a curve. */
+/** The curve in the operator's file, or ours. A file that cannot be used stops the service. */
 export function readLagCurve(path: string): LagCurve {
   if (path === '') return defaultLagCurve;
   try {

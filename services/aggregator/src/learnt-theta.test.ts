@@ -4,7 +4,7 @@ import { LearntTheta } from './learnt-theta.ts';
 
 const OTHERS = 5;
 
-/** One shard: its ratings teach, one after the other, and what they taught is a running sum. */
+/** A user shard whose lessons are a running sum over its ratings. */
 class Teaching {
   readonly lessons = new Lessons();
   readonly #random: Random;
@@ -20,7 +20,7 @@ class Teaching {
       const place = placeOf(this.#random.below(300));
       weightsAt(firstTheta(), place, weights);
       features.forEach((_, at) => {
-        // The second feature tells the rated item from the others, the rest is noise.
+        // The second feature tells the rated item from the others; the rest is noise.
         features[at] = this.#random.normal() / 4 + (at === 1 ? 0.5 : 0);
       });
       this.lessons.add(weights, place, features, OTHERS);
@@ -28,7 +28,7 @@ class Teaching {
     return this;
   }
 
-  /** As a part carries it: a copy, as it is now. */
+  /** A copy of the present lessons, as a part carries it. */
   part(): [number, Lessons] {
     return [this.shard, Lessons.fromBytes(this.lessons.toBytes())];
   }
@@ -120,7 +120,7 @@ describe('a successor', () => {
     expect(next.restore(learnt.toBytes())).toBe(true);
     expect(thetaOf(next)).toEqual(thetaOf(learnt));
     expect(next.toBytes()).toEqual(learnt.toBytes());
-    // What is in θ already does not teach again.
+    // Lessons that θ already contains do not change it again.
     expect(next.learn([one.part(), other.part()])).toBe(false);
     for (let round = 0; round < 3; round++) {
       const parts = [one.teach(60).part(), other.teach(60).part()];

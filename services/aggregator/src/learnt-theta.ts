@@ -1,7 +1,8 @@
 /**
- * θ as all shards together have taught it. Each shard's lessons are sums over everything it has ever applied; what
- * is new in them since they were last looked at goes into the next solution. A shard whose lessons went back, since
- * its store did, teaches nothing until it is past where it was.
+ * θ, learnt from the lessons of all user shards. The lessons of a shard are sums over everything
+ * that it has ever applied; their increase since the last solution goes into the next one. If the
+ * store of a shard lost writes, its lessons go back, and count again only once they exceed what
+ * was taken.
  */
 import {
   CombinerSolver,
@@ -13,14 +14,14 @@ import {
   WEIGHTS,
 } from '@freshet/model';
 
-/** Ratings that must be new before θ is solved for again. */
+/** θ is solved for again once there are so many new ratings. */
 const LEAST_EVENTS = 100;
 const HEAD_BYTES = 8 * (WEIGHTS + CURVATURES);
 const SHARD_BYTES = 8;
 
 export class LearntTheta {
   #solver: CombinerSolver;
-  /** By user shard: what is in θ already. */
+  /** By user shard, the lessons that θ already contains. */
   readonly #taken = new Map<number, Lessons>();
 
   constructor(readonly ranking: ModelSettings['ranking']) {
@@ -35,14 +36,14 @@ export class LearntTheta {
     return this.#solver.curvature;
   }
 
-  /** Ratings that are in θ. */
+  /** The number of ratings that θ was learnt from. */
   get events(): number {
     let events = 0;
     for (const lessons of this.#taken.values()) events += lessons.events;
     return events;
   }
 
-  /** Takes in what is new; true if θ has moved. */
+  /** Adds what is new in the lessons; true if θ was solved for again. */
   learn(parts: Iterable<readonly [shard: number, lessons: Lessons]>): boolean {
     if (this.ranking === 'factors') return false;
     const news = new Lessons();
@@ -59,7 +60,7 @@ export class LearntTheta {
     return true;
   }
 
-  /** What a next aggregator goes on from: θ, the curvature, then each shard with its lessons. */
+  /** What a successor goes on from: θ, the curvature, then each shard with its lessons. */
   toBytes(): Uint8Array {
     const bytes = new Uint8Array(HEAD_BYTES + this.#taken.size * (SHARD_BYTES + LESSONS_BYTES));
     const head = new Float64Array(bytes.buffer, 0, WEIGHTS + CURVATURES);
@@ -74,7 +75,7 @@ export class LearntTheta {
     return bytes;
   }
 
-  /** Goes on from where another has come to; what cannot be that is left alone. */
+  /** Goes on from another's `toBytes`; false, and no change, if the bytes cannot be that. */
   restore(bytes: Uint8Array): boolean {
     const rest = bytes.length - HEAD_BYTES;
     if (this.ranking === 'factors' || rest < 0 || rest % (SHARD_BYTES + LESSONS_BYTES) !== 0)

@@ -1,4 +1,4 @@
-/** The aggregator: adds the partial grams of all shards, and watches how far the model is behind. */
+/** The aggregator: sums the partial grams of all shards, and measures the lag of the model. */
 import { adminAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { AdminServer, runService } from '@freshet/service';
@@ -9,7 +9,7 @@ import { Aggregation } from './aggregation.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { LagWatch, readLagCurve } from './lag-watch.ts';
 
-/** Short, so that a standby takes over soon; Kafka brokers accept nothing below it by default. */
+/** A standby takes over after this long. Brokers accept no shorter session by default. */
 const SESSION_MS = 6_000;
 
 const settings = serviceSettings('aggregator');

@@ -1,7 +1,7 @@
 /**
- * How far have ratings come? Kafka tells what was produced and what intake has sent on, the store what user
- * shards and item shards have applied. Each count begins with a life of whoever sends: what was applied of
- * an earlier life is none of it.
+ * How far have ratings come? Kafka knows what was produced and what intake has sent on; the store
+ * knows what user shards and item shards have applied. A sender counts from the beginning of its
+ * present life, so what was applied in an earlier life is not counted.
  */
 import type { Side } from '@freshet/events';
 import { readSources, type SourcePartition, sourceName } from '@freshet/positions';
@@ -11,14 +11,14 @@ export interface Watched {
   readonly admin: Parameters<typeof readSources>[0];
   readonly store: Pick<FactorStore, 'head'>;
   readonly model: string;
-  /** That ratings come from. */
+  /** The sources of ratings. */
   readonly topics: readonly string[];
   readonly shards: number;
 }
 
 type Counts = ReadonlyMap<string, number>;
 
-/** Ratings that are to pass a point, and those that have; under the same names, counted from the same start. */
+/** Ratings that are due at a point, and those that have passed it, each by the same names. */
 interface Passage {
   readonly due: Counts;
   readonly passed: Counts;
@@ -28,12 +28,12 @@ export const points = ['intake', 'user_applied', 'item_applied'] as const;
 export type Point = (typeof points)[number];
 
 /**
- * Up to `user_applied` by partition of the sources, from being produced; at `item_applied` by item shard,
- * from being sent by user shards.
+ * `intake` and `user_applied` count, by partition of the sources, the ratings that were produced.
+ * `item_applied` counts, by item shard, the entries that user shards have sent.
  */
 export type Progress = Readonly<Record<Point, Passage>>;
 
-/** Everything is asked for at once: what moves between two questions would count as lag, or hide it. */
+/** Asks for everything at once: a rating that moves between two questions would look like lag. */
 export async function readProgress(watched: Watched): Promise<Progress> {
   const { admin, store, model, topics, shards } = watched;
   const factsOf = (side: Side) =>
@@ -60,8 +60,8 @@ function intakePassage(sources: readonly SourcePartition[]): Passage {
 }
 
 /**
- * What intake has sent and what it has not read yet are the ratings to be applied. Both are as of its last
- * commit, up to 200 ms ago: what was applied since is in the second figure still, and taken off the sum.
+ * Due is what intake has sent plus what it has not read yet, both as of its last commit, up to
+ * 200 ms ago. What was sent since is counted as not yet read, so the sum is right all the same.
  */
 function userPassage(sources: readonly SourcePartition[], users: readonly ShardFacts[]): Passage {
   return {
@@ -75,13 +75,14 @@ function userPassage(sources: readonly SourcePartition[], users: readonly ShardF
   };
 }
 
-/** Pairs of shards are told together by item shard; none makes up for what another one lacks. */
+/** Summed over the user shards. No pair of shards may make up for what another pair lacks. */
 function itemPassage(users: readonly ShardFacts[], items: readonly ShardFacts[]): Passage {
   const due = new Map<string, number>();
   const passed = new Map<string, number>();
   items.forEach((item, shard) => {
     const pairs = users.map(({ sent, life }, user) => {
-      const count = sent[shard]?.count ?? 0; // a user shard may have had nothing for this item shard
+      // A user shard may have had nothing for this item shard.
+      const count = sent[shard]?.count ?? 0;
       return { sent: count, applied: Math.min(count, appliedOf(item, String(user), life)) };
     });
     due.set(
@@ -96,7 +97,7 @@ function itemPassage(users: readonly ShardFacts[], items: readonly ShardFacts[])
   return { due, passed };
 }
 
-/** What a shard has applied of what a source sent in this life. */
+/** How much a shard has applied of what a source sent in this life. */
 function appliedOf({ sources }: ShardFacts, source: string, life: number | null): number {
   const mark = sources[source];
   return mark !== undefined && mark.life === life ? mark.applied.count : 0;

@@ -1,13 +1,13 @@
-/** Tells every open page the same, over server-sent events. A page that does not read is let go. */
+/** Sends every frame to all open pages as server-sent events. Drops pages that do not read. */
 import type { ServerResponse } from 'node:http';
 import { eventText } from './live/event-stream.ts';
 import type { Frame, History } from './live/frame.ts';
 
-/** Beyond it, and beyond anything an operator's team opens, a newcomer is refused. */
+/** More pages than a team opens. The next one is refused with 503. */
 const VIEWER_LIMIT = 200;
-/** A history and minutes of frames: who has not read that is not there any more. */
+/** A history and minutes of frames: a page with so much unread has stopped reading. */
 const UNREAD_LIMIT_BYTES = 2 << 20;
-/** Tells proxies and pages that the line is alive even while no frame comes. */
+/** Keeps proxies and pages from closing a connection on which no frame comes. */
 const HEARTBEAT_MS = 5_000;
 
 export class Broadcast {
@@ -27,7 +27,7 @@ export class Broadcast {
     return this.#pages.size >= VIEWER_LIMIT;
   }
 
-  /** From here on the response belongs to the broadcast. */
+  /** Takes over the response: nobody else may write to it. */
   admit(response: ServerResponse, history: History): void {
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',

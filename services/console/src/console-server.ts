@@ -1,4 +1,4 @@
-/** The console over HTTP: who may look, the page itself, the stream of frames, the scorer behind it. */
+/** The console's HTTP server: access, the files of the page, the stream of frames, the scorer. */
 import { asksForLoopback } from '@freshet/config';
 import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
 import type { Log } from '@freshet/telemetry';
@@ -10,13 +10,13 @@ import { proxyScorer, type ScorerAddress } from './scorer-proxy.ts';
 
 interface ConsoleServerOptions {
   readonly files: ReadonlyMap<string, PageFile>;
-  /** Asked of whoever looks; empty: none, and then only requests for a name of loopback are answered. */
+  /** Empty: none is asked for, and only requests whose Host is a name of loopback are answered. */
   readonly token: string;
   readonly scorer: ScorerAddress;
   readonly broadcast: Broadcast;
   readonly history: () => History;
   readonly log: Pick<Log, 'error'>;
-  /** By which wrong tokens are slowed down; the machine's, unless a test has its own. */
+  /** Times the delays of an address that guesses tokens; tests pass a clock of their own. */
   readonly clock?: Clock;
 }
 
@@ -25,11 +25,12 @@ const BODY_LIMIT_BYTES = 16 << 10; // a rating is a few hundred bytes
 const FOREVER = 'public, max-age=31536000, immutable';
 
 const headers = securityHeaders(
-  "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
+  "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+    "object-src 'none'",
 );
 const MISDIRECTED =
-  'without HTTP_TOKEN the console answers only to names of this machine: open it as localhost or ' +
-  '127.0.0.1, or set HTTP_TOKEN to reach it by other names';
+  'without HTTP_TOKEN the console answers only to names of this machine: open it as localhost ' +
+  'or 127.0.0.1, or set HTTP_TOKEN to reach it by other names';
 
 export function consoleServer(options: ConsoleServerOptions): FastifyInstance {
   const { files, scorer, broadcast, history, log } = options;
@@ -37,7 +38,7 @@ export function consoleServer(options: ConsoleServerOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_LIMIT_MS,
     forceCloseConnections: true,
-    // Without a token the guard looks at Host itself, and says what is wrong; Node would not.
+    // Without a token the guard checks Host and says what is wrong with it. Node would not say.
     http: { requireHostHeader: options.token !== '' },
   });
   guard(api, options);
@@ -57,7 +58,8 @@ export function consoleServer(options: ConsoleServerOptions): FastifyInstance {
     );
   }
   api.get('/events', (_, reply) => {
-    if (broadcast.isFull) return reply.code(503).send({ detail: 'too many pages are open' });
+    if (broadcast.isFull)
+      return reply.code(503).send({ detail: 'too many pages are open: close some of them' });
     for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value);
     reply.hijack();
     broadcast.admit(reply.raw, history());
@@ -86,7 +88,7 @@ function guard(api: FastifyInstance, { token, files, clock }: ConsoleServerOptio
   });
 }
 
-/** Browsers tell where a request comes from; other clients do not, and have no user to trick. */
+/** Browsers say which page a request comes from. Other clients do not, and cannot be tricked. */
 function isSameOrigin({ headers: given }: FastifyRequest): boolean {
   const site = given['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;

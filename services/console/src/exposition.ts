@@ -1,4 +1,4 @@
-/** What does a /metrics page say? The text format of Prometheus, read into series by name and labels. */
+/** Parses the text format of Prometheus (/metrics) into series by name and labels. */
 export type LabelSet = Readonly<Record<string, string>>;
 
 interface Series {
@@ -17,7 +17,7 @@ const infinities: Readonly<Record<string, number>> = {
 export class Exposition {
   readonly #series = new Map<string, Series[]>();
 
-  /** Lines that are not understood are left out: one odd metric must not hide the others. */
+  /** Skips lines that it cannot parse: one odd metric must not hide the others. */
   static parse(text: string): Exposition {
     const exposition = new Exposition();
     for (const line of text.split('\n')) {
@@ -35,14 +35,14 @@ export class Exposition {
     return exposition;
   }
 
-  /** The values of all series that have these labels; those not yet measured (NaN) are left out. */
+  /** The values of all series with these labels, without those that are NaN (not measured yet). */
   values(name: string, labels: LabelSet = {}): number[] {
     return this.#matching(name, labels)
       .map(({ value }) => value)
       .filter((value) => !Number.isNaN(value));
   }
 
-  /** NaN where there is nothing to add. */
+  /** NaN if there is no such series. */
   sum(name: string, labels: LabelSet = {}): number {
     const values = this.values(name, labels);
     return values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0);
@@ -52,7 +52,7 @@ export class Exposition {
     return this.#series.get(name)?.[0]?.labels[label];
   }
 
-  /** Cumulative counts of a histogram by upper bound, added over all series that have these labels. */
+  /** Cumulative counts of a histogram by upper bound, summed over all series with these labels. */
   buckets(name: string, labels: LabelSet = {}): Map<number, number> {
     const found = new Map<number, number>();
     for (const { labels: own, value } of this.#matching(`${name}_bucket`, labels)) {

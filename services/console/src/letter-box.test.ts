@@ -6,7 +6,7 @@ import { LETTERS } from './live/frame.ts';
 
 const source: LogRecord = { offset: 41, timestamp: 1, key: null, value: null, headers: {} };
 
-/** As the updater parks it. */
+/** A dead letter as the updater writes it. */
 function parked(offset: number, value: Buffer | null, model = 'default'): LogRecord {
   const reason = new PoisonRecord('not-json', 'neither JSON nor Avro');
   const { headers = {} } = deadLetter(

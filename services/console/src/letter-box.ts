@@ -1,4 +1,4 @@
-/** The last dead letters of this model, as a page may show them: where from, why, a glimpse of the bytes. */
+/** The last dead letters of this model for the page: source, reason and the first bytes. */
 import { type LogRecord, printable } from '@freshet/stream';
 import { type DeadLetter, LETTERS } from './live/frame.ts';
 
@@ -28,7 +28,7 @@ export class LetterBox {
     return this.#letters;
   }
 
-  /** Those that came since it was last asked. */
+  /** The letters that came since the last call. */
   fresh(): readonly DeadLetter[] {
     const fresh = this.#fresh;
     this.#fresh = [];
@@ -36,7 +36,7 @@ export class LetterBox {
   }
 }
 
-/** Anybody may write to the topic, and say anything in a header or a value. */
+/** Anybody may write to the topic: headers and values are escaped, and cut to a fixed length. */
 function letterOf({ offset, timestamp, headers, value }: LogRecord): DeadLetter {
   const word = (name: string) => printable(Buffer.from(headers[name] ?? '?'), WORD_BYTES);
   const place = `${word('freshet-topic')}/${word('freshet-partition')}@${word('freshet-offset')}`;

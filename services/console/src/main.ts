@@ -1,4 +1,4 @@
-/** The console: a page that shows the system live, and what it needs of the others. */
+/** The console: a web page that shows the whole system live, and the server behind it. */
 import { fileURLToPath } from 'node:url';
 import { adminAddress, httpAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
@@ -17,7 +17,7 @@ import { scorerUrlOf, Target, targetsOf } from './target.ts';
 
 /** Built by build.mjs, beside what the compiler makes of this file. */
 const PAGE = fileURLToPath(new URL('../dist/page', import.meta.url));
-/** A dead letter may be this old before it is shown, for the sake of fewer requests. */
+/** Dead letters are fetched once in so long; a shorter wait would cost more requests. */
 const LETTER_MS = 1_000;
 
 const settings = serviceSettings('console');
@@ -28,7 +28,7 @@ await runService('console', settings.LOG_LEVEL, async (context) => {
   const health = { live: () => true, waitingFor: () => waitingFor };
   stack.own(await AdminServer.open(adminAddress(settings, 'CONSOLE_ADMIN_PORT'), health));
 
-  // Kafka alone: a console that needed the store would be gone just when the store is.
+  // The console needs Kafka only: it must keep running when Redis is down.
   const { kafka, admin } = await openTopics('console', settings, context);
   const { MODEL: model, RATINGS_TOPICS: topics } = settings;
   const box = new LetterBox(model);

@@ -13,7 +13,7 @@ import { ScrapeWindow } from './scrape-window.ts';
 
 const services = ['updater', 'aggregator', 'scorer'] as const;
 
-/** Labels whose values come with a deployment, as the services set them. */
+/** Labels whose values the table of metrics does not list, with values that services set. */
 const open: Readonly<Record<string, readonly string[]>> = {
   point: ['intake', 'user_applied', 'item_applied', 'served'],
   reason: ['not-json'],
@@ -28,7 +28,7 @@ interface Settable {
   observe?(labels: object, value: number): void;
 }
 
-/** Moves every metric of the table, whatever its labels; so many observations in each histogram. */
+/** Changes every metric of the table under all its labels. */
 function moveEverything(observations: number): void {
   for (const { metric, kind, labels } of metricTable.rows) {
     const names = Object.entries(labels).map(([name, values]) => ({
@@ -49,14 +49,14 @@ function moveEverything(observations: number): void {
   }
 }
 
-/** What the services show on their real pages, scraped twice, three seconds apart. */
+/** The real /metrics of every service, scraped twice, three seconds apart. */
 async function watchedPages() {
   const windows = new Map<string, ScrapeWindow>([[LOG, new ScrapeWindow()]]);
   for (const at of [0, 3_000]) {
     windows.get(LOG)?.add(at, Exposition.of({ [LOG_END]: at, [LOG_TAKEN]: at }));
     for (const service of services) {
       const window = windows.get(service) ?? new ScrapeWindow();
-      // Sets every metric back to "not measured": it is moved anew for each page.
+      // This resets every metric to "not measured", so each is set again for each page.
       exposeMetrics(service);
       moveEverything(at === 0 ? 1 : 2);
       window.add(at, Exposition.parse(await registry.metrics()));

@@ -1,19 +1,19 @@
-/** How is each figure of a frame made from what the services last said? One row a figure. */
+/** Computes each figure of a frame from the scrapes of the services. One row for each figure. */
 import { rankingParts, rankingRatings, type SeriesName, type ShareName } from './live/frame.ts';
 import { quantile, type ScrapeWindow } from './scrape-window.ts';
 
 export interface Watched {
-  /** One for each process, by its service. */
+  /** One window for each process of the service. */
   of(service: string): readonly ScrapeWindow[];
 }
 
 type Measure = (watched: Watched) => number;
 
-/** Long enough for a number that can be read, short enough to show a stop. */
+/** Rates over 3 s are steady enough to read, and fall to zero soon after a stop. */
 const RATE_MS = 3_000;
-/** Enough observations for a p99 at twenty ratings a second. */
+/** At 20 ratings a second this gives 200 observations, enough for a p99. */
 const QUANTILE_MS = 10_000;
-/** Ratings produced and taken by intake, which the console itself looks at, as if a service had told it. */
+/** Counts of ratings that the console reads from Kafka itself, as if a service had exposed them. */
 export const LOG = 'log';
 export const LOG_END = 'ratings_end';
 export const LOG_TAKEN = 'ratings_taken';
@@ -67,12 +67,12 @@ function shares(): Record<ShareName, Measure> {
   return Object.fromEntries(all) as Record<ShareName, Measure>;
 }
 
-/** Added over all processes of the service. */
+/** Per second, summed over all processes of the service. */
 function rate(service: string, name: string, labels: Record<string, string> = {}): Measure {
   return (watched) => sum(watched.of(service).map((window) => window.rate(name, labels, RATE_MS)));
 }
 
-/** Over the observations of all processes and both sides together. */
+/** A quantile over the observations of all processes and both sides. */
 function latency(share: number, service: string, name: string): Measure {
   return (watched) => {
     const all = new Map<number, number>();
@@ -85,7 +85,7 @@ function latency(share: number, service: string, name: string): Measure {
   };
 }
 
-/** The largest that any process tells: a standby knows less, and the slowest is what hurts. */
+/** The largest value of any process: a standby reports less, and the slowest one matters. */
 function worst(service: string, name: string, labels: Record<string, string> = {}): Measure {
   return (watched) => {
     const told = watched.of(service).flatMap(({ latest }) => latest?.values(name, labels) ?? []);
@@ -93,7 +93,7 @@ function worst(service: string, name: string, labels: Record<string, string> = {
   };
 }
 
-/** The mean over all updaters, each by the events in its window. */
+/** The mean over all updaters, weighted by the number of events that each has scored. */
 function quality(kind: 'auc' | 'hit', users: string, method: string): Measure {
   return (watched) => {
     let [weighted, events] = [0, 0];

@@ -1,15 +1,15 @@
-/** The page as it was built, held in memory: a handful of files, none of which changes while this runs. */
+/** The files of the built page, in memory: a rebuild does not change the page that is served. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
 export interface PageFile {
   readonly bytes: Buffer;
   readonly type: string;
-  /** Its name holds a digest of its content, so that a browser may keep it for ever. */
+  /** Its name contains a digest of its content, so a browser may cache it for ever. */
   readonly immutable: boolean;
 }
 
-/** The page was never built: only the operator can help. */
+/** The page was never built: only the operator can do that. */
 class PageMissing extends Error {
   override readonly name = 'PageMissing';
 }
@@ -21,7 +21,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** By the path that a browser asks for. */
+/** By URL path. */
 export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const path of filesIn(folder)) {

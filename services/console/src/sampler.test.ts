@@ -15,7 +15,7 @@ afterEach(() => {
   }
 });
 
-/** A service as far as its admin port goes. */
+/** A stand-in for the admin port of a service. */
 async function service(answers: { now: Answer }, page: () => string): Promise<string> {
   const server = createServer((request, response) => {
     if (answers.now === 'never') return;

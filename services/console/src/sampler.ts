@@ -1,4 +1,4 @@
-/** Looks at every service again and again, keeps what it saw, and hands each frame on. */
+/** Scrapes every service periodically, keeps the figures, and delivers each frame. */
 import { Exposition } from './exposition.ts';
 import {
   type DeadLetter,
@@ -13,7 +13,7 @@ import { LOG, LOG_END, LOG_TAKEN, measures } from './measures.ts';
 import { ScrapeWindow } from './scrape-window.ts';
 import type { Target } from './target.ts';
 
-/** Ratings ever produced, and how many of them intake has taken. */
+/** The number of ratings ever produced, and how many of them intake has read. */
 interface LogProgress {
   readonly produced: number;
   readonly taken: number;
@@ -23,19 +23,19 @@ interface SamplerOptions {
   readonly targets: readonly Target[];
   readonly lookAtLog: () => Promise<LogProgress>;
   readonly letters: { all(): readonly DeadLetter[]; fresh(): readonly DeadLetter[] };
-  /** Pages that are open. */
+  /** The number of open pages. */
   readonly viewers: () => number;
   readonly deliver: (frame: Frame) => void;
-  /** Called when looking cannot go on. */
+  /** Called with an error that ends sampling. */
   readonly fail: (error: unknown) => void;
   readonly now?: () => number;
 }
 
 const WATCHED_MS = 1_000;
-/** With nobody looking, as often as a history needs that is there when somebody does. */
+/** While no page is open. The next page to open is sent the frames of the meantime. */
 const UNWATCHED_MS = 5_000;
 const LOG_LIMIT_MS = 800;
-/** Enough digits for any chart, and a history of them fits into a few hundred KB. */
+/** Significant digits: enough for any chart, and a history takes a few hundred KB. */
 const DIGITS = 5;
 
 export class Sampler {
@@ -59,14 +59,14 @@ export class Sampler {
     void this.#looking.then(() => this.#schedule());
   }
 
-  /** A page was opened: it should not wait for the slow rhythm to come round. */
+  /** A page was opened: the next frame is due after one second instead of five. */
   hurry(): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#schedule();
   }
 
-  /** One look at everything, and one frame. */
+  /** Scrapes everything once and delivers one frame. */
   async look(): Promise<void> {
     const { targets, letters, deliver } = this.#options;
     this.#lastLook = this.#now();
@@ -112,7 +112,7 @@ export class Sampler {
     }, wait);
   }
 
-  /** Kafka away is no reason to stop telling of the rest: it is waited for shortly, and asked once at a time. */
+  /** While Kafka is down, frames go on without its figures. One request is in flight at a time. */
   async #lookAtLog(): Promise<void> {
     this.#asking ??= this.#options
       .lookAtLog()

@@ -1,4 +1,4 @@
-/** What the page asks of the recommendation API, passed on with the token that the browser need not know. */
+/** Passes the page's requests on to the scorer, with the token that the scorer asks for. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 export interface ScorerAddress {
@@ -7,7 +7,7 @@ export interface ScorerAddress {
   readonly token: string;
 }
 
-/** Nothing else of the API is reachable through the console. */
+/** The console passes on these requests and `POST /v1/ratings`, and nothing else of the API. */
 const questions = [
   '/v1/recommendations/:user',
   '/v1/users/:user',
@@ -17,7 +17,7 @@ const questions = [
   '/v1/items/:item/next',
 ] as const;
 
-/** Longer than the scorer waits for a rating with after=. */
+/** Longer than the scorer waits for a rating that is named by after=. */
 const ANSWER_LIMIT_MS = 5_000;
 
 export function proxyScorer(api: FastifyInstance, scorer: ScorerAddress): void {
@@ -46,7 +46,7 @@ async function passOn(
       .type(answer.headers.get('content-type') ?? 'text/plain')
       .send(text);
   } catch {
-    // Away, or too slow: the table of services tells which, and the scorer's own log why.
+    // Down, or too slow: the table of services shows which, and the scorer's log says why.
     return reply
       .code(502)
       .type('application/problem+json')

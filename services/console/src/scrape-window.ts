@@ -1,10 +1,11 @@
 /**
- * What happened between two scrapes of one process? Counters become rates, histograms the observations
- * of the last seconds. A counter that went down, or a later start, is a new process: it counts from zero.
+ * What happened between two scrapes of one process? A counter becomes a rate, a histogram the
+ * observations of the last seconds. If a counter went down, or the start time of the process went
+ * up, the process was restarted and has counted from zero.
  */
 import type { Exposition, LabelSet } from './exposition.ts';
 
-/** Longest look back that is asked for. */
+/** Longer than any window that a figure is computed over. */
 const KEPT_MS = 12_000;
 
 interface Scrape {
@@ -18,26 +19,26 @@ export class ScrapeWindow {
   #isSilent = true;
 
   add(at: number, exposition: Exposition): void {
-    // The one before the window stays: slow scrapes must still have something to be compared with.
+    // The newest scrape before the window stays, to compare with when scrapes come seldom.
     const keep = this.#scrapes.findLastIndex((scrape) => scrape.at <= at - KEPT_MS);
     this.#scrapes = [...this.#scrapes.slice(Math.max(0, keep)), { at, exposition }];
     this.#isSilent = false;
   }
 
-  /** What it last said; undefined if it never did, or has stopped to. */
+  /** The last scrape; undefined if there is none, or if the process no longer answers. */
   get latest(): Exposition | undefined {
     return this.#isSilent ? undefined : this.#scrapes.at(-1)?.exposition;
   }
 
   /**
-   * It does not answer: what it said before says nothing of now. It is kept all the same, for what
-   * happened during the silence is the difference to what is said after it.
+   * The process does not answer: the last scrape says nothing about now. It is kept, because the
+   * first scrape after the silence is compared with it.
    */
   silence(): void {
     this.#isSilent = true;
   }
 
-  /** Per second, over the last `overMs`; NaN until there are two scrapes that know the counter. */
+  /** Per second, over the last `overMs`; NaN until two scrapes have the counter. */
   rate(name: string, labels: LabelSet, overMs: number): number {
     const pair = this.#pair(overMs);
     if (pair === undefined) return Number.NaN;
@@ -61,7 +62,7 @@ export class ScrapeWindow {
     );
   }
 
-  /** The newest scrape and the newest of those at least so old; else the oldest there is. */
+  /** The newest scrape, and the newest that is at least `overMs` older; else the oldest. */
   #pair(overMs: number): [Scrape, Scrape] | undefined {
     const [oldest, after] = [this.#scrapes[0], this.#scrapes.at(-1)];
     if (oldest === undefined || after === undefined) return undefined;
@@ -70,13 +71,13 @@ export class ScrapeWindow {
   }
 }
 
-/** Another process has answered than before, at the same address. */
+/** The process was restarted between the two scrapes. */
 function isAnother(before: Scrape, after: Scrape): boolean {
   const started = ({ exposition }: Scrape) => exposition.sum('process_start_time_seconds');
   return started(before) < started(after);
 }
 
-/** Which value do so many of the observations of a histogram stay below? As Prometheus estimates it. */
+/** A quantile of a histogram, interpolated within its bucket as Prometheus does. */
 export function quantile(share: number, buckets: ReadonlyMap<number, number>): number {
   const bounds = [...buckets].sort(([a], [b]) => a - b);
   const total = bounds.at(-1)?.[1] ?? 0;
@@ -84,7 +85,7 @@ export function quantile(share: number, buckets: ReadonlyMap<number, number>): n
   const rank = share * total;
   let [below, counted] = [0, 0];
   for (const [bound, count] of bounds) {
-    // Beyond the last bound nothing is known but that it was reached.
+    // Of observations above the last finite bound nothing more is known.
     if (!Number.isFinite(bound)) return below;
     if (count >= rank) return below + (bound - below) * ((rank - counted) / (count - counted));
     [below, counted] = [bound, count];

@@ -1,4 +1,4 @@
-/** One process that the console watches: asked for its metrics and its readiness, never waited for long. */
+/** One process that the console watches, by the metrics and the readiness of its admin port. */
 import type { Settings } from '@freshet/config';
 import { Exposition } from './exposition.ts';
 import { measured, type ServiceState } from './live/frame.ts';
@@ -10,7 +10,7 @@ interface TargetAddress {
   readonly address: string;
 }
 
-/** Below the time between two frames: a process that hangs must not delay what the others say. */
+/** Less than the second between two frames: a process that hangs must not delay the others. */
 const ANSWER_LIMIT_MS = 800;
 
 export class Target {
@@ -29,7 +29,7 @@ export class Target {
     const [page, readiness] = await Promise.all([this.#get('/metrics'), this.#get('/readyz')]);
     if (page?.ok) this.window.add(now, Exposition.parse(page.text));
     else this.window.silence();
-    // Metrics alone may be missing: some measure the servers behind them, and those may be away.
+    // /metrics alone may time out: some metrics ask Kafka or Redis, and those may be down.
     const isUp = page !== undefined || readiness !== undefined;
     this.#downSince = isUp ? null : (this.#downSince ?? now);
     this.#waitingFor = readiness === undefined || readiness.ok ? null : readiness.text.trim();
@@ -50,7 +50,7 @@ export class Target {
     };
   }
 
-  /** Undefined if it does not answer, for whatever reason: its own log has the rest. */
+  /** Undefined if the process does not answer, for whatever reason: its own log has the rest. */
   async #get(path: string): Promise<{ ok: boolean; text: string } | undefined> {
     const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
     try {
@@ -62,7 +62,7 @@ export class Target {
   }
 }
 
-/** Those that the settings name, else each service on this machine. */
+/** The processes that CONSOLE_TARGETS names, else the four services on this machine. */
 export function targetsOf(settings: Settings): TargetAddress[] {
   if (settings.CONSOLE_TARGETS.length > 0) return [...settings.CONSOLE_TARGETS];
   const ports = {

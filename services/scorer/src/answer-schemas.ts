@@ -1,9 +1,9 @@
-/** The shapes that several routes take or give, once: checked, serialized and documented from here. */
+/** Schemas that several routes share: requests are checked and documented by them. */
 import { idBytesLimit } from '@freshet/events';
 import type { Wishes } from './recommender.ts';
 import type { ProducedAt } from './source-names.ts';
 
-/** Every bound that a request may run into. */
+/** Every limit on a request. */
 export interface HttpLimits {
   readonly bodyBytes: number;
   /** How long a client may take to send its request. */
@@ -14,7 +14,7 @@ export interface HttpLimits {
   readonly users: number;
 }
 
-/** Longer in characters than any id of so many bytes; bytes are counted where ids are read. */
+/** Without a limit on its length: ids are limited in bytes, which `idOf` counts. */
 export const idSchema = { type: 'string', minLength: 1 } as const;
 export const bodyIdSchema = { type: 'string', minLength: 1, maxLength: idBytesLimit } as const;
 
@@ -28,11 +28,11 @@ export const modelSchema = {
     },
     sequence: {
       type: ['integer', 'null'],
-      description: 'commits of that shard that the answer knows of, at least',
+      description: 'number of the last commit of that shard that the answer is known to include',
     },
     lag: {
       type: ['object', 'null'],
-      description: 'ratings produced, of all users, that answers do not know of yet',
+      description: 'ratings of all users that were produced and are not in answers yet',
       properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
     },
   },
@@ -53,8 +53,7 @@ export const itemsSchema = {
 
 export const fallbackSchema = {
   enum: [null, 'newcomer'],
-  description:
-    'newcomer: nothing is known of the user or item asked about; what newcomers take and what is popular now',
+  description: 'newcomer: the user or item has no ratings; the list is the one that newcomers get',
 } as const;
 
 export const recommendationSchema = {
@@ -67,7 +66,7 @@ export const recommendationSchema = {
   },
 } as const;
 
-/** What a list may be asked for, in a query or in a body. */
+/** The parameters of a list, in a query or in a body. */
 export function wishSchemas({ items, offset, ids }: HttpLimits) {
   return {
     n: { type: 'integer', minimum: 1, maximum: items, default: 10 },
@@ -97,7 +96,7 @@ export function wishesOf({ offset, exclude, include_rated, category, after }: Wi
   };
 }
 
-/** PARTITION:OFFSET of the topic that ratings over HTTP are written to, TOPIC/PARTITION:OFFSET of any. */
+/** PARTITION:OFFSET of the topic for ratings over HTTP, or TOPIC/PARTITION:OFFSET of any source. */
 export const afterSchema = {
   type: 'string',
   pattern: '^(?:[A-Za-z0-9._-]{1,249}/)?\\d{1,10}:\\d{1,15}$',

@@ -1,4 +1,4 @@
-/** Whatever a client sends: a clear 4xx, nothing crashes, and the next request is answered. */
+/** Whatever a client sends is answered with a clear 4xx; nothing crashes. */
 import { connect } from 'node:net';
 import type { Recommendation } from '@freshet/events';
 import type { FastifyInstance } from 'fastify';

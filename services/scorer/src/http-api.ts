@@ -1,4 +1,4 @@
-/** The API over HTTP: who may ask, when, within which limits, and how errors are told. */
+/** The HTTP API: who may ask, when, within which limits, and how errors are answered. */
 import { asksForLoopback } from '@freshet/config';
 import { recommendationCountLimit } from '@freshet/events';
 import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
@@ -16,20 +16,20 @@ export type Routes = (api: FastifyInstance, limits: HttpLimits) => void;
 
 interface HttpApiOptions {
   readonly recommender: Pick<Recommender, 'recommendInJson'>;
-  /** Empty: no token is asked for, and only requests for a name of loopback are answered. */
+  /** Empty: none is asked for, and only requests whose Host is a name of loopback are answered. */
   readonly token: string;
   /** What readiness waits for, or null when ready. */
   readonly waitingFor: () => string | null;
-  /** Told of requests that failed; of no other. */
+  /** Has a line for each request that failed, and for no other. */
   readonly log: Record<'warn' | 'error', (told: object, message: string) => void>;
   readonly limits?: HttpLimits;
-  /** Beside the recommendations of a user. */
+  /** All routes but `GET /v1/recommendations/{user}`, which is always there. */
   readonly routes?: readonly Routes[];
-  /** By which wrong tokens are slowed down; the machine's, unless a test has its own. */
+  /** Times the delays of an address that guesses tokens; tests pass a clock of their own. */
   readonly clock?: Clock;
 }
 
-/** As the settings have them by default. */
+/** The defaults of the settings. */
 const usual: HttpLimits = {
   bodyBytes: 256 << 10,
   requestMs: 10_000,
@@ -39,15 +39,15 @@ const usual: HttpLimits = {
   users: 100,
 };
 const REQUEST_ID = 'x-request-id';
-/** Nothing here is a page: a browser that is led to an answer must neither run nor show anything of it. */
+/** No answer is a page: a browser that is led to one must not run or show anything in it. */
 const HEADERS = securityHeaders("default-src 'none'; frame-ancestors 'none'");
 const RAW_HEADERS = Object.entries(HEADERS)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');
 const MISDIRECTED =
-  'without HTTP_TOKEN the API answers only to names of this machine: ask for localhost, 127.0.0.1 or ' +
-  '[::1], or set HTTP_TOKEN to reach it by other names';
-const PATH_BYTES_LIMIT = 16 << 10; // Node's own limit on the head of a request
+  'without HTTP_TOKEN the API answers only to names of this machine: ask for localhost, ' +
+  '127.0.0.1 or [::1], or set HTTP_TOKEN to reach it by other names';
+const PATH_BYTES_LIMIT = 16 << 10; // Node's own limit on the request line and the headers
 
 export function httpApi(options: HttpApiOptions): FastifyInstance {
   const { recommender, token, limits = usual, routes = [] } = options;
@@ -59,10 +59,10 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
     http: {
       headersTimeout: limits.requestMs,
       connectionsCheckingInterval: limits.requestMs,
-      // Without a token the guard looks at Host itself, and says what is wrong; Node would not.
+      // Without a token the guard checks Host and says what is wrong with it. Node would not say.
       requireHostHeader: token !== '',
     },
-    // Not the id's own limit: the router answers 404 beyond its limit, and the id is what is wrong.
+    // Longer than any id: beyond this limit the router answers 404, but a long id should be 400.
     routerOptions: { maxParamLength: PATH_BYTES_LIMIT },
     frameworkErrors: (error, _, reply) =>
       void problem(reply.headers(HEADERS), error.statusCode ?? 400, error.message),
@@ -76,7 +76,7 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
     ajv: { customOptions: { removeAdditional: false, coerceTypes: 'array', useDefaults: true } },
   });
   api.removeContentTypeParser('text/plain');
-  // Faster here than code made from the schemas, which are for the reader: scores are long numbers.
+  // Scores are long numbers, which JSON.stringify writes faster than code made from the schemas.
   api.setSerializerCompiler(() => JSON.stringify);
   measureRequests(api);
   api.addHook('onRequest', (request, reply, next) => {
@@ -97,18 +97,21 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
   return api;
 }
 
-/** The answer to an error that is not the client's, which is told in the log under the request's id. */
+/** The answer to an error of ours. The log has the error under the request's id. */
 function failed(
   error: Error & { statusCode?: number },
   { id: requestId, method, routeOptions }: FastifyRequest,
   reply: FastifyReply,
   log: HttpApiOptions['log'],
 ): FastifyReply {
-  // The route, not the URL: that names users.
+  // The log has the route and not the URL, which names users.
   const told = { requestId, route: `${method} ${routeOptions.url}`, error: plainError(error) };
   reply.header(REQUEST_ID, requestId);
   if (verdict(error) === 'retry') {
-    log.warn(told, 'request answered with 503: a server that it needs is away');
+    log.warn(
+      told,
+      'request answered with 503: Kafka or Redis does not answer; the client may try again',
+    );
     reply.header('retry-after', '1');
     return problem(reply, 503, 'a server that Freshet needs is away: try again');
   }
@@ -116,7 +119,7 @@ function failed(
   return problem(reply, error.statusCode ?? 500, 'the request could not be answered');
 }
 
-/** Who may ask, and then: whether there is something to answer from. */
+/** Refuses who may not ask, and then everybody while the scorer is not ready. */
 function guard(api: FastifyInstance, { token, waitingFor, clock }: HttpApiOptions): void {
   const answersTo = asksForLoopback;
   const check = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });

@@ -1,4 +1,4 @@
-/** Questions about users and items over HTTP, beside the lists themselves. */
+/** Questions about users and items over HTTP, other than recommendations. */
 import { idOf } from '@freshet/events';
 import {
   fallbackSchema,
@@ -68,7 +68,7 @@ function userRoutes(insights: Insights): Routes {
       item: { type: 'string' },
       score: {
         type: ['number', 'null'],
-        description: 'what lists are ordered by, null of an item that nobody has rated',
+        description: 'what lists are ordered by; null for an item that nobody has rated',
       },
       expectedValue: {
         type: 'number',
@@ -77,7 +77,7 @@ function userRoutes(insights: Insights): Routes {
     });
     const estimates = {
       summary:
-        'of each of some items, separated by commas: how it ranks for a user, and what value to expect',
+        'the score and the expected value of items for a user; the items are separated by commas',
       params: object({ user: idSchema, items: idSchema }),
       response: { 200: object({ user, items: { type: 'array', items: estimate }, ...common }) },
     };
@@ -88,8 +88,7 @@ function userRoutes(insights: Insights): Routes {
         insights.estimates(idOf('user', params.user), lastSegments(url, limits.ids)),
     );
     const because = {
-      summary:
-        "what the score of an item is made of, the user's ratings among it; the parts add up to it",
+      summary: "the parts of an item's score, such as the user's ratings; they add up to the score",
       params: object({ user: idSchema, item: idSchema }),
       response: { 200: object({ user, ...reasons, ...common }) },
     };
@@ -126,18 +125,22 @@ const reasons = {
       contribution: { type: 'number' },
     }),
   },
-  popular: { type: 'number', description: 'by how often the item is rated, in all and of late' },
-  newcomers: { type: 'number', description: 'by how often newcomers rate it' },
-  mean: { type: 'number', description: 'what the mean of all users gives' },
+  popular: { type: 'number', description: 'from how often the item is rated, in all and lately' },
+  newcomers: { type: 'number', description: 'from how often newcomers rate the item' },
+  mean: { type: 'number', description: 'what the mean vector of all users adds to the score' },
   after: {
     type: 'array',
-    description: 'by having come after what the user rated last',
+    description: 'from items that the user rated last and that this one often comes after',
     items: object({ item: { type: 'string' }, contribution: { type: 'number' } }),
   },
-  rest: { type: 'number', description: 'what the vector has not yet settled' },
+  rest: {
+    type: 'number',
+    description:
+      'the part that the others do not explain, because the vector has not fully converged',
+  },
 };
 
-/** Split before decoding: a comma within an id is percent-encoded. */
+/** Splits before decoding: a comma within an id is percent-encoded. */
 function lastSegments(url: string, most: number): string[] {
   const path = url.replace(/\?.*$/s, '');
   const parts = path.slice(path.lastIndexOf('/') + 1).split(',');

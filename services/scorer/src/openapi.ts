@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the routes that were added: their schemas are all it is made from. */
+/** The OpenAPI 3.1 document, made from the schemas of the routes and nothing else. */
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { PROBLEM_TYPE, problemSchema } from './problem.ts';
 

@@ -1,4 +1,4 @@
-/** What a client is told when a request cannot be answered: problem details as RFC 9457 has them. */
+/** Answers to requests that fail or are refused: problem details (RFC 9457). */
 import { STATUS_CODES } from 'node:http';
 import { PoisonRecord } from '@freshet/events';
 import type { FastifyReply } from 'fastify';
@@ -28,7 +28,7 @@ export function problemText(
   return JSON.stringify({ type: 'about:blank', title, status, detail, ...more });
 }
 
-/** The answer to an error that the client can do something about; undefined: it is ours. */
+/** The answer to an error that the client can correct; undefined if the error is ours. */
 export function refusal(
   error: Error & { statusCode?: number },
 ): { status: number; detail: string; more?: Record<string, unknown> } | undefined {

@@ -1,4 +1,4 @@
-/** Rating, un-rating and forgetting over HTTP: accepted when Kafka has it, applied a moment later. */
+/** Rating, un-rating and forgetting over HTTP: 202 once Kafka has the record, applied later. */
 import { idOf } from '@freshet/events';
 import { bodyIdSchema, type HttpLimits, idSchema } from './answer-schemas.ts';
 import type { Routes } from './http-api.ts';
@@ -45,7 +45,7 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
       },
     );
     const all = {
-      summary: 'forget a user: every rating, and whatever is kept under that name',
+      summary: 'forget a user: all ratings, and everything that is stored under the id',
       params: { type: 'object', properties: { user: idSchema } },
       response: { 202: placeSchema },
     };
@@ -61,7 +61,8 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
 function writingSchema({ users }: HttpLimits) {
   const many = { type: 'array', items: ratingSchema, minItems: 1, maxItems: users };
   return {
-    summary: 'rate one or many items; the answer tells partition and offset of each, for after=',
+    summary:
+      'rate one or many items; the answer has the partition and offset of each rating, for after=',
     body: { anyOf: [ratingSchema, many] },
     response: {
       202: {

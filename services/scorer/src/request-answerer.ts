@@ -1,6 +1,7 @@
 /**
- * Answers recommendation-requests on recommendations, or on the topic a request names. Whatever is wrong
- * with a request is told, on the dead-letter topic or beside the answer; nothing in it stops the others.
+ * Answers requests of the topic `recommendation-requests` on `recommendations`, or on the topic
+ * that a request names. A request that cannot be answered is parked on the dead-letter topic, or
+ * answered with an error. No request can stop the others.
  */
 import assert from 'node:assert';
 import {
@@ -32,9 +33,9 @@ interface AnswererOptions {
   readonly shards: number;
   readonly groupId: string;
   readonly replyTopics: readonly string[];
-  /** Topics that ratings come from: nothing is answered there. */
+  /** Topics that ratings come from: no answer may go there. */
   readonly sources: readonly string[];
-  /** Why requests must wait just now; null: they need not. */
+  /** What requests must wait for at the moment, or null. */
   readonly waits: () => string | null;
   readonly recommender: Pick<Recommender, 'recommend'>;
   readonly publisher: Pick<Publisher, 'publish'>;
@@ -43,11 +44,11 @@ interface AnswererOptions {
 }
 
 const CORRELATION = 'correlation-id';
-/** Longer ones are not repeated: an answer must stay below the largest message that Kafka takes. */
+/** Longer ids are left out: an answer must stay below the largest message that Kafka takes. */
 const CORRELATION_BYTES = 1_024;
-/** Answered at once: an answer may hold a thousand items with all that is told of them. */
+/** Answers in memory at a time: each may have a thousand items with titles and categories. */
 const TOGETHER = 32;
-/** How long it counts that a reply topic is there, or not. */
+/** For so long the existence of a reply topic is cached. */
 const KNOWN_TOPIC_MS = 10_000;
 
 export class RequestAnswerer implements PartitionOwner {
@@ -65,7 +66,7 @@ export class RequestAnswerer implements PartitionOwner {
     this.#replies = new ReplyTopics(options.replyTopics, options.model, options.sources);
   }
 
-  /** Continues where the group was: a request that came while no scorer ran is still answered. */
+  /** Goes on from the committed offset: requests sent while no scorer ran are answered too. */
   async takeOver(partition: number): Promise<number> {
     const { admin, groupId } = this.#options;
     const committed = (await admin.committed(groupId, this.#topic)).get(partition)?.offset ?? 0;
@@ -73,7 +74,7 @@ export class RequestAnswerer implements PartitionOwner {
     assert(range !== undefined, `${this.#topic} has the partition ${partition} that was assigned`);
     const { start, end } = range;
     const known = Math.max(committed, this.#answered.get(partition) ?? 0);
-    // Beyond its end the topic was created anew: nothing of it has been answered.
+    // The offset is beyond the end: the topic was recreated, and no request of it was answered.
     return known > end ? start : Math.max(known, start);
   }
 
@@ -99,7 +100,7 @@ export class RequestAnswerer implements PartitionOwner {
       if (request.model !== undefined && request.model !== model) return undefined;
       const deadline = Number(record.headers.deadline ?? Number.POSITIVE_INFINITY);
       if (!(Date.now() <= deadline)) {
-        // Nobody waits for it any more; a deadline that is no number has passed too.
+        // Nobody waits for the answer any more. A deadline that is not a number counts as passed.
         this.#measures.observe('recommend', 'refused', began);
         return undefined;
       }
@@ -120,7 +121,7 @@ export class RequestAnswerer implements PartitionOwner {
     }
   }
 
-  /** The answer to a request that names a topic it may not: empty, where answers go, and why. */
+  /** The answer to a request whose reply topic is refused: an empty list with the reason. */
   #refused(
     request: RecommendationRequest,
     { headers }: LogRecord,
@@ -159,7 +160,7 @@ export class RequestAnswerer implements PartitionOwner {
     return reason && `no answer on reply-topic ${name ?? '(unprintable)'}: ${reason}`;
   }
 
-  /** Asked before sending: Kafka's client would try for half a minute, and everybody else would wait. */
+  /** Checked before sending: the client would retry for 30 s, and all requests would wait. */
   async #exists(topic: string): Promise<boolean> {
     const known = this.#known.get(topic);
     if (known !== undefined && known.until > Date.now()) return known.exists;
@@ -176,7 +177,7 @@ export class RequestAnswerer implements PartitionOwner {
     await Promise.all(elsewhere.map((answer) => this.#publish([answer])));
   }
 
-  /** What Kafka will never take is dropped and told; while Kafka is away, whoever called tries again. */
+  /** Drops and logs an answer that Kafka refuses. Throws while Kafka is down: callers retry. */
   async #publish(answers: readonly OutRecord[]): Promise<void> {
     const { publisher, log } = this.#options;
     try {
@@ -195,7 +196,10 @@ export class RequestAnswerer implements PartitionOwner {
         topic,
         error: plainError(error),
       };
-      log.warn(told, 'Kafka does not take the answer: it is dropped');
+      log.warn(
+        told,
+        'Kafka does not take the answer: it is dropped, and the request stays unanswered',
+      );
     }
   }
 

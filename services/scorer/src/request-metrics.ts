@@ -1,4 +1,4 @@
-/** How long do requests take, and how long are their answers? By kind and outcome, of one transport. */
+/** The duration of requests, by kind and outcome, and the size of their answers. */
 import { metrics } from '@freshet/telemetry';
 import type { FastifyInstance } from 'fastify';
 
@@ -9,7 +9,7 @@ type Transport = 'http' | 'kafka';
 type Observer = Readonly<Record<Outcome, { observe(seconds: number): void }>>;
 
 export class RequestMetrics {
-  /** Made once: to find a series by its labels costs as much as to observe it. */
+  /** Looked up once: finding a series by its labels costs as much as observing a value. */
   readonly #durations: Readonly<Record<RequestKind, Observer>>;
   readonly #bytes: { observe(bytes: number): void };
 
@@ -28,7 +28,7 @@ export class RequestMetrics {
     this.#bytes = metrics.answerBytes.labels({ transport });
   }
 
-  /** `since` as performance.now() has it; `bytes` of an answer that was given. */
+  /** `since` is a time of performance.now(); `bytes` the size of an answer that was sent. */
   observe(kind: RequestKind, outcome: Outcome, since: number, bytes?: number): void {
     this.#durations[kind][outcome].observe((performance.now() - since) / 1_000);
     if (bytes !== undefined) this.#bytes.observe(bytes);
@@ -37,7 +37,7 @@ export class RequestMetrics {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** As performance.now() has it. */
+    /** A time of performance.now(). */
     arrivedAt: number;
   }
 }
@@ -58,7 +58,7 @@ export function measureRequests(api: FastifyInstance): void {
   });
 }
 
-/** By the beginning of a path that leads somewhere: what follows are ids. */
+/** By the beginning of the path: the rest has ids. */
 export function kindOf(method: string, path: string): RequestKind {
   if (path.startsWith('/v1/recommendations')) return 'recommend';
   if (method === 'DELETE' || path.startsWith('/v1/ratings')) return 'rate';

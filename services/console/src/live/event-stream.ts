@@ -1,4 +1,4 @@
-/** Reads server-sent events out of text that comes in pieces, cut anywhere. */
+/** Server-sent events: written by the server, and read by the page from text cut anywhere. */
 import { assert } from './assert.ts';
 
 export interface StreamEvent {
@@ -6,7 +6,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Far above any history: a stream that sends more without an end of event is not ours. */
+/** Characters in one event, far above any history: a longer one is not from our server. */
 const EVENT_LIMIT = 8 << 20;
 
 export function eventText(name: string, data: object): string {
@@ -16,7 +16,7 @@ export function eventText(name: string, data: object): string {
 export class EventStream {
   #rest = '';
 
-  /** The events that are complete with this piece; comments and unknown fields are left out. */
+  /** The events that this piece completes, without comments and unknown fields. */
   read(piece: string): StreamEvent[] {
     const blocks = (this.#rest + piece).split('\n\n');
     const rest = blocks.pop();

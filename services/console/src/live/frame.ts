@@ -1,6 +1,6 @@
-/** What does the console tell its pages? The one contract between the server and the page. */
+/** What the console sends to its pages: the contract between the server and the page. */
 
-/** Parts that a ranking rests on, and at how many ratings of a user it is told how much each counts. */
+/** The parts of a ranking, and the numbers of ratings for which their shares are shown. */
 export const rankingParts = ['own', 'popular', 'newcomers', 'now', 'next'] as const;
 export const rankingRatings = ['0', '15', '255'] as const;
 export type ShareName = `share:${(typeof rankingParts)[number]}:${(typeof rankingRatings)[number]}`;
@@ -8,7 +8,7 @@ export const shareNames = rankingRatings.flatMap((ratings) =>
   rankingParts.map((part): ShareName => `share:${part}:${ratings}`),
 );
 
-/** Figures that are kept over time. Rates are per second, durations in seconds, shares from 0 to 1. */
+/** The figures of a frame. Rates are per second, durations in seconds, shares from 0 to 1. */
 export const seriesNames = [
   'producedRate',
   'takenRate',
@@ -53,7 +53,7 @@ export type SeriesName = (typeof seriesNames)[number];
 /** One value for each name of `seriesNames`, in that order; null where nothing was measured. */
 export type Values = readonly (number | null)[];
 
-/** JSON has no NaN, which is what a figure is that was not measured. */
+/** A figure that was not measured is NaN, which JSON does not have. */
 export function measured(value: number | undefined): number | null {
   return value !== undefined && Number.isFinite(value) ? value : null;
 }
@@ -61,11 +61,11 @@ export function measured(value: number | undefined): number | null {
 export interface ServiceState {
   readonly service: string;
   readonly address: string;
-  /** null while it answers; else since when it does not, in ms since 1970. */
+  /** Since when the process does not answer, in ms since 1970; null while it does. */
   readonly downSince: number | null;
-  /** What readiness waits for; null when ready, or when it does not answer. */
+  /** What readiness waits for; null if the process is ready or does not answer. */
   readonly waitingFor: string | null;
-  /** When it was started, in ms since 1970. */
+  /** When the process was started, in ms since 1970. */
   readonly startedAt: number | null;
   readonly memoryBytes: number | null;
   readonly loopDelaySeconds: number | null;
@@ -73,7 +73,7 @@ export interface ServiceState {
 }
 
 export interface DeadLetter {
-  /** Offset on the dead-letter topic: how an operator names it. */
+  /** Offset on the dead-letter topic, by which `freshet dead-letters` names it. */
   readonly offset: number;
   readonly at: number;
   readonly reason: string;
@@ -87,13 +87,13 @@ export interface Frame {
   readonly at: number;
   readonly values: Values;
   readonly services: readonly ServiceState[];
-  /** Those that came since the last frame. */
+  /** The dead letters that came since the last frame. */
   readonly letters: readonly DeadLetter[];
 }
 
-/** What a page is told first: everything that it would know had it been open all along. */
+/** Sent to a page first: what it would know if it had been open all along. */
 export interface History {
-  /** `seriesNames` of the server: a page that was loaded before an update may have others. */
+  /** `seriesNames` of the server. A page that was loaded before an update has other names. */
   readonly names: readonly string[];
   readonly samples: readonly { readonly at: number; readonly values: Values }[];
   readonly services: readonly ServiceState[];
@@ -102,5 +102,5 @@ export interface History {
 
 /** A quarter of an hour at one frame a second. */
 export const HISTORY_FRAMES = 900;
-/** As many dead letters as fit on a page; `freshet dead-letters` has them all. */
+/** Dead letters that the page shows. `freshet dead-letters` shows all of them. */
 export const LETTERS = 50;

@@ -1,4 +1,4 @@
-/** What has a rating done to a list? Each place of the new list beside where its item was before. */
+/** How did a rating change a list? Compares the place of each item with its place before. */
 export interface Listed {
   readonly item: string;
   readonly score: number;
@@ -7,13 +7,13 @@ export interface Listed {
 }
 
 export interface Moved extends Listed {
-  /** Places gained (positive) or lost; null: it was not on the list before. */
+  /** Places gained (positive) or lost (negative); null if the item is new on the list. */
   readonly gained: number | null;
-  /** The item that was just rated and that this one comes after, if that is why it moved up. */
+  /** The name of the item just rated, if this item moved up because it comes after that one. */
   readonly after?: string;
 }
 
-/** What was just rated, and which items are known to come after it. */
+/** The item that was just rated, and the items that users often rate after it. */
 export interface JustRated {
   readonly name: string;
   readonly followers: ReadonlySet<string>;
@@ -34,7 +34,7 @@ export function moves(
   });
 }
 
-/** In a sentence, for those who do not see the marks. */
+/** For people who do not see the marks, such as users of a screen reader. */
 export function movesInWords(moved: readonly Moved[]): string {
   const fresh = moved.filter(({ gained }) => gained === null).length;
   const shifted = moved.filter(({ gained }) => gained !== null && gained !== 0).length;

@@ -20,7 +20,7 @@ function frame(nth: number, letters: readonly DeadLetter[] = []): Frame {
   return { at: 1_700_000_000_000 + nth * 1000, values, services: [], letters };
 }
 
-/** What the series hold in memory, also where it is not in use. */
+/** The memory that the series have reserved. */
 function bytesOf({ series }: LiveModel): number {
   const columns = [series.times, ...seriesNames.map((name) => series.series(name))];
   return columns.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);

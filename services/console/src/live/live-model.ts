@@ -1,4 +1,4 @@
-/** What does an open page know? Bounded, whatever it is fed and for however long. */
+/** What an open page knows. Its memory is bounded, for however long it stays open. */
 import {
   type DeadLetter,
   type Frame,
@@ -10,7 +10,7 @@ import {
 } from './frame.ts';
 import { SeriesRing } from './series-ring.ts';
 
-/** The server speaks of other figures than this page knows: only loading it again helps. */
+/** The server sends other figures than this page knows: the page must be loaded again. */
 export class OtherVersion extends Error {
   override readonly name = 'OtherVersion';
 }
@@ -18,10 +18,10 @@ export class OtherVersion extends Error {
 export class LiveModel {
   readonly series = new SeriesRing(HISTORY_FRAMES);
   services: readonly ServiceState[] = [];
-  /** Newest first. Another array whenever they change, so that a table of them is rebuilt only then. */
+  /** Newest first. A new array whenever they change: the table of them is rebuilt only then. */
   letters: readonly DeadLetter[] = [];
 
-  /** Replaces everything: it comes first after every reconnection, and tells what was missed. */
+  /** Replaces everything. The server sends the history first after every reconnection. */
   restart({ names, samples, services, letters }: History): void {
     if (names.join() !== seriesNames.join()) throw new OtherVersion('load this page again');
     this.series.clear();
@@ -42,7 +42,7 @@ export class LiveModel {
   }
 }
 
-/** What is wrong with a service, in a few words that fit into a box; null while nothing is. */
+/** What is wrong with a service, in a few words that fit into a box; null if nothing is. */
 export function troubleOf(service: string, services: readonly ServiceState[]): string | null {
   const processes = services.filter((state) => state.service === service);
   const silent = processes.filter(({ downSince }) => downSince !== null).length;
@@ -51,7 +51,7 @@ export function troubleOf(service: string, services: readonly ServiceState[]): s
   return waiting > 0 ? `${amount(waiting, processes.length)}not ready yet` : null;
 }
 
-/** True while at least one of its processes runs and is ready. */
+/** True if at least one process of the service answers and is ready. */
 export function isServing(service: string, services: readonly ServiceState[]): boolean {
   return services.some(
     (state) => state.service === service && state.downSince === null && state.waitingFor === null,

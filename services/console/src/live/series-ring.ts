@@ -1,6 +1,6 @@
 /**
- * The last figures over time, in memory that never grows. Each series lies twice as long as is kept, so
- * that what is kept is always one piece, and a chart can draw it without a copy.
+ * The last values of every series, in memory that never grows. The arrays are twice as long as what
+ * is kept, so that what is kept is always contiguous and a chart can draw it without a copy.
  */
 import { measured, type SeriesName, seriesNames, type Values } from './frame.ts';
 
@@ -37,12 +37,12 @@ export class SeriesRing {
     this.#end = 0;
   }
 
-  /** Seconds since 1970, ascending. A view: it is true until the next push. */
+  /** Seconds since 1970, ascending. A view that is valid until the next push. */
   get times(): Float64Array {
     return this.#times.subarray(this.#start, this.#end);
   }
 
-  /** NaN where nothing was measured. A view: it is true until the next push. */
+  /** NaN where nothing was measured. A view that is valid until the next push. */
   series(name: SeriesName): Float64Array {
     return this.#columns[name].subarray(this.#start, this.#end);
   }

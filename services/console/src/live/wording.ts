@@ -1,4 +1,4 @@
-/** How are figures said to a person? Short, with their unit, and a dash where nothing is known. */
+/** Formats figures for people: short, with their unit, and a dash if nothing is known. */
 const DASH = '–';
 
 export function count(value: number): string {
@@ -35,7 +35,7 @@ export function percent(share: number): string {
   return `${value === 0 ? '0' : value < 0.1 ? value.toFixed(2) : value.toFixed(1)} %`;
 }
 
-/** One of several that add up: whole percent are enough. */
+/** A share of several that add up to 100 %: whole percents are enough. */
 export function share(value: number): string {
   return Number.isFinite(value) ? `${Math.round(value * 100)} %` : DASH;
 }
@@ -44,7 +44,7 @@ export function decimal(value: number, digits: number): string {
   return Number.isFinite(value) ? value.toFixed(digits) : DASH;
 }
 
-/** What the present lag costs, as the operator would be told on the telephone. */
+/** The present lag and what it costs, in one sentence. */
 export function costOfLag(lag: number, loss: number): string {
   if (!Number.isFinite(lag)) return 'The lag is not measured at the moment.';
   if (lag < 1) return 'Up to date: every rating produced has been applied.';

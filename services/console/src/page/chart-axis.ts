@@ -1,14 +1,14 @@
-/** The upright axis of a chart: how far it reaches, where its lines lie, what is written beside them. */
+/** The vertical axis of a chart: its range, its grid lines and its labels. */
 import uPlot from 'uplot';
 
 export interface AxisOptions {
   readonly format: (value: number) => string;
   /**
-   * `from-zero` reaches from zero to the largest value, `logarithmic` shows milliseconds beside minutes,
-   * `fitted` shows small differences of values that lie far from zero.
+   * `from-zero` reaches from zero to the largest value, `logarithmic` shows milliseconds beside
+   * minutes, `fitted` shows small differences between values that are far from zero.
    */
   readonly kind: 'from-zero' | 'logarithmic' | 'fitted';
-  /** It reaches, or spans, at least so far, so that noise does not look like mountains. */
+  /** The axis covers at least so much, so that noise does not fill the chart. */
   readonly least: number;
 }
 
@@ -48,7 +48,7 @@ export function axisOf(
   };
 }
 
-/** Before anything was measured uPlot has no ends to tell, whatever its types say. */
+/** Before the first measurement uPlot passes null, although its types say number. */
 function isKnown(min: number | null, max: number | null): boolean {
   return min !== null && max !== null;
 }

@@ -1,4 +1,4 @@
-/** One chart over time. Colours come from the style sheet, so that light and dark are decided in one place. */
+/** A chart over time. Its colours come from the style sheet, which has a light and a dark set. */
 import uPlot from 'uplot';
 import { assert } from '../live/assert.ts';
 import type { SeriesName } from '../live/frame.ts';
@@ -8,10 +8,10 @@ import { type AxisOptions, axisOf, scaleOf } from './chart-axis.ts';
 export interface Line {
   readonly label: string;
   readonly series: SeriesName;
-  /** Custom property of the style sheet. */
+  /** A custom property of the style sheet, such as `--first`. */
   readonly colour: string;
   readonly dashed?: true;
-  /** Measured by the axis on the right. */
+  /** Drawn against the axis on the right. */
   readonly right?: true;
 }
 
@@ -21,7 +21,7 @@ interface ChartOptions {
   readonly lines: readonly Line[];
   readonly left: AxisOptions;
   readonly right?: AxisOptions;
-  /** Values as they are drawn; the series are in base units. */
+  /** Values are multiplied by it before they are drawn: the series are in base units. */
   readonly scale?: number;
 }
 
@@ -69,7 +69,7 @@ export class Chart {
     });
   }
 
-  /** The same lines of other series: the order and the looks stay. */
+  /** Shows other series. Their number, order and looks must be those of the lines before. */
   follow(lines: readonly Line[]): void {
     this.#lines = lines;
   }
@@ -95,7 +95,7 @@ function seriesOf({ label, colour: name, dashed, right }: Line, { format }: Axis
   };
 }
 
-/** In the legend a dashed line is an empty box. */
+/** The legend shows a dashed line as an empty box. */
 function fillOf(line: Line | undefined): string {
   return line === undefined || line.dashed ? 'transparent' : colour(line.colour);
 }

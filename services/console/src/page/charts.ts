@@ -1,4 +1,4 @@
-/** The four charts: how late updates are, how far behind, how good the lists, what being late costs. */
+/** The four charts: update latency, lag, quality, and the quality that the lag costs. */
 import type { SeriesName } from '../live/frame.ts';
 import type { LiveModel } from '../live/live-model.ts';
 import { costOfLag, count, decimal, duration, percent } from '../live/wording.ts';

@@ -1,4 +1,4 @@
-/** Elements of the page: those that are in it, found by id, and those that are made. */
+/** Finds elements of the page by id, and makes new ones. */
 type Attributes = Readonly<Record<string, string | undefined>>;
 type Child = Node | string;
 
@@ -24,7 +24,7 @@ export function drawn<K extends keyof SVGElementTagNameMap>(
   return dressed(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 }
 
-/** Writes only what differs: a browser has nothing to do for a text that stays. */
+/** Sets the text only if it differs, which spares the browser a layout. */
 export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -1,6 +1,6 @@
 /**
- * The line to the server: a stream of events that is opened again by itself whenever it breaks or falls
- * silent. Read with fetch, because an EventSource cannot send a token.
+ * Reads the event stream of the server, and reconnects whenever the stream breaks or falls silent.
+ * It uses fetch, because an EventSource cannot send a token.
  */
 import { EventStream } from '../live/event-stream.ts';
 import type { Frame, History } from '../live/frame.ts';
@@ -11,13 +11,13 @@ interface FeedListener {
   restart(history: History): void;
   add(frame: Frame): void;
   connected(): void;
-  /** It is being opened again; until then, what to tell the user. */
+  /** The stream broke and will be opened again; `words` are for the user. */
   lost(words: string): void;
-  /** Resolves once there is another token to try. */
+  /** Resolves once the user has typed another token. */
   tokenNeeded(): Promise<void>;
 }
 
-/** Frames come every second and heartbeats every five: after this long nobody is there. */
+/** Frames come every second and heartbeats every 5 s: two heartbeats were missed. */
 const SILENT_MS = 12_000;
 const AGAIN_MS = 1_000;
 const LOST = 'connection lost: trying again …';
@@ -28,9 +28,9 @@ export async function follow(listener: FeedListener): Promise<never> {
       await read(listener);
       listener.lost(LOST);
     } catch (error) {
-      // Whatever broke the line, the cure is the same: open it again, and the history tells the rest.
+      // Whatever the error, the page reconnects, and the history brings what it has missed.
       const isOther = error instanceof OtherVersion;
-      listener.lost(isOther ? 'another version: load this page again' : LOST);
+      listener.lost(isOther ? 'the server was updated: load this page again' : LOST);
       if (error instanceof TokenNeeded) await listener.tokenNeeded();
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));

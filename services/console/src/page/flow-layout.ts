@@ -1,4 +1,4 @@
-/** Where does everything lie in the picture of the flow? Two layouts of the same boxes and arrows. */
+/** The coordinates of the flow picture: two layouts of the same boxes and arrows. */
 interface Place {
   readonly x: number;
   readonly y: number;
@@ -17,7 +17,7 @@ export interface Layout {
   readonly box: { readonly width: number; readonly height: number };
   readonly boxes: Readonly<Record<BoxName, Place>>;
   readonly arrows: Readonly<Record<ArrowName, Arrow>>;
-  /** Where a label lies to its place. */
+  /** How the text of a label is aligned to its place. */
   readonly anchor: 'middle' | 'start';
 }
 

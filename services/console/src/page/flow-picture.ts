@@ -1,4 +1,4 @@
-/** The flow as a picture: what moves where, how fast, how much of it waits, and who has stopped. */
+/** The picture of the flow: the rate and lag of each topic, and the state of each service. */
 import type { SeriesName } from '../live/frame.ts';
 import { isServing, type LiveModel, troubleOf } from '../live/live-model.ts';
 import { count, rate } from '../live/wording.ts';
@@ -7,7 +7,7 @@ import { type ArrowName, type BoxName, type Layout, tall, wide } from './flow-la
 
 interface Box {
   readonly title: string;
-  /** Absent: nobody's process that we watch. */
+  /** Absent if the box is not a service of ours. */
   readonly service?: string;
   readonly about: (model: LiveModel) => string;
 }
@@ -16,7 +16,7 @@ interface Arrow {
   readonly title: string;
   readonly rate?: SeriesName;
   readonly lag?: SeriesName;
-  /** Still when this service is. */
+  /** The arrow is pale while this service does not run. */
   readonly from?: string;
 }
 
@@ -49,9 +49,9 @@ const arrows: Readonly<Record<ArrowName, Arrow>> = {
   requests: { title: 'requests', rate: 'requestRate' },
 };
 
-/** Below it the wide picture could not be read. */
+/** On narrower screens the wide picture could not be read. */
 const WIDE_ENOUGH = '(min-width: 760px)';
-/** More than this many seconds of ratings waiting is worth a colour. */
+/** A lag of more than so many seconds of incoming ratings is shown in red. */
 const BEHIND_SECONDS = 2;
 
 export class FlowPicture {
@@ -134,7 +134,7 @@ export class FlowPicture {
     const { title, lag } = arrows[name];
     const [x, y] = [String(label.x), String(label.y)];
     const speed = drawn('tspan', { class: 'rate' });
-    // Above the boxes and below a level arrow; beside an upright one.
+    // In the wide layout the lag is written below its arrow, elsewhere below the title.
     const below = String(label.y + (anchor === 'middle' && lag !== undefined ? 60 : 15));
     const waiting = drawn('text', { x, y: below, class: 'lag', 'text-anchor': anchor });
     const words = drawn('text', { x, y, 'text-anchor': anchor }, `${title} `, speed);

@@ -1,4 +1,4 @@
-/** Why is an item on the list, and what is like it? Asked for on a click, shown beside the list. */
+/** Why an item is on the list, and which items are similar: fetched on a click. */
 import type { Listed } from '../live/list-moves.ts';
 import { decimal } from '../live/wording.ts';
 import { made } from './element.ts';
@@ -15,7 +15,7 @@ interface Reasons {
   readonly rest: number;
 }
 
-/** As many as fit beside the list; what the others carry is told in one line. */
+/** As many rows as fit beside the list. The contributions of the others are summed in one row. */
 const TOLD = 6;
 
 export async function itemDetails(
@@ -57,7 +57,7 @@ function reasonsTable(reasons: Reasons, titleOf: (item: string) => string): HTML
   parts.push({ what: 'what everybody likes', contribution: mean });
   parts.push({ what: 'what is popular now', contribution: popular });
   parts.push({ what: 'what newcomers take', contribution: newcomers });
-  if (Math.abs(rest) >= 0.005) parts.push({ what: 'not yet settled', contribution: rest });
+  if (Math.abs(rest) >= 0.005) parts.push({ what: 'not explained yet', contribution: rest });
   const largest = Math.max(...parts.map(({ contribution }) => Math.abs(contribution)), 1e-9);
   const rows = parts.map(({ what, contribution }) => {
     const share = String(Math.abs(contribution) / largest);

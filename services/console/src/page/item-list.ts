@@ -1,4 +1,4 @@
-/** A list of items that can be rated: what moved since the last time, and five stars for each. */
+/** A list of items: how each has moved since the last list, and five stars to rate it. */
 import type { Listed, Moved } from '../live/list-moves.ts';
 import { decimal } from '../live/wording.ts';
 import { made } from './element.ts';
@@ -6,7 +6,7 @@ import { made } from './element.ts';
 export interface ItemListActions {
   rate(item: Listed, value: number): void;
   explain(item: Listed): void;
-  /** What the user has given it, if anything. */
+  /** The user's rating of the item, if there is one. */
   valueOf(item: string): number | undefined;
 }
 
@@ -17,7 +17,7 @@ export function showItems(
   items: readonly (Listed | Moved)[],
   actions: ItemListActions,
 ): void {
-  // Who rates with the keyboard goes on from the same place.
+  // A user of the keyboard keeps the focus on the same row.
   const at = [...list.children].findIndex((row) => row.matches(':focus-within'));
   list.replaceChildren(...items.map((item) => rowOf(item, actions)));
   const stop = list.children[at]?.querySelector<HTMLElement>('.stars [tabindex="0"]');
@@ -50,7 +50,7 @@ function markOf(gained: number | null): { kind: string; sign: string; words: str
   return { kind: 'down', sign: `▼${places}`, words: `${places} down` };
 }
 
-/** One stop for the Tab key; the arrow keys go from star to star. */
+/** The Tab key stops once at the group; the arrow keys move from star to star. */
 function starsOf(item: Listed, given: number, { rate }: ItemListActions): HTMLElement {
   const first = given > 0 ? given : 1;
   const stars = STARS.map((value) => {

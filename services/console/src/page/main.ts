@@ -1,4 +1,4 @@
-/** The page: a model that is fed by the server, and the parts that show it. */
+/** The page: a model that the server's frames update, and the parts that show it. */
 import { isServing, LiveModel } from '../live/live-model.ts';
 import { count } from '../live/wording.ts';
 import { Charts } from './charts.ts';
@@ -34,7 +34,7 @@ function paint(): void {
   letters.show(model);
 }
 
-/** However many frames come at once they are painted once; a tab that nobody sees is not painted at all. */
+/** Paints once for any number of frames that come together, and never in a hidden tab. */
 let isDue = false;
 function show(): void {
   if (isDue) return;
@@ -45,7 +45,7 @@ function show(): void {
   });
 }
 
-/** The lists are asked for once when the scorer becomes ready, and then only when the user does something. */
+/** Fetches the lists when the scorer becomes ready; later only the user's actions do. */
 let scorerWasReady = false;
 function openPanel(): void {
   const isReady = isServing('scorer', model.services);

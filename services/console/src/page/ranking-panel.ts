@@ -1,4 +1,4 @@
-/** What the ranking has learnt to go by: one bar for newcomers, one for regulars, one between. */
+/** The share of each part in the ranking: a bar each for 0, 15 and 255 ratings of a user. */
 import { rankingParts, rankingRatings, shareNames } from '../live/frame.ts';
 import type { LiveModel } from '../live/live-model.ts';
 import { count, share } from '../live/wording.ts';
@@ -7,7 +7,7 @@ import { found, made, say } from './element.ts';
 type Part = (typeof rankingParts)[number];
 type Ratings = (typeof rankingRatings)[number];
 
-/** A narrower piece has no room for its figure, on a phone. */
+/** On a phone, a smaller share has no room for its figure. */
 const LEAST_LABELLED = 0.08;
 const words: Readonly<Record<Part, string>> = {
   own: "the user's own ratings",
@@ -33,7 +33,7 @@ export class RankingPanel {
     found('ranking-bars', HTMLElement).append(...this.#bars.map(({ row }) => row));
   }
 
-  /** Not there for a model that has learnt no weights, which one that ranks by its factors alone never does. */
+  /** Hidden until the model has learnt weights. One that ranks by factors alone never does. */
   show({ series }: LiveModel): void {
     this.#panel.hidden = !shareNames.some((name) => series.series(name).some(Number.isFinite));
     if (this.#panel.hidden) return;

@@ -1,4 +1,4 @@
-/** Rate something as a user and watch the list change: click, Kafka, both half-steps, the new list. */
+/** Rates an item as a user, waits until the rating is applied, and shows the new list. */
 import { type JustRated, type Listed, moves, movesInWords } from '../live/list-moves.ts';
 import { found, made, say } from './element.ts';
 import { itemDetails } from './item-details.ts';
@@ -17,15 +17,16 @@ interface Rating {
 
 const USER = 'freshet-user';
 const LENGTH = 10;
-/** Of those that come after what was rated, so many can be a reason why something moved up. */
+/** How many of the items that come after the rated one are asked for, to explain moves. */
 const FOLLOWERS = 50;
-/** Each waits about a second: an updater that has stopped for longer is told of, not waited for. */
+/** Each attempt waits about a second. An updater that takes longer than all of them is reported. */
 const TRIES = 15;
-/** Titles seen in lists, for reasons that name items by id alone. */
+/** Titles that are kept from lists: the reasons of a score name items by id alone. */
 const TITLES = 2_000;
 
 const fallbacks: Readonly<Record<string, string>> = {
-  newcomer: 'nothing is known of this user yet: what newcomers take and what is popular now',
+  newcomer:
+    'this user has no ratings yet: these are items that newcomers rate and that are popular now',
 };
 
 export class RatePanel {
@@ -40,7 +41,7 @@ export class RatePanel {
   readonly #ratings = new Map<string, number>();
   #shown: readonly Listed[] = [];
   #popularItems: readonly Listed[] = [];
-  /** Whatever is answered after the next question is of no interest any more. */
+  /** Counts the user's actions: an answer to an earlier action is dropped. */
   #question = 0;
 
   constructor() {
@@ -111,12 +112,12 @@ export class RatePanel {
 
   async #justRated(item: Listed): Promise<JustRated> {
     const path = `/v1/items/${encodeURIComponent(item.item)}/next?n=${FOLLOWERS}`;
-    // Why something moved is told where it can be: the list is shown without it.
+    // If this fails, the list is shown without the reasons of its moves.
     const { items } = await askJson<Pick<List, 'items'>>(path).catch(() => ({ items: [] }));
     return { name: nameOf(item), followers: new Set(items.map((each) => each.item)) };
   }
 
-  /** Each question waits at the scorer until the rating is in the answer, or is told that it is not yet. */
+  /** The scorer waits until the rating is applied, or answers 409; then the page asks again. */
   async #listAfter(
     user: string,
     place: string,
@@ -156,7 +157,7 @@ export class RatePanel {
     });
   }
 
-  /** Tells what went wrong instead of leaving the user to guess. */
+  /** Shows an error to the user, unless another action was begun meanwhile. */
   async #attempt(work: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     const question = ++this.#question;
     const isCurrent = () => question === this.#question;

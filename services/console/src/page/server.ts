@@ -1,14 +1,14 @@
-/** Everything the page asks of its server: the token goes with it, and a refusal becomes an error. */
+/** Requests to the console's server. They carry the token; a refusal becomes an error. */
 import { found } from './element.ts';
 
 const TOKEN = 'freshet-token';
 
-/** The server asks for a token, or for another one. */
+/** The server asks for a token: there was none, or it was wrong. */
 export class TokenNeeded extends Error {
   override readonly name = 'TokenNeeded';
 }
 
-/** The server, or the scorer behind it, has said no: the message is meant for the user. */
+/** The server, or the scorer behind it, refused a request. The message is meant for the user. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   constructor(

@@ -1,4 +1,4 @@
-/** The health of every service and the dead letters, as tables that are touched only where they change. */
+/** The tables of services and of dead letters. Only cells that change are written. */
 import { assert } from '../live/assert.ts';
 import type { DeadLetter, ServiceState } from '../live/frame.ts';
 import type { LiveModel } from '../live/live-model.ts';
