@@ -1,54 +1,57 @@
 /** Schemas that several routes share: requests are checked and documented by them. */
+import type { Settings } from '@freshet/config';
 import { idBytesLimit } from '@freshet/events';
 import type { Wishes } from './recommender.ts';
 import type { ProducedAt } from './source-names.ts';
 
 /** Every limit on a request. */
-export interface HttpLimits {
-  readonly bodyBytes: number;
-  /** How long a client may take to send its request. */
-  readonly requestMs: number;
-  readonly items: number;
-  readonly offset: number;
-  readonly ids: number;
-  readonly users: number;
+export type HttpLimits = ReturnType<typeof limitsOf>;
+
+export function limitsOf(settings: Settings) {
+  return {
+    bodyBytes: settings.HTTP_BODY_BYTES,
+    /** How long a client may take to send its request. */
+    requestMs: settings.HTTP_REQUEST_MS,
+    items: settings.ANSWER_ITEMS,
+    offset: settings.ANSWER_OFFSET,
+    ids: settings.REQUEST_IDS,
+    users: settings.REQUEST_USERS,
+  };
+}
+
+export function object<P extends Record<string, unknown>>(properties: P) {
+  return { type: 'object', properties } as const;
 }
 
 /** Without a limit on its length: ids are limited in bytes, which `idOf` counts. */
 export const idSchema = { type: 'string', minLength: 1 } as const;
 export const bodyIdSchema = { type: 'string', minLength: 1, maxLength: idBytesLimit } as const;
 
-export const modelSchema = {
-  type: 'object',
-  properties: {
-    name: { type: 'string' },
-    position: {
-      type: ['integer', 'null'],
-      description: 'offset after the last record of user-ratings that the user’s shard has applied',
-    },
-    sequence: {
-      type: ['integer', 'null'],
-      description: 'number of the last commit of that shard that the answer is known to include',
-    },
-    lag: {
-      type: ['object', 'null'],
-      description: 'ratings of all users that were produced and are not in answers yet',
-      properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
-    },
+export const modelSchema = object({
+  name: { type: 'string' },
+  position: {
+    type: ['integer', 'null'],
+    description: 'offset after the last record of user-ratings that the user’s shard has applied',
   },
-} as const;
+  sequence: {
+    type: ['integer', 'null'],
+    description: 'number of the last commit of that shard that the answer is known to include',
+  },
+  lag: {
+    type: ['object', 'null'],
+    description: 'ratings of all users that were produced and are not in answers yet',
+    properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
+  },
+});
 
 export const itemsSchema = {
   type: 'array',
-  items: {
-    type: 'object',
-    properties: {
-      item: { type: 'string' },
-      score: { type: 'number', description: 'what the list is ordered by; not a rating' },
-      title: { type: 'string' },
-      categories: { type: 'array', items: { type: 'string' } },
-    },
-  },
+  items: object({
+    item: { type: 'string' },
+    score: { type: 'number', description: 'what the list is ordered by; not a rating' },
+    title: { type: 'string' },
+    categories: { type: 'array', items: { type: 'string' } },
+  }),
 } as const;
 
 export const fallbackSchema = {
@@ -56,15 +59,12 @@ export const fallbackSchema = {
   description: 'newcomer: the user or item has no ratings; the list is the one that newcomers get',
 } as const;
 
-export const recommendationSchema = {
-  type: 'object',
-  properties: {
-    user: { type: 'string' },
-    items: itemsSchema,
-    model: modelSchema,
-    fallback: fallbackSchema,
-  },
-} as const;
+export const recommendationSchema = object({
+  user: { type: 'string' },
+  items: itemsSchema,
+  model: modelSchema,
+  fallback: fallbackSchema,
+});
 
 /** The parameters of a list, in a query or in a body. */
 export function wishSchemas({ items, offset, ids }: HttpLimits) {

@@ -1,6 +1,8 @@
+import { readSettings } from '@freshet/config';
 import { exposeMetrics, registry, ServerAway } from '@freshet/telemetry';
 import { eventually } from '@freshet/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
+import { limitsOf } from './answer-schemas.ts';
 import { httpApi } from './http-api.ts';
 import { kindOf } from './request-metrics.ts';
 
@@ -29,7 +31,8 @@ interface Asking extends Partial<Options> {
 
 async function get(path: string, options: Asking = {}) {
   const { authorization, requestId, host, ...rest } = options;
-  api = httpApi({ recommender: answering, token: '', waitingFor: () => null, log, ...rest });
+  const open = { recommender: answering, token: '', waitingFor: () => null };
+  api = httpApi({ ...open, limits: limitsOf(readSettings({})), log, ...rest });
   const headers = {
     ...(authorization === undefined ? {} : { authorization }),
     ...(host === undefined ? {} : { host }),

@@ -1,6 +1,5 @@
 /** The HTTP API: who may ask, when, within which limits, and how errors are answered. */
 import { asksForLoopback } from '@freshet/config';
-import { recommendationCountLimit } from '@freshet/events';
 import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
 import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -22,22 +21,13 @@ interface HttpApiOptions {
   readonly waitingFor: () => string | null;
   /** Has a line for each request that failed, and for no other. */
   readonly log: Record<'warn' | 'error', (told: object, message: string) => void>;
-  readonly limits?: HttpLimits;
+  readonly limits: HttpLimits;
   /** All routes but `GET /v1/recommendations/{user}`, which is always there. */
   readonly routes?: readonly Routes[];
   /** Times the delays of an address that guesses tokens; tests pass a clock of their own. */
   readonly clock?: Clock;
 }
 
-/** The defaults of the settings. */
-const usual: HttpLimits = {
-  bodyBytes: 256 << 10,
-  requestMs: 10_000,
-  items: recommendationCountLimit,
-  offset: 10_000,
-  ids: 1_000,
-  users: 100,
-};
 const REQUEST_ID = 'x-request-id';
 /** No answer is a page: a browser that is led to one must not run or show anything in it. */
 const HEADERS = securityHeaders("default-src 'none'; frame-ancestors 'none'");
@@ -50,7 +40,7 @@ const MISDIRECTED =
 const PATH_BYTES_LIMIT = 16 << 10; // Node's own limit on the request line and the headers
 
 export function httpApi(options: HttpApiOptions): FastifyInstance {
-  const { recommender, token, limits = usual, routes = [] } = options;
+  const { recommender, token, limits, routes = [] } = options;
   const newId = idMaker();
   const api = fastify({
     genReqId: ({ headers }) => saneId(headers[REQUEST_ID]) ?? newId(),

@@ -6,15 +6,12 @@ import {
   idSchema,
   itemsSchema,
   modelSchema,
+  object,
 } from './answer-schemas.ts';
 import type { Routes } from './http-api.ts';
 import type { Insights } from './insights.ts';
 
 const common = { model: modelSchema, fallback: fallbackSchema } as const;
-
-function object(properties: Record<string, unknown>) {
-  return { type: 'object', properties } as const;
-}
 
 function count({ items }: HttpLimits) {
   return object({ n: { type: 'integer', minimum: 1, maximum: items, default: 10 } });

@@ -1,5 +1,5 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
-import { adminAddress, httpAddress, type Settings, serviceSettings } from '@freshet/config';
+import { adminAddress, httpAddress, serviceSettings } from '@freshet/config';
 import { type FactorBatch, poisonReasons, ratingRules, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import type { Grams } from '@freshet/model';
@@ -10,6 +10,7 @@ import { AdminServer, listening, runService, type ServiceContext } from '@freshe
 import { openSession, type Session } from '@freshet/session';
 import { PartitionReader, Publisher } from '@freshet/stream';
 import { metrics, untilAnswered } from '@freshet/telemetry';
+import { limitsOf } from './answer-schemas.ts';
 import { Catalogue } from './catalogue.ts';
 import { FeatureRefresh } from './feature-refresh.ts';
 import { followMetadata } from './followed-metadata.ts';
@@ -184,17 +185,6 @@ function routesFor(collaborators: Collaborators): Routes[] {
     insightRoutes(insights),
     ratingRoutes(ratings),
   ];
-}
-
-function limitsOf(given: Settings) {
-  return {
-    bodyBytes: given.HTTP_BODY_BYTES,
-    requestMs: given.HTTP_REQUEST_MS,
-    items: given.ANSWER_ITEMS,
-    offset: given.ANSWER_OFFSET,
-    ids: given.REQUEST_IDS,
-    users: given.REQUEST_USERS,
-  };
 }
 
 /** What answers on Kafka need; `waits`: why they must not be given just now. */

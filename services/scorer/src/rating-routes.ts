@@ -1,13 +1,10 @@
 /** Rating, un-rating and forgetting over HTTP: 202 once Kafka has the record, applied later. */
 import { idOf } from '@freshet/events';
-import { bodyIdSchema, type HttpLimits, idSchema } from './answer-schemas.ts';
+import { bodyIdSchema, type HttpLimits, idSchema, object } from './answer-schemas.ts';
 import type { Routes } from './http-api.ts';
 import type { GivenRating, RatingLog } from './rating-log.ts';
 
-const placeSchema = {
-  type: 'object',
-  properties: { partition: { type: 'integer' }, offset: { type: 'integer' } },
-} as const;
+const placeSchema = object({ partition: { type: 'integer' }, offset: { type: 'integer' } });
 
 const ratingSchema = {
   type: 'object',
@@ -32,7 +29,7 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
     );
     const one = {
       summary: 'take a rating back',
-      params: { type: 'object', properties: { user: idSchema, item: idSchema } },
+      params: object({ user: idSchema, item: idSchema }),
       response: { 202: placeSchema },
     };
     api.delete<{ Params: { user: string; item: string } }>(
@@ -46,7 +43,7 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
     );
     const all = {
       summary: 'forget a user: all ratings, and everything that is stored under the id',
-      params: { type: 'object', properties: { user: idSchema } },
+      params: object({ user: idSchema }),
       response: { 202: placeSchema },
     };
     api.delete<{ Params: { user: string } }>(
@@ -64,11 +61,6 @@ function writingSchema({ users }: HttpLimits) {
     summary:
       'rate one or many items; the answer has the partition and offset of each rating, for after=',
     body: { anyOf: [ratingSchema, many] },
-    response: {
-      202: {
-        type: 'object',
-        properties: { ratings: { type: 'array', items: placeSchema } },
-      },
-    },
+    response: { 202: object({ ratings: { type: 'array', items: placeSchema } }) },
   };
 }
