@@ -54,7 +54,6 @@ export {
   type ModelState,
   type Recommendation,
   type RecommendationRequest,
-  recommendationCountLimit,
   type ScoredItem,
 } from './recommendation.ts';
 export { murmur2, shardOf } from './shard-of.ts';

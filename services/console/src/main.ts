@@ -42,6 +42,7 @@ await runService('console', settings.LOG_LEVEL, async (context) => {
       fail,
       gatherMs: LETTER_MS,
       startAt: async (partition) => {
+        // A partition that was added meanwhile is read from its beginning.
         const { start, end } = ranges.get(partition) ?? { start: 0, end: 0 };
         return Math.max(start, end - LETTERS);
       },

@@ -1,4 +1,5 @@
 /** Scrapes every service periodically, keeps the figures, and delivers each frame. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Exposition } from './exposition.ts';
 import {
   type DeadLetter,
@@ -120,9 +121,7 @@ export class Sampler {
       .finally(() => {
         this.#asking = undefined;
       });
-    const limit = new Promise<undefined>((resolve) => {
-      setTimeout(() => resolve(undefined), LOG_LIMIT_MS).unref();
-    });
+    const limit = pause(LOG_LIMIT_MS, undefined, { ref: false });
     const seen = await Promise.race([this.#asking, limit]);
     if (seen === undefined) return this.#log.silence();
     const { produced, taken } = seen;

@@ -44,7 +44,7 @@ export function nameOf({ item, title }: Pick<Listed, 'item' | 'title'>): string 
 
 function markOf(gained: number | null): { kind: string; sign: string; words: string } {
   if (gained === null) return { kind: 'new', sign: 'new', words: 'was not on the list' };
-  if (gained === 0) return { kind: 'same', sign: '', words: 'where it was' };
+  if (gained === 0) return { kind: 'same', sign: '', words: 'has not moved' };
   const places = Math.abs(gained);
   if (gained > 0) return { kind: 'up', sign: `▲${places}`, words: `${places} up` };
   return { kind: 'down', sign: `▼${places}`, words: `${places} down` };

@@ -33,7 +33,7 @@ function wordsOf(state: ServiceState): string[] {
   const { service, downSince, waitingFor, startedAt, memoryBytes, loopDelaySeconds } = state;
   const health =
     downSince !== null
-      ? `does not answer since ${timeOf(downSince)}`
+      ? `has not answered since ${timeOf(downSince)}`
       : waitingFor === null
         ? 'ready'
         : `waiting for ${waitingFor}`;
