@@ -36,6 +36,7 @@ const mayImport: Record<string, readonly string[]> = {
   telemetry: [],
   service: ['telemetry'],
   'ratings-files': [],
+  client: [],
   model: ['kernels'],
   quality: ['kernels', 'model'],
   experiments: ['kernels', 'model', 'ratings-files'],

@@ -23,11 +23,20 @@ export function object<P extends Record<string, unknown>>(properties: P) {
   return { type: 'object', properties } as const;
 }
 
+/** An answer that has all these fields but for the optional ones: clients rely on it, so the document says it. */
+export function answer<P extends Record<string, unknown>>(
+  properties: P,
+  optional: readonly (keyof P)[] = [],
+) {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { ...object(properties), required };
+}
+
 /** Without a limit on its length: ids are limited in bytes, which `idOf` counts. */
 export const idSchema = { type: 'string', minLength: 1 } as const;
 export const bodyIdSchema = { type: 'string', minLength: 1, maxLength: idBytesLimit } as const;
 
-export const modelSchema = object({
+export const modelSchema = answer({
   name: { type: 'string' },
   position: {
     type: ['integer', 'null'],
@@ -41,17 +50,21 @@ export const modelSchema = object({
     type: ['object', 'null'],
     description: 'ratings of all users that were produced and are not in answers yet',
     properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
+    required: ['ratings', 'ms'],
   },
 });
 
 export const itemsSchema = {
   type: 'array',
-  items: object({
-    item: { type: 'string' },
-    score: { type: 'number', description: 'what the list is ordered by; not a rating' },
-    title: { type: 'string' },
-    categories: { type: 'array', items: { type: 'string' } },
-  }),
+  items: answer(
+    {
+      item: { type: 'string' },
+      score: { type: 'number', description: 'what the list is ordered by; not a rating' },
+      title: { type: 'string' },
+      categories: { type: 'array', items: { type: 'string' } },
+    },
+    ['title', 'categories'],
+  ),
 } as const;
 
 export const fallbackSchema = {
@@ -59,7 +72,7 @@ export const fallbackSchema = {
   description: 'newcomer: the user or item has no ratings; the list is the one that newcomers get',
 } as const;
 
-export const recommendationSchema = object({
+export const recommendationSchema = answer({
   user: { type: 'string' },
   items: itemsSchema,
   model: modelSchema,

@@ -1,6 +1,7 @@
 /** Questions about users and items over HTTP, other than recommendations. */
 import { idOf } from '@freshet/events';
 import {
+  answer,
   fallbackSchema,
   type HttpLimits,
   idSchema,
@@ -27,15 +28,18 @@ export function insightRoutes(insights: Insights): Routes {
 function itemRoutes(insights: Insights): Routes {
   return (api, limits) => {
     const querystring = count(limits);
-    const response = {
-      200: object({ item: { type: 'string' }, items: itemsSchema, ...common }),
+    const list = { items: itemsSchema, ...common };
+    const popular = {
+      summary: 'what is rated most now',
+      querystring,
+      response: { 200: answer(list) },
     };
-    const popular = { summary: 'what is rated most now', querystring, response };
     api.get<{ Querystring: { n: number } }>(
       '/v1/items/popular',
       { schema: popular },
       async ({ query }) => insights.popular(query.n),
     );
+    const response = { 200: answer({ item: { type: 'string' }, ...list }) };
     const aboutOne = { params: object({ item: idSchema }), querystring, response };
     const similar = {
       summary: 'the items most like one, by the cosine of their factors',
@@ -61,7 +65,7 @@ function itemRoutes(insights: Insights): Routes {
 function userRoutes(insights: Insights): Routes {
   return (api, limits) => {
     const user = { type: 'string' };
-    const estimate = object({
+    const estimate = answer({
       item: { type: 'string' },
       score: {
         type: ['number', 'null'],
@@ -76,7 +80,7 @@ function userRoutes(insights: Insights): Routes {
       summary:
         'the score and the expected value of items for a user; the items are separated by commas',
       params: object({ user: idSchema, items: idSchema }),
-      response: { 200: object({ user, items: { type: 'array', items: estimate }, ...common }) },
+      response: { 200: answer({ user, items: { type: 'array', items: estimate }, ...common }) },
     };
     api.get<{ Params: { user: string; items: string } }>(
       '/v1/estimates/:user/:items',
@@ -87,14 +91,14 @@ function userRoutes(insights: Insights): Routes {
     const because = {
       summary: "the parts of an item's score, such as the user's ratings; they add up to the score",
       params: object({ user: idSchema, item: idSchema }),
-      response: { 200: object({ user, ...reasons, ...common }) },
+      response: { 200: answer({ user, ...reasons, ...common }) },
     };
     api.get<{ Params: { user: string; item: string } }>(
       '/v1/users/:user/because/:item',
       { schema: because },
       async ({ params }) => insights.because(idOf('user', params.user), idOf('item', params.item)),
     );
-    const rating = object({
+    const rating = answer({
       item: { type: 'string' },
       value: { type: 'number' },
       time: { type: 'number' },
@@ -102,7 +106,7 @@ function userRoutes(insights: Insights): Routes {
     const known = {
       summary: 'the ratings of a user and how fresh they are',
       params: object({ user: idSchema }),
-      response: { 200: object({ user, ratings: { type: 'array', items: rating }, ...common }) },
+      response: { 200: answer({ user, ratings: { type: 'array', items: rating }, ...common }) },
     };
     api.get<{ Params: { user: string } }>(
       '/v1/users/:user',
@@ -116,7 +120,7 @@ const reasons = {
   score: { type: 'number' },
   contributions: {
     type: 'array',
-    items: object({
+    items: answer({
       item: { type: 'string' },
       value: { type: 'number' },
       contribution: { type: 'number' },
@@ -128,7 +132,7 @@ const reasons = {
   after: {
     type: 'array',
     description: 'from items that the user rated last and that this one often comes after',
-    items: object({ item: { type: 'string' }, contribution: { type: 'number' } }),
+    items: answer({ item: { type: 'string' }, contribution: { type: 'number' } }),
   },
   rest: {
     type: 'number',

@@ -1,10 +1,10 @@
 /** Rating, un-rating and forgetting over HTTP: 202 once Kafka has the record, applied later. */
 import { idOf } from '@freshet/events';
-import { bodyIdSchema, type HttpLimits, idSchema, object } from './answer-schemas.ts';
+import { answer, bodyIdSchema, type HttpLimits, idSchema, object } from './answer-schemas.ts';
 import type { Routes } from './http-api.ts';
 import type { GivenRating, RatingLog } from './rating-log.ts';
 
-const placeSchema = object({ partition: { type: 'integer' }, offset: { type: 'integer' } });
+const placeSchema = answer({ partition: { type: 'integer' }, offset: { type: 'integer' } });
 
 const ratingSchema = {
   type: 'object',
@@ -61,6 +61,6 @@ function writingSchema({ users }: HttpLimits) {
     summary:
       'rate one or many items; the answer has the partition and offset of each rating, for after=',
     body: { anyOf: [ratingSchema, many] },
-    response: { 202: object({ ratings: { type: 'array', items: placeSchema } }) },
+    response: { 202: answer({ ratings: { type: 'array', items: placeSchema } }) },
   };
 }

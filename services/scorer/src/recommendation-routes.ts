@@ -3,6 +3,7 @@ import { idOf } from '@freshet/events';
 import type { GuestFolder, GuestRating } from '@freshet/model';
 import {
   afterSchema,
+  answer,
   bodyIdSchema,
   idSchema,
   recommendationSchema,
@@ -57,10 +58,7 @@ export function batchRoutes(recommender: Pick<Recommender, 'recommend'>): Routes
         },
       },
       response: {
-        200: {
-          type: 'object',
-          properties: { recommendations: { type: 'array', items: recommendationSchema } },
-        },
+        200: answer({ recommendations: { type: 'array', items: recommendationSchema } }),
       },
     };
     api.post<{ Body: BatchBody }>('/v1/recommendations/batch', { schema }, async ({ body }) => {
@@ -93,7 +91,7 @@ export function guestRoutes(options: GuestCollaborators): Routes {
         value: { type: 'number', minimum: 0, maximum: ratingMax, default: 1 },
       },
     };
-    const { user: _, ...answer } = recommendationSchema.properties;
+    const { user: _, ...list } = recommendationSchema.properties;
     const schema = {
       summary: 'the best items for somebody with these ratings, oldest first; nothing is stored',
       body: {
@@ -104,7 +102,7 @@ export function guestRoutes(options: GuestCollaborators): Routes {
           ...wishSchemas(limits),
         },
       },
-      response: { 200: { type: 'object', properties: answer } },
+      response: { 200: answer(list) },
     };
     api.post<{ Body: GuestBody }>('/v1/recommendations', { schema }, async ({ body }) => {
       const rated = catalogue.knownSlots(body.ratings.map(({ item }) => item));

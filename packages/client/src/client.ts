@@ -1,0 +1,208 @@
+/**
+ * A client for the HTTP API, one method for each route. Every request has one deadline, within which it is retried: after
+ * network errors and answers of 409 (a rating named by `after` is not applied yet), 429 and 503.
+ *
+ * Retrying is safe for every route. Reading changes nothing. A rating that is written twice counts once, because the
+ * client gives it its time: the second copy says the same of the same moment.
+ */
+import { FreshetError } from './error.ts';
+import type { Operations } from './operations.ts';
+
+export interface FreshetClientOptions {
+  /** Where the scorer answers, like http://127.0.0.1:8080. */
+  readonly url: string;
+  /** HTTP_TOKEN of the scorer, if it has one. */
+  readonly token?: string;
+  /** How long a call may take, retries included [2000]. */
+  readonly timeoutMs?: number;
+  /** Replaces the global fetch: for proxies, tracing or tests. */
+  readonly fetch?: typeof fetch;
+}
+
+export type Answer<O extends keyof Operations> = Operations[O]['answer'];
+type Body<O extends keyof Operations> = Operations[O]['body'];
+type Query<O extends keyof Operations> = Operations[O]['query'];
+
+/** A rating to write; `value` null takes the rating back. */
+export type Rating = Exclude<Body<'POST /v1/ratings'>, readonly unknown[]>;
+/** Where a rating was written: for `after`. */
+export type Place = Answer<'POST /v1/ratings'>['ratings'][number];
+
+type Wishes = Omit<Query<'GET /v1/recommendations/{user}'>, 'after'> & {
+  /** Where a rating was written that the list must know of. */
+  readonly after?: Place | string;
+};
+
+const TIMEOUT_MS = 2_000;
+/** The first pause before a retry; it doubles each time, up to the longest, and is shortened at random. */
+const PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 500;
+
+interface Request {
+  readonly path?: Readonly<Record<string, string | readonly string[]>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+export class FreshetClient {
+  readonly #options: FreshetClientOptions;
+
+  constructor(options: FreshetClientOptions) {
+    this.#options = options;
+  }
+
+  /** The best items for a user. */
+  recommend(user: string, wishes: Wishes = {}): Promise<Answer<'GET /v1/recommendations/{user}'>> {
+    const { after, ...others } = wishes;
+    const query = after === undefined ? others : { ...others, after: placeText(after) };
+    return this.#ask('GET /v1/recommendations/{user}', { path: { user }, query });
+  }
+
+  /** The best items for each of several users. */
+  recommendToMany(
+    body: Body<'POST /v1/recommendations/batch'>,
+  ): Promise<Answer<'POST /v1/recommendations/batch'>> {
+    return this.#ask('POST /v1/recommendations/batch', { body });
+  }
+
+  /** The best items for somebody with these ratings, oldest first; nothing is stored. */
+  recommendToGuest(
+    body: Body<'POST /v1/recommendations'>,
+  ): Promise<Answer<'POST /v1/recommendations'>> {
+    return this.#ask('POST /v1/recommendations', { body });
+  }
+
+  /** Writes ratings and tells where each was written: pass a place as `after` to read your own write. */
+  async rate(...ratings: readonly Rating[]): Promise<readonly Place[]> {
+    const time = Date.now();
+    const body = ratings.map((rating) => ({ time, ...rating }));
+    return (await this.#ask('POST /v1/ratings', { body })).ratings;
+  }
+
+  /** Takes a rating back. */
+  unrate(user: string, item: string): Promise<Place> {
+    return this.#ask('DELETE /v1/ratings/{user}/{item}', { path: { user, item } });
+  }
+
+  /** Forgets a user: all ratings, and everything that is stored under the id. */
+  forget(user: string): Promise<Place> {
+    return this.#ask('DELETE /v1/users/{user}', { path: { user } });
+  }
+
+  /** The ratings of a user and how fresh they are. */
+  ratingsOf(user: string): Promise<Answer<'GET /v1/users/{user}'>> {
+    return this.#ask('GET /v1/users/{user}', { path: { user } });
+  }
+
+  /** The score and the expected value of items for a user. */
+  estimate(
+    user: string,
+    items: readonly string[],
+  ): Promise<Answer<'GET /v1/estimates/{user}/{items}'>> {
+    return this.#ask('GET /v1/estimates/{user}/{items}', { path: { user, items } });
+  }
+
+  /** The parts of an item's score for a user; they add up to the score. */
+  because(user: string, item: string): Promise<Answer<'GET /v1/users/{user}/because/{item}'>> {
+    return this.#ask('GET /v1/users/{user}/because/{item}', { path: { user, item } });
+  }
+
+  /** The items most like one. */
+  similar(
+    item: string,
+    query: Query<'GET /v1/items/{item}/similar'> = {},
+  ): Promise<Answer<'GET /v1/items/{item}/similar'>> {
+    return this.#ask('GET /v1/items/{item}/similar', { path: { item }, query });
+  }
+
+  /** The items that users rated after one, more often than chance. */
+  next(
+    item: string,
+    query: Query<'GET /v1/items/{item}/next'> = {},
+  ): Promise<Answer<'GET /v1/items/{item}/next'>> {
+    return this.#ask('GET /v1/items/{item}/next', { path: { item }, query });
+  }
+
+  /** What is rated most now. */
+  popular(query: Query<'GET /v1/items/popular'> = {}): Promise<Answer<'GET /v1/items/popular'>> {
+    return this.#ask('GET /v1/items/popular', { query });
+  }
+
+  async #ask<O extends keyof Operations>(operation: O, request: Request): Promise<Answer<O>> {
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    const deadline = performance.now() + timeoutMs;
+    for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      const outcome = await this.#try(operation, request, deadline - performance.now());
+      if (!(outcome instanceof FreshetError)) return outcome as Answer<O>;
+      // Somewhere in the second half: clients that failed together do not come back together.
+      const restMs = pauseMs * (0.5 + 0.5 * Math.random());
+      if (!outcome.isRetryable || performance.now() + restMs >= deadline) throw outcome;
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+    }
+  }
+
+  /** One attempt: the answer, or why there is none. */
+  async #try(operation: string, request: Request, leftMs: number): Promise<unknown> {
+    const { url, token, fetch: send = fetch } = this.#options;
+    const [method = '', template = ''] = operation.split(' ');
+    const address = `${url.replace(/\/$/, '')}${pathOf(template, request)}${queryOf(request)}`;
+    const headers: Record<string, string> = {};
+    if (token !== undefined) headers.authorization = `Bearer ${token}`;
+    if (request.body !== undefined) headers['content-type'] = 'application/json';
+    const init: RequestInit = {
+      method,
+      headers,
+      signal: AbortSignal.timeout(Math.max(1, Math.ceil(leftMs))),
+    };
+    if (request.body !== undefined) init.body = JSON.stringify(request.body);
+    try {
+      const response = await send(address, init);
+      if (response.ok) return await response.json();
+      return await problemOf(response, `${method} ${template}`);
+    } catch (error) {
+      const reason = error instanceof Error ? (error.cause ?? error) : error;
+      return new FreshetError(
+        `${method} ${url}: no answer: ${reason}`,
+        undefined,
+        {},
+        { cause: error },
+      );
+    }
+  }
+}
+
+async function problemOf(response: Response, operation: string): Promise<FreshetError> {
+  const text = await response.text();
+  const fields = parsed(text);
+  const detail = typeof fields.detail === 'string' ? fields.detail : text.slice(0, 200);
+  return new FreshetError(`${operation}: ${response.status}: ${detail}`, response.status, fields);
+}
+
+/** A proxy in between may answer with a page instead. */
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+function pathOf(template: string, { path = {} }: Request): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = path[name] ?? '';
+    // Commas separate ids, so a comma within one is encoded.
+    return [value].flat().map(encodeURIComponent).join(',');
+  });
+}
+
+function queryOf({ query = {} }: Request): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of [value].flat()) if (each !== undefined) pairs.append(name, String(each));
+  }
+  return pairs.size === 0 ? '' : `?${pairs}`;
+}
+
+function placeText(after: Place | string): string {
+  return typeof after === 'string' ? after : `${after.partition}:${after.offset}`;
+}

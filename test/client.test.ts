@@ -1,0 +1,131 @@
+/** Are the client's types those of the HTTP API, and does it retry what may be retried and nothing else? */
+import { execFileSync } from 'node:child_process';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { FreshetClient, FreshetError } from '@freshet/client';
+import { readSettings } from '@freshet/config';
+import { afterEach, describe, expect, it } from 'vitest';
+import { limitsOf } from '../services/scorer/src/answer-schemas.ts';
+import { httpApi } from '../services/scorer/src/http-api.ts';
+import { insightRoutes } from '../services/scorer/src/insight-routes.ts';
+import { ratingRoutes } from '../services/scorer/src/rating-routes.ts';
+import { batchRoutes, guestRoutes } from '../services/scorer/src/recommendation-routes.ts';
+import { type OpenapiDocument, operationsSource } from './client/operations-source.ts';
+
+/** The routes are asked for their schemas alone. */
+async function openapiDocument(): Promise<OpenapiDocument> {
+  const nobody = new Proxy({}, { get: () => undefined }) as never;
+  const guests = { recommender: nobody, guests: nobody, catalogue: nobody, ratingMax: 5 };
+  const api = httpApi({
+    recommender: nobody,
+    token: '',
+    waitingFor: () => null,
+    log: nobody,
+    limits: limitsOf(readSettings({})),
+    routes: [batchRoutes(nobody), guestRoutes(guests), insightRoutes(nobody), ratingRoutes(nobody)],
+  });
+  const answer = await api.inject({ url: '/openapi.json', headers: { host: 'localhost' } });
+  await api.close();
+  return answer.json();
+}
+
+describe('the types of the client', () => {
+  it('are those of the OpenAPI document', async () => {
+    const source = operationsSource(await openapiDocument());
+    const formatted = execFileSync('npx', ['biome', 'format', '--stdin-file-path=operations.ts'], {
+      input: source,
+      encoding: 'utf8',
+    });
+    await expect(formatted).toMatchFileSnapshot('../packages/client/src/operations.ts');
+  });
+});
+
+let server: Server | undefined;
+const asked: { line: string; authorization?: string | undefined; body: string }[] = [];
+
+/** A server that gives these answers in turn, then the last one for ever. */
+async function serverOf(
+  ...answers: ((response: ServerResponse) => void)[]
+): Promise<FreshetClient> {
+  asked.length = 0;
+  server = createServer(async (request: IncomingMessage, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { authorization } = request.headers;
+    asked.push({ line: `${request.method} ${request.url}`, authorization, body });
+    answers[Math.min(asked.length, answers.length) - 1]?.(response);
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return new FreshetClient({ url: `http://127.0.0.1:${port}/`, token: 'secret', timeoutMs: 1_500 });
+}
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+const answers = (status: number, body: unknown) => (response: ServerResponse) => {
+  response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+};
+const list = { user: 'ada', items: [], model: {}, fallback: null };
+
+describe('a client', () => {
+  it('asks with its token, ids and wishes encoded', async () => {
+    const client = await serverOf(answers(200, list));
+    const wishes = { n: 3, exclude: ['a,b', 'c'], after: { partition: 2, offset: 7 } };
+    expect(await client.recommend('ada/ö', wishes)).toEqual(list);
+    await client.estimate('ada', ['a,b', 'c']);
+    expect(asked.map(({ line }) => line)).toEqual([
+      'GET /v1/recommendations/ada%2F%C3%B6?n=3&exclude=a%2Cb&exclude=c&after=2%3A7',
+      'GET /v1/estimates/ada/a%2Cb,c',
+    ]);
+    expect(asked[0]?.authorization).toBe('Bearer secret');
+  });
+
+  it('retries where the answer may come later: 409, 429, 503, a lost connection', async () => {
+    const lost = (response: ServerResponse) => void response.socket?.destroy();
+    const away = answers(503, { detail: 'away' });
+    const early = answers(409, { detail: 'not yet' });
+    const client = await serverOf(lost, away, early, answers(429, ''), answers(200, list));
+    expect(await client.recommend('ada')).toEqual(list);
+    expect(asked).toHaveLength(5);
+  });
+
+  it('writes the very same rating again when it retries: with the time of the first attempt', async () => {
+    const place = { ratings: [{ partition: 0, offset: 1 }] };
+    const client = await serverOf(answers(503, ''), answers(202, place));
+    expect(await client.rate({ user: 'ada', item: 'i', value: 5 })).toEqual(place.ratings);
+    expect(asked[1]?.body).toBe(asked[0]?.body);
+    expect(JSON.parse(asked[0]?.body ?? '')).toEqual([
+      { user: 'ada', item: 'i', value: 5, time: expect.any(Number) },
+    ]);
+  });
+
+  it('does not retry what is wrong, and tells the problem', async () => {
+    const problem = { status: 400, detail: 'n must be at least 1', reason: 'bad' };
+    const client = await serverOf(answers(400, problem));
+    const failure = await client.popular({ n: 0 }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(FreshetError);
+    expect(failure).toMatchObject({ status: 400, isRetryable: false, fields: problem });
+    expect((failure as Error).message).toContain('n must be at least 1');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('gives up at its deadline with the last reason, whatever a proxy answers', async () => {
+    const client = await serverOf(answers(503, '<html>busy</html>'));
+    const began = performance.now();
+    const failure = await client.forget('ada').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ status: 503, isRetryable: true });
+    expect((failure as Error).message).toContain('busy');
+    expect(asked.length).toBeGreaterThan(2);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  it('says that no answer came where nobody answers', async () => {
+    const client = new FreshetClient({ url: 'http://127.0.0.1:9', timeoutMs: 100 });
+    const failure = await client.ratingsOf('ada').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ status: undefined, isRetryable: true });
+    expect((failure as Error).message).toContain('no answer');
+  });
+});
