@@ -4,7 +4,7 @@ import { auc } from './auc.ts';
 import { mannWhitney } from './mann-whitney.ts';
 import { deviation, Mean, mean } from './mean.ts';
 import { type Gain, gains, ndcg } from './ndcg.ts';
-import { aucOf, hitRateOf, standing } from './standing.ts';
+import { aucOf, hitRateOf, standing } from './place.ts';
 
 const seed = 977;
 /** Few distinct values, so that ties are the rule. */

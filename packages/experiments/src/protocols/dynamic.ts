@@ -4,7 +4,7 @@
  * With a delay d the model is always d ratings behind, which is what being late costs.
  */
 import { Mean } from '../metrics/mean.ts';
-import { aucOf, hitRateOf, type Standing, standing } from '../metrics/standing.ts';
+import { aucOf, hitRateOf, type Standing, standing } from '../metrics/place.ts';
 import { type RatingTable, sliceColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 import { Histories } from './histories.ts';
