@@ -1,15 +1,12 @@
 /**
- * What is each part of the default model worth? The model with one part undone or changed, all else
- * as it is.
+ * What is each part of the default model worth? Each row is the model with one part removed or
+ * changed and everything else as it is.
  */
 import { defaultModel, type ModelSettings } from '@freshet/model';
-import type { Row, Training } from './comparison.ts';
-import type { StreamingMethod } from './method.ts';
+import type { ModelRow, Training } from './comparison.ts';
 import type { RatingTable } from './rating-table.ts';
 
-type ModelRow = Row<Extract<StreamingMethod, { kind: 'model' }>>;
-
-/** By what is different, without what depends on the data. */
+/** The changes that do not depend on the data, by label. */
 const changes: Readonly<Record<string, Partial<ModelSettings>>> = {
   'values count in full': { valueWeight: 1 },
   'values as targets': { targets: 'values' },
@@ -26,7 +23,7 @@ const changes: Readonly<Record<string, Partial<ModelSettings>>> = {
   'ranked by factors alone': { ranking: 'factors' },
 };
 
-/** The default model is not among them: it is the row they are compared with. */
+/** The default model, with which these rows are compared, is not among them. */
 export function ablationRows(
   table: RatingTable,
   train: number,
@@ -45,7 +42,7 @@ export function ablationRows(
   ];
 }
 
-/** The shrinkage that the law has reached at the end of the training block, from then on for good. */
+/** Holds the shrinkage at what it is at the end of the training block. */
 function fixedShrinkage(
   { userShrinkage, itemShrinkage, shrinkageGrowth }: ModelSettings,
   { user, item }: RatingTable,

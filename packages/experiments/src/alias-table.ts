@@ -1,6 +1,6 @@
 /**
- * How do we draw from a fixed distribution in constant time? Walker's alias method: every cell
- * holds at most two outcomes, so one draw is one cell and one comparison however long the tail.
+ * Draws from a fixed distribution in constant time by Walker's alias method: every cell holds at most
+ * two outcomes, so that a draw needs one cell and one comparison whatever the number of outcomes.
  */
 import type { Random } from '@freshet/model';
 
@@ -14,7 +14,7 @@ export class AliasTable {
     for (let i = 0; i < n; i++) total += weights[i];
     if (!(total > 0)) throw new RangeError('a distribution needs at least one positive weight');
     this.#threshold = new Float64Array(n).fill(1);
-    // A cell whose threshold stays 1 is whole: rounding can leave some over on either side.
+    // A cell whose threshold stays 1 has one outcome. Rounding can leave cells over in either list.
     this.#alias = new Uint32Array(n);
     const scaled = Float64Array.from({ length: n }, (_, i) => (weights[i] * n) / total);
     const small: number[] = [];

@@ -1,7 +1,7 @@
 /**
- * What is there to rate in a generated world? Items with a title, one to three categories, a
- * popularity and a quality. Categories are the dimensions of taste: whoever loves one rates items
- * of it, so a person watching can see whether a recommendation makes sense.
+ * The items of a generated world, each with a title, one to three categories, a popularity and a
+ * quality. Tastes are for categories: whoever likes one rates items of it, so that a person who
+ * watches can see whether a recommendation makes sense.
  */
 import { hashId, Random } from '@freshet/model';
 import { type Nature, natures } from './nature.ts';
@@ -11,7 +11,7 @@ export interface CatalogueItem {
   readonly id: string;
   readonly title: string;
   readonly categories: readonly string[];
-  /** Which strand of its first category the item belongs to. */
+  /** The strand of its first category that the item belongs to. */
   readonly strand: number;
 }
 
@@ -21,9 +21,9 @@ interface CatalogueOptions {
   readonly nature?: keyof typeof natures;
 }
 
-/** How an item behaves in the generator; the catalogue shows only its name and categories. */
+/** What the generator knows of an item. The catalogue shows only its title and categories. */
 export interface ItemTraits {
-  /** category · strands + strand, that of the main category first. */
+  /** category · strands + strand, for each category of the item, the main one first. */
   readonly shelves: readonly number[];
   readonly popularity: number;
   readonly quality: number;
@@ -36,14 +36,14 @@ export function itemId(index: number): string {
   return `i${index + 1}`;
 }
 
-/** The same for the same arguments, whoever asks: ratings and catalogue must agree. */
+/** Draws the same items for the same arguments, because ratings and catalogue must agree. */
 export function drawItems(items: number, seed: number, nature: Nature): ItemTraits[] {
   const random = new Random(hashId('items', seed));
   const ranks = Uint32Array.from({ length: items }, (_, index) => index);
   random.shuffle(ranks);
   const ofCategory = new Array<number>(nature.categories).fill(0);
   return Array.from({ length: items }, (_, index) => {
-    // The first items go round the categories, so that none is empty in a small world.
+    // The first items take the categories in turn, so that none is empty in a small world.
     const genres = [index < nature.categories ? index : random.below(nature.categories)];
     for (const chance of nature.anotherCategory) {
       if (random.next() >= chance) break;
@@ -51,7 +51,7 @@ export function drawItems(items: number, seed: number, nature: Nature): ItemTrai
       if (!genres.includes(other)) genres.push(other);
     }
     const quality = random.normal();
-    // Good items are rated more: rank by luck, then let quality move the popularity a little.
+    // The rank is random; good items are then a little more popular.
     const popularity =
       (1 + ranks[index] / (POPULARITY_KNEE * items)) ** -nature.popularitySlope *
       Math.exp(0.35 * quality);

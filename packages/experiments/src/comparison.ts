@@ -1,7 +1,6 @@
 /**
- * Which rows does a table of results have, and which settings may each method choose from? The
- * paper's grid in full (table:parameters), a small one for an afternoon, or the one setting of
- * each.
+ * The rows that a table of results can have, each with the settings it may choose from: the paper's
+ * grid in full (table:parameters), a small grid for an afternoon, or one setting.
  */
 import {
   defaultModel,
@@ -15,8 +14,8 @@ import type { Method, StreamingMethod } from './method.ts';
 export const grids = ['none', 'small', 'paper'] as const;
 export type Grid = (typeof grids)[number];
 
-/** One row: the settings to choose from; the first is what is used when nothing is chosen. */
-export interface Row<M extends Method = Method> {
+/** A row of a table, with its settings to choose from. The first is used when nothing is chosen. */
+export interface MethodRow<M extends Method = Method> {
   readonly label: string;
   readonly settings: readonly M[];
 }
@@ -33,6 +32,7 @@ export const lossLabels: Record<LossName, string> = {
 };
 
 type ModelMethod = Extract<Method, { kind: 'model' }>;
+export type ModelRow = MethodRow<ModelMethod>;
 
 /** table:parameters */
 const paperGrid = {
@@ -43,38 +43,24 @@ const paperGrid = {
   alsLambda: [0, 0.001, 0.01, 0.05, 0.1],
 } as const;
 
-/** What is tried for each loss in the small grid; the first is also the setting without a grid. */
-const smallGrid: Record<LossName, Record<'prior' | 'none', readonly Partial<ModelSettings>[]>> = {
-  squared: {
-    prior: [
-      { factorCount: 20, rho: 2 },
-      { factorCount: 20, rho: 1 },
-    ],
-    none: [
-      { factorCount: 5, lambda: 10 },
-      { factorCount: 20, lambda: 10 },
-    ],
-  },
-  absolute: {
-    prior: [
-      { factorCount: 20, rho: 0.3 },
-      { factorCount: 50, rho: 0.3 },
-    ],
-    none: [
-      { factorCount: 5, lambda: 10 },
-      { factorCount: 20, lambda: 10 },
-    ],
-  },
-  'kullback-leibler': {
-    prior: [
-      { factorCount: 20, rho: 1 },
-      { factorCount: 50, rho: 1 },
-    ],
-    none: [
-      { factorCount: 5, lambda: 10 },
-      { factorCount: 20, lambda: 10 },
-    ],
-  },
+/** The small grid of each loss with prior, and of all without. The first is used without a grid. */
+const smallGrid: Record<LossName | 'withoutPrior', readonly Partial<ModelSettings>[]> = {
+  squared: [
+    { factorCount: 20, rho: 2 },
+    { factorCount: 20, rho: 1 },
+  ],
+  absolute: [
+    { factorCount: 20, rho: 0.3 },
+    { factorCount: 50, rho: 0.3 },
+  ],
+  'kullback-leibler': [
+    { factorCount: 20, rho: 1 },
+    { factorCount: 50, rho: 1 },
+  ],
+  withoutPrior: [
+    { factorCount: 5, lambda: 10 },
+    { factorCount: 20, lambda: 10 },
+  ],
 };
 
 /** The paper's form of one loss, with or without prior. */
@@ -84,9 +70,8 @@ export function paperRow(
   grid: Grid,
   training: Training,
   fixed: Partial<ModelSettings> = {},
-): Row<ModelMethod> {
-  const choices =
-    grid === 'paper' ? paperChoices(prior) : smallGrid[loss][prior ? 'prior' : 'none'];
+): ModelRow {
+  const choices = grid === 'paper' ? paperChoices(prior) : smallGrid[prior ? loss : 'withoutPrior'];
   const settings = choices.map((choice) => ({ ...paperModel, rho: 0, ...choice, loss, ...fixed }));
   const methods = settings.map(
     (choice): ModelMethod => ({ kind: 'model', settings: choice, ...training }),
@@ -106,54 +91,47 @@ function paperChoices(prior: boolean): Partial<ModelSettings>[] {
 }
 
 /** The default model has one set of settings for all data: there is nothing to choose. */
-export function defaultRow(
-  training: Training,
-  fixed: Partial<ModelSettings> = {},
-): Row<ModelMethod> {
+export function defaultRow(training: Training, fixed: Partial<ModelSettings> = {}): ModelRow {
   return modelRow('Freshet default', training, fixed);
 }
 
-/** In a static table there are two questions, what comes next and what is liked. */
+/** A static table asks two questions: what comes next, and what is liked. */
 export function staticModelRows(
   training: Training,
   fixed: Partial<ModelSettings> = {},
-): Row<ModelMethod>[] {
+): ModelRow[] {
   return [
     modelRow('Freshet, for what comes next', training, fixed),
     modelRow('Freshet, for liking', training, { ...forLiking, ...fixed }),
   ];
 }
 
-export const expectedValueRow: Row = {
+export const expectedValueRow: MethodRow = {
   label: 'Freshet, expected value',
   settings: [{ kind: 'expected-value' }],
 };
 
-function modelRow(
-  label: string,
-  training: Training,
-  changes: Partial<ModelSettings>,
-): Row<ModelMethod> {
+function modelRow(label: string, training: Training, changes: Partial<ModelSettings>): ModelRow {
   const settings = { ...defaultModel, ...changes };
   return { label, settings: [{ kind: 'model', settings, ...training }] };
 }
 
-/** The same setting twice would be work twice: fixed options can make two choices equal. */
+/** Each setting once: options that fix a value can make two choices equal. */
 function chosen<M extends Method>(methods: readonly M[], grid: Grid): readonly M[] {
   const unique = new Map(methods.map((method) => [JSON.stringify(method), method]));
   return grid === 'none' ? methods.slice(0, 1) : [...unique.values()];
 }
 
-/** What is recent differs between logs. In ratings for each item; a count that never decays is plain. */
+/** In ratings per item. Several, because what is recent differs between logs; undefined: no decay. */
 const halfLives = [undefined, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20] as const;
 
 const popularities = halfLives.map((halfLife): StreamingMethod => {
   return { kind: 'popularity', ...(halfLife !== undefined && { halfLife }) };
 });
 
-/** Each with its own name: the best for a segment need not be the best for all. */
+/** Each half-life as a row: the best one for cold users need not be the best one for all. */
 const eachPopularity = Object.fromEntries(
-  halfLives.map((halfLife, at): [string, Row<StreamingMethod>] => {
+  halfLives.map((halfLife, at): [string, MethodRow<StreamingMethod>] => {
     const name = halfLife === undefined ? 'plain' : `${halfLife}m`;
     return [`popularity-${name}`, { label: `popularity, ${name}`, settings: [popularities[at]] }];
   }),
@@ -161,14 +139,14 @@ const eachPopularity = Object.fromEntries(
 
 const sgd = { kind: 'sgd', k: 50, passes: 10 } as const;
 
-/** Baselines that can be in a dynamic table, by the name one asks for them with. */
-export function streamingBaselines(grid: Grid): Record<string, Row<StreamingMethod>> {
-  const row = (label: string, ...settings: StreamingMethod[]): Row<StreamingMethod> => ({
+/** Baselines that can be in a dynamic table, by the name that `--baselines` takes. */
+export function streamingBaselines(grid: Grid): Record<string, MethodRow<StreamingMethod>> {
+  const row = (label: string, ...settings: StreamingMethod[]): MethodRow<StreamingMethod> => ({
     label,
     settings: chosen(settings, grid),
   });
   return {
-    // Chosen whatever the grid: a half-life that does not fit the log would be no baseline.
+    // The half-life is chosen even without a grid: one that does not fit the log is no baseline.
     popularity: { label: 'best popularity', settings: popularities },
     ...eachPopularity,
     'item-mean': row(
@@ -190,8 +168,8 @@ export function streamingBaselines(grid: Grid): Record<string, Row<StreamingMeth
   };
 }
 
-/** Baselines that learn once and for all. */
-export function staticBaselines(grid: Grid): Record<string, Row> {
+/** Baselines that can be in a static table, by the same names. */
+export function staticBaselines(grid: Grid): Record<string, MethodRow> {
   const nmf = (objective: 'squared-known' | 'divergence-all', ks: readonly number[]): Method[] =>
     ks.map((k) => ({ kind: 'mult-nmf', k, passes: 30, objective }));
   const als = (choices: readonly (readonly [number, number])[]): Method[] =>

@@ -1,11 +1,10 @@
 /**
- * How well does the expected value alone rank, r̄ + a + b? It answers what will be liked, not what
- * comes next. The biases of users and items are computed in turn, each by the model's own formula,
- * until they agree: a stream, which sees each rating once, comes close to this.
+ * Ranks by the expected value alone, r̄ + a + b: by what will be liked, not by what comes next. The
+ * biases of users and items are computed in turn by the model's own formulas. A stream, which sees
+ * each rating once, comes close to the same biases.
  */
 import { itemBias, userBias } from '@freshet/model';
-import { rowsOf } from './baselines/rows.ts';
-import type { RatingColumns } from './rating-table.ts';
+import { type RatingColumns, rowsOf } from './rating-table.ts';
 import type { Recommender } from './recommender.ts';
 
 const turns = 5;
@@ -13,7 +12,7 @@ const turns = 5;
 export class ExpectedValues implements Recommender {
   readonly #users: number;
   readonly #counts: Float64Array;
-  /** By how much each item's ratings exceed the biases of their users, in all. */
+  /** Of each item: the sum of its ratings less the biases of their users. */
   readonly #excess: Float64Array;
   readonly #userBias: Float64Array;
   #mean = 0;

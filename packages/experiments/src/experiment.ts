@@ -1,9 +1,8 @@
 /**
- * How does a table come about? For each row and run, choose among its settings on validation data,
- * then measure the chosen one on the test data: the same two steps for the static and the dynamic
- * protocol.
+ * Measures the rows of a table. For each row and run, it chooses among the settings on validation
+ * data, then measures the chosen one on the test data: for the static and the dynamic protocol alike.
  */
-import type { Row } from './comparison.ts';
+import type { MethodRow } from './comparison.ts';
 import type { Method } from './method.ts';
 import { deviation, mean } from './metrics/mean.ts';
 import type { Runner } from './runner.ts';
@@ -12,7 +11,7 @@ import type { ResultOf, Task } from './task.ts';
 /** How one protocol turns a method into tasks. */
 export interface Plan<M extends Method, T extends Task> {
   readonly runs: number;
-  /** Tasks whose mean score decides between settings. */
+  /** Tasks whose mean score decides which setting is chosen. */
   readonly validate: (method: M, run: number) => readonly T[];
   readonly score: (result: ResultOf<T>) => number | undefined;
   readonly test: (method: M, run: number) => T;
@@ -20,11 +19,11 @@ export interface Plan<M extends Method, T extends Task> {
 
 export interface MeasuredRow<M extends Method, T extends Task> {
   readonly label: string;
-  /** One per run that has a result, with the setting that was chosen for it. */
+  /** The runs that have a result, each with the setting that was chosen for it. */
   readonly runs: readonly { readonly method: M; readonly result: ResultOf<T> }[];
 }
 
-/** A setting that was tried on validation data; of a run cut short, as far as it came. */
+/** A setting that was tried on validation data, as far as the run came if it was interrupted. */
 export interface TriedSetting<M extends Method> {
   readonly label: string;
   readonly method: M;
@@ -34,12 +33,12 @@ export interface TriedSetting<M extends Method> {
 
 export interface Measured<M extends Method, T extends Task> {
   readonly rows: readonly MeasuredRow<M, T>[];
-  /** Empty where there was nothing to choose. */
+  /** Empty if no row has two settings. */
   readonly tried: readonly TriedSetting<M>[];
 }
 
 export async function measure<M extends Method, T extends Task>(
-  rows: readonly Row<M>[],
+  rows: readonly MethodRow<M>[],
   plan: Plan<M, T>,
   runner: Runner,
 ): Promise<Measured<M, T>> {
@@ -58,13 +57,14 @@ export async function measure<M extends Method, T extends Task>(
     const answer = answers[index];
     return { ...trial, score: answer && plan.score(answer) };
   });
-  const meanScore = (row: Row<M>, method: M, run?: number) =>
+  const meanScore = (row: MethodRow<M>, method: M, run?: number) =>
     mean(
       scored
         .filter((t) => t.row === row && t.method === method && (run === undefined || t.run === run))
         .flatMap(({ score }) => score ?? []),
     );
   const chosen = cells.map(({ row, run }) => {
+    // A setting without a score, because the run was interrupted, is not preferred.
     const scores = row.settings.map((method) => meanScore(row, method, run) ?? 0);
     return row.settings[scores.indexOf(Math.max(...scores))];
   });

@@ -1,9 +1,9 @@
 /**
- * What does a stream of ratings look like when no real one may be used? Like this: tastes of low
- * rank (a user is a mixture of categories), items by a Zipf law, users who arrive and rate in
- * bursts, moods that last a few ratings, items released over time, tastes that drift, and series of
- * items that people often rate one part after the other. Memory holds only the users still to come
- * back, and one rating costs a few draws whatever the size of the world.
+ * Generates a stream of ratings where no real one may be used. Tastes are of low rank (a user is a
+ * mixture of categories) and drift, the popularity of items follows a Zipf law, users arrive and rate
+ * in bursts with a mood that lasts a few ratings, items are released over time, and people often rate
+ * the parts of a series one after the other. Memory holds only the users who will still rate, and one
+ * rating costs a few draws whatever the size of the world.
  */
 import { hashId, Random } from '@freshet/model';
 import { AliasTable } from './alias-table.ts';
@@ -14,13 +14,13 @@ import {
   changeMood,
   changeTaste,
   createPerson,
-  judge,
   type Person,
   ratingsPerUser,
+  valueGiven,
 } from './person.ts';
 import { drawSeries, NO_ITEM } from './series.ts';
 
-/** One event as it is read from a file or generated; time in ms. */
+/** One generated rating; time in ms. */
 export interface GeneratedRating {
   readonly user: string;
   readonly item: string;
@@ -33,13 +33,11 @@ export interface GeneratorOptions {
   readonly items?: number;
   readonly ratings?: number;
   readonly seed?: number;
-  /** What items and tastes are like; that of the catalogue must be the same. */
+  /** What items and tastes are like. The catalogue must be generated with the same nature. */
   readonly nature?: keyof typeof natures;
-  /**
-   * Share of the items that are released while the stream runs; the others are there at its start.
-   */
+  /** Share of the items that are released while the stream runs; the others exist at its start. */
   readonly newItems?: number;
-  /** Users in the middle of a burst at any moment, at least. */
+  /** How many users at least are in a burst at any moment. */
   readonly concurrency?: number;
   /** Chance, per rating, that one of the user's tastes is replaced by another. */
   readonly drift?: number;
@@ -77,9 +75,7 @@ const browsing = {
 
 interface World {
   readonly items: readonly ItemTraits[];
-  /**
-   * Order of release: items[released[r]] is the r-th; the first `atStart` are there from the start.
-   */
+  /** The order of release: items[released[r]] is the r-th. */
   readonly released: Uint32Array;
   readonly rankOf: Uint32Array;
   readonly byShelf: readonly { readonly items: Uint32Array; readonly draw: AliasTable }[];
@@ -108,7 +104,7 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Gene
   for (let emitted = 0; emitted < settings.ratings; emitted++) {
     const isDue = arrived < budget.length && emitted * budget.length >= arrived * settings.ratings;
     if (isDue) arrive();
-    // Who has just arrived rates at once: so everybody has been there by the end.
+    // A user who has just arrived rates at once, so that every user has rated by the end.
     const newest = active.length - 1;
     while (active.length < settings.concurrency && (away.length > 0 || arrived < budget.length)) {
       const person = take(away, random);
@@ -128,7 +124,7 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Gene
     yield {
       user: `u${person.id + 1}`,
       item: itemId(item),
-      value: judge(person, world.items[item], random),
+      value: valueGiven(person, world.items[item], random),
       time,
     };
     if (random.next() < settings.drift) changeTaste(person, nature, random);
@@ -178,7 +174,7 @@ function createWorld(
       members.push(index);
       weights.push(items[index].popularity / (1 + place));
     }
-    // A world of fewer items than shelves: what is missing borrows everything.
+    // With fewer items than shelves some shelves are empty: these hold all items instead.
     if (members.length === 0) members.push(...items.keys());
     if (weights.length === 0) weights.push(...items.map(({ popularity }) => popularity));
     return { items: Uint32Array.from(members), draw: new AliasTable(weights) };
@@ -212,14 +208,14 @@ function choose(world: World, person: Person, released: number, random: Random):
   for (let attempt = 0; attempt < browsing.triesPerRating; attempt++) {
     let item = shelf.items[shelf.draw.draw(random)];
     if (random.next() < browsing.followsReleases) {
-      // The log of a uniform number: mostly the last few releases, now and then an older one.
+      // Exponentially distributed: mostly one of the last few releases, sometimes an older one.
       const back = Math.floor(exponential(0.01 * world.items.length, random));
       const recent = world.released[Math.max(0, released - 1 - back)];
       if (world.items[recent].shelves.includes(person.mood)) item = recent;
     }
     if (world.rankOf[item] < released && !person.rated.has(item)) return remember(person, item);
   }
-  // Who has seen nearly everything tries anything, and rates it again if need be.
+  // A user who has rated nearly everything takes any item, and rates it again if need be.
   const from = random.below(released);
   for (let step = 0; step < Math.min(released, 64); step++) {
     const item = world.released[(from + step) % released];

@@ -1,31 +1,30 @@
 /**
- * Which method, with which numbers? A description that can be written into a results file and sent
- * to a worker thread, and the one place that turns it into something that learns.
+ * Describes a method with its settings, in a form that can be written to a results file and sent to
+ * a worker thread, and creates the recommender that is described.
  */
 import type { ModelSettings } from '@freshet/model';
 import { Als } from './baselines/als.ts';
 import { ItemMean } from './baselines/item-mean.ts';
 import { MultNmf, type NmfObjective } from './baselines/mult-nmf.ts';
 import { Popularity } from './baselines/popularity.ts';
-import { RandomScores } from './baselines/random-scores.ts';
 import { Sgd } from './baselines/sgd.ts';
 import { ExpectedValues } from './expected-values.ts';
 import { ModelRecommender } from './model-recommender.ts';
-import type { RatingTable } from './rating-table.ts';
-import type { Recommender, StreamingRecommender } from './recommender.ts';
+import type { RatingIds } from './rating-table.ts';
+import { RandomScores, type Recommender, type StreamingRecommender } from './recommender.ts';
 
-/** Methods that can take in one more rating. */
+/** Methods that can learn single ratings. */
 export type StreamingMethod =
   | {
       readonly kind: 'model';
       readonly settings: ModelSettings;
-      /** 0: the first ratings are streamed, not factorized. */
+      /** Of the factorization. 0: the first ratings are only streamed. */
       readonly passes: number;
       readonly tolerance: number;
     }
   | {
       readonly kind: 'popularity';
-      /** In ratings for each item of the catalogue. */
+      /** In ratings per item of the catalogue; without one, counts do not decay. */
       readonly halfLife?: number;
     }
   | { readonly kind: 'item-mean'; readonly damping: number }
@@ -50,17 +49,15 @@ export type Method =
     }
   | { readonly kind: 'als'; readonly k: number; readonly lambda: number; readonly passes: number };
 
-export type World = Pick<RatingTable, 'users' | 'items'>;
-
 export function createStreaming(
   method: StreamingMethod,
-  world: World,
+  ids: RatingIds,
   seed: number,
 ): StreamingRecommender {
-  const size = { users: world.users.length, items: world.items.length, seed };
+  const size = { users: ids.users.length, items: ids.items.length, seed };
   switch (method.kind) {
     case 'model':
-      return new ModelRecommender(world, { ...method, seed, streams: true });
+      return new ModelRecommender(ids, { ...method, seed, streams: true });
     case 'popularity':
       return new Popularity({ ...method, ...size });
     case 'item-mean':
@@ -72,11 +69,11 @@ export function createStreaming(
   }
 }
 
-export function createRecommender(method: Method, world: World, seed: number): Recommender {
-  const size = { users: world.users.length, items: world.items.length, seed };
+export function createRecommender(method: Method, ids: RatingIds, seed: number): Recommender {
+  const size = { users: ids.users.length, items: ids.items.length, seed };
   switch (method.kind) {
     case 'model':
-      return new ModelRecommender(world, { ...method, seed, streams: false });
+      return new ModelRecommender(ids, { ...method, seed, streams: false });
     case 'expected-value':
       return new ExpectedValues(size);
     case 'mult-nmf':
@@ -84,6 +81,6 @@ export function createRecommender(method: Method, world: World, seed: number): R
     case 'als':
       return new Als({ ...method, ...size });
     default:
-      return createStreaming(method, world, seed);
+      return createStreaming(method, ids, seed);
   }
 }

@@ -1,16 +1,18 @@
 /**
- * How does the model itself take part in an experiment? As in the live system: the first ratings are streamed into
- * an empty model, then factorized (alg:static), and each further one is an update (alg:update). Where nothing but
- * vectors comes of streaming, the first ratings are only recorded. Ids are those of the table: start vectors are drawn by
- * id, so an experiment and the live system begin alike.
+ * The model itself in an experiment. As in the live system, the first ratings are streamed into an
+ * empty model and then factorized (alg:static), and each further rating is an update (alg:update).
+ * A model that ranks by factors alone only records the first ratings, because the factorization
+ * replaces what streaming them would learn. The model gets the ids of the table: start vectors are
+ * drawn by id, so that an experiment and the live system start with the same ones.
  */
+import assert from 'node:assert/strict';
 import { factorize, handOver, type ModelSettings, OnlineModel } from '@freshet/model';
-import type { RatingColumns, RatingTable } from './rating-table.ts';
+import type { RatingColumns, RatingIds } from './rating-table.ts';
 import type { StreamingRecommender } from './recommender.ts';
 
 interface ModelRecommenderOptions {
   readonly settings: ModelSettings;
-  /** Of the factorization; with none, the first ratings are streamed into an empty model. */
+  /** Of the factorization. With 0 the first ratings are only streamed into an empty model. */
   readonly passes: number;
   readonly tolerance: number;
   readonly seed: number;
@@ -18,11 +20,11 @@ interface ModelRecommenderOptions {
   readonly streams: boolean;
 }
 
-/** A few reports a second. */
+/** Progress is told after so many ratings: a few times a second. */
 const RATINGS_PER_REPORT = 10_000;
 
 export class ModelRecommender implements StreamingRecommender {
-  readonly #table: Pick<RatingTable, 'users' | 'items'>;
+  readonly #ids: RatingIds;
   readonly #options: ModelRecommenderOptions;
   readonly #numbers: ReadonlyMap<string, number>;
   #model: OnlineModel;
@@ -30,12 +32,12 @@ export class ModelRecommender implements StreamingRecommender {
   /** Number in the table of the item in each slot of the model. */
   #itemOf: number[] = [];
 
-  constructor(table: Pick<RatingTable, 'users' | 'items'>, options: ModelRecommenderOptions) {
-    this.#table = table;
+  constructor(ids: RatingIds, options: ModelRecommenderOptions) {
+    this.#ids = ids;
     this.#options = options;
-    this.#numbers = new Map(table.items.map((id, number) => [id, number]));
+    this.#numbers = new Map(ids.items.map((id, number) => [id, number]));
     this.#model = new OnlineModel(options.settings);
-    this.#scores = new Float32Array(table.items.length);
+    this.#scores = new Float32Array(ids.items.length);
   }
 
   fit({ user, item, value, time }: RatingColumns, onProgress?: (share: number) => void): void {
@@ -46,7 +48,7 @@ export class ModelRecommender implements StreamingRecommender {
     const take = isStreamed ? 'rate' : 'record';
     const streamedShare = passes === 0 ? 1 : isStreamed ? 0.5 : 0;
     for (let r = 0; r < user.length; r++) {
-      this.#model[take](this.#table.users[user[r]], this.#table.items[item[r]], value[r], time[r]);
+      this.#model[take](this.#ids.users[user[r]], this.#ids.items[item[r]], value[r], time[r]);
       if (r % RATINGS_PER_REPORT === 0) onProgress?.((streamedShare * r) / user.length);
     }
     if (passes === 0) return;
@@ -54,19 +56,21 @@ export class ModelRecommender implements StreamingRecommender {
       onProgress?.(streamedShare + ((1 - streamedShare) * pass) / passes);
     };
     factorize(this.#model, { seed, passes, tolerance, onPass });
-    // Whoever stops learning needs no evidence, but counts, if they are ranked by.
+    // A model that learns no more needs no evidence; it needs the counts if it ranks by them.
     if (streams || settings.ranking === 'combined') handOver(this.#model);
   }
 
   update(user: number, item: number, value: number, time: number): void {
-    this.#model.rate(this.#table.users[user], this.#table.items[item], value, time);
+    this.#model.rate(this.#ids.users[user], this.#ids.items[item], value, time);
   }
 
   scoreAll(user: number, out: Float32Array): void {
     const { items } = this.#model;
-    this.#model.scoreAll(this.#table.users[user], this.#scores);
+    this.#model.scoreAll(this.#ids.users[user], this.#scores);
     for (let slot = this.#itemOf.length; slot < items.slotEnd; slot++) {
-      this.#itemOf.push(this.#numbers.get(items.idOf(slot) ?? '') ?? 0);
+      const number = this.#numbers.get(String(items.idOf(slot)));
+      assert(number !== undefined, 'the model knows an item that the table does not have');
+      this.#itemOf.push(number);
     }
     out.fill(0);
     for (let slot = 0; slot < this.#itemOf.length; slot++)

@@ -1,8 +1,8 @@
 /**
- * What kind of world is generated? `movieLens` has the statistics of MovieLens-1M, in which a few
- * items are rated by nearly everybody. In `strands` a category has several kinds of items, as crime
- * has heists and courtrooms; people come for one kind, and popularity is milder. There a person
- * watching can see a list follow somebody's taste.
+ * The kinds of world that can be generated. `movieLens` has the statistics of MovieLens-1M, in which
+ * nearly everybody rates the same few items. In `strands` a category has several kinds of items, as
+ * crime has heists and courtrooms; each user prefers some of them, and popularity matters less, so
+ * that a person who watches can see a list follow somebody's taste.
  */
 import { categories } from './titles.ts';
 
@@ -11,13 +11,13 @@ export interface Nature {
   readonly categories: number;
   /** Kinds of items within a category. */
   readonly strands: number;
-  /** Of the law of popularity: the steeper, the more the ratings go to few items. */
+  /** Slope of the law of popularity: the steeper, the more ratings go to the same few items. */
   readonly popularitySlope: number;
-  /** Chance of a second category, and of a third for those that have a second. */
+  /** Chance that an item has a second category, and that one with a second has a third. */
   readonly anotherCategory: readonly number[];
   /** σ of the log of a user's weight for a category. */
   readonly tasteSharpness: number;
-  /** σ of the log of a user's weight for a strand beside that for its category. */
+  /** σ of the log of a user's weight for a strand, which multiplies that for its category. */
   readonly strandSharpness: number;
 }
 
@@ -25,14 +25,14 @@ export const natures = {
   movieLens: {
     categories: categories.length,
     strands: 1,
-    // Steeper than MovieLens-1M's own counts: nobody rates an item twice, which flattens the head.
+    // Steeper than the counts of MovieLens-1M: nobody rates an item twice, which flattens the head.
     popularitySlope: 3.4,
     anotherCategory: [0.5, 0.25],
     tasteSharpness: 1.6,
     strandSharpness: 0,
   },
   strands: {
-    // 8 · 4 tastes: as many as the default model has factors to tell them apart.
+    // 8 · 4 tastes: as many as the default model has factors.
     categories: 8,
     strands: 4,
     popularitySlope: 0.5,

@@ -1,11 +1,8 @@
-/**
- * What did the paper report? Its numbers, to stand beside ours (table:static_results and its text).
- */
+/** The numbers that the paper reports, to print beside ours (table:static_results and its text). */
 import type { RatingTable } from './rating-table.ts';
 
 export type PaperDataset = 'Movielens' | 'FineFoods' | 'AmazonMovies';
 
-/** NDCG-RI, NDCG, AUC */
 type Triple = readonly [ndcgRi: number, ndcg: number, auc: number];
 
 /** By the labels of our rows. */
@@ -36,7 +33,7 @@ export const paperStatic: Record<PaperDataset, Readonly<Record<string, Triple>>>
   },
 };
 
-/** What the paper's text says of its figures, whose points it does not print. */
+/** What the paper's text says about its figures, for which it prints no numbers. */
 export const paperWords = {
   dynamic:
     'The paper shows a figure without numbers: the average AUC does not fall as ratings are ' +
@@ -65,7 +62,7 @@ const sizes: Record<PaperDataset, number> = {
   AmazonMovies: 7_831_442,
 };
 
-/** The paper's data set of this size (table:datasets), or Movielens to compare with. */
+/** The paper's data set of this size (table:datasets); Movielens if there is none. */
 export function paperDatasetOf(table: RatingTable): {
   readonly name: PaperDataset;
   readonly same: boolean;

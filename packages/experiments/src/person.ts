@@ -1,13 +1,13 @@
 /**
- * How do the people of a generated world behave? Each is a mixture of categories with a mood, gives
- * a log-normal number of ratings in bursts, and judges by quality, taste, leniency and chance.
+ * The people of a generated world. Each has a mixture of tastes and a mood, gives a log-normal number
+ * of ratings in bursts, and values an item by its quality, the tastes, leniency and chance.
  */
 import type { Random } from '@freshet/model';
 import type { ItemTraits } from './catalogue.ts';
 import type { Nature } from './nature.ts';
 import { NO_ITEM } from './series.ts';
 
-/** Chosen so that ML-1M's counts give ML-1M's statistics (see the generator's test). */
+/** Chosen so that a world of ML-1M's size has ML-1M's statistics (see the generator's test). */
 const habits = {
   moodLasts: 0.8, // chance that the next rating is from the same shelf as the last
   firstBurst: 0.7, // share of a user's ratings given on arrival, for those who come back at all
@@ -32,8 +32,8 @@ export interface Person {
 }
 
 /**
- * Log-normal, at least a share of the mean each, and together more than will be asked for: a stream
- * that used up its users exactly would end with the few who have the most left to say.
+ * How many ratings each user will give: log-normal, with a least share of the mean. The sum exceeds
+ * the length of the stream, because otherwise only the most active users would be left at its end.
  */
 export function ratingsPerUser(
   settings: Readonly<Record<'users' | 'items' | 'ratings' | 'concurrency', number>>,
@@ -49,7 +49,7 @@ export function ratingsPerUser(
     Math.exp(habits.activity * random.normal()),
   );
   const counts = new Uint32Array(users);
-  // Cutting off the most active lowers the sum, so the scale is found by trying.
+  // The limit for the most active users lowers the sum, so the scale is found by iteration.
   let scale = 0.5 * mean;
   for (let attempt = 0; attempt < 20; attempt++) {
     let sum = 0;
@@ -78,7 +78,7 @@ export function createPerson(id: number, left: number, nature: Nature, random: R
   return person;
 }
 
-/** How many ratings in a row: all of them, for most who arrive. */
+/** How many ratings a user gives in a row: most give all of theirs on arrival. */
 export function burstLength(person: Person, isNew: boolean, random: Random): number {
   if (isNew && random.next() >= habits.comesBack) return person.left;
   const share = isNew ? habits.firstBurst : random.next();
@@ -89,8 +89,12 @@ export function changeMood(person: Person, random: Random): void {
   if (random.next() >= habits.moodLasts) person.mood = draw(person.tastes, random);
 }
 
-/** 1 to 5: the item's quality, how well it meets the user's tastes, leniency, and chance. */
-export function judge(person: Person, { shelves, quality }: ItemTraits, random: Random): number {
+/** 1 to 5, by the item's quality, the person's tastes and leniency, and chance. */
+export function valueGiven(
+  person: Person,
+  { shelves, quality }: ItemTraits,
+  random: Random,
+): number {
   let total = 0;
   let best = 0;
   for (const taste of person.tastes) total += taste;

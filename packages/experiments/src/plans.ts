@@ -1,20 +1,20 @@
 /**
- * What tasks make the paper's two tables? Static: users held out by seed, settings chosen by NDCG
- * on validation sets cut from the training set. Dynamic: settings chosen by AUC on the block before
- * the test.
+ * The tasks of the paper's two tables. Static: the seed chooses the users held out, and settings are
+ * chosen by NDCG on validation sets cut from the training set. Dynamic: settings are chosen by AUC on
+ * the block before the test block.
  */
 import type { Plan } from './experiment.ts';
 import type { Method, StreamingMethod } from './method.ts';
 import type { RatingTable } from './rating-table.ts';
 import type { DynamicTask, StaticTask } from './task.ts';
 
-/** The data cannot answer what was asked. */
+/** The file has too few ratings for the experiment; the message tells how many are needed. */
 export class NotEnoughRatings extends Error {
   override readonly name = 'NotEnoughRatings';
 }
 
 interface StaticOptions {
-  /** Users whose later half is held out. */
+  /** How many users have the later half of their ratings held out. */
   readonly users: number;
   readonly validations: number;
   readonly runs: number;
@@ -60,26 +60,20 @@ export function dynamicPlan(
 ): Plan<StreamingMethod, DynamicTask> {
   requireBlocks(table, blocks);
   const { train, test, runs, seed } = blocks;
-  // Choosing settings looks at the block before, half of what there is to train on at most.
+  // Settings are chosen on the block before the test, at most half of the training block.
   const before = Math.min(test, Math.floor(train / 2));
-  const task = (
-    method: StreamingMethod,
-    run: number,
-    start: number,
-    count: number,
-  ): DynamicTask => ({
-    ...{ protocol: 'dynamic', method, seed: seed + run },
-    ...{ train: start, test: count, delay: 0 },
-  });
+  const task = (method: StreamingMethod, run: number): DynamicTask => {
+    return { protocol: 'dynamic', method, seed: seed + run, train, test, delay: 0 };
+  };
   return {
     runs,
-    test: (method, run) => task(method, run, train, test),
-    validate: (method, run) => [task(method, run, train - before, before)],
+    test: task,
+    validate: (method, run) => [{ ...task(method, run), train: train - before, test: before }],
     score: ({ aucServed }) => aucServed,
   };
 }
 
-/** The first 60 %, then 10 %, in round numbers: 600,000 and 100,000 for the paper's Movielens. */
+/** Trains on the first 60 % and tests on the next 10 %, in round numbers, as the paper does. */
 export function usualBlocks(ratings: number): { readonly train: number; readonly test: number } {
   return { train: roundDown(0.6 * ratings), test: Math.max(1, roundDown(0.1 * ratings)) };
 }
@@ -91,7 +85,7 @@ function roundDown(count: number): number {
 }
 
 function requireRatings(table: RatingTable): void {
-  if (table.user.length === 0) throw new NotEnoughRatings('there are no ratings in it');
+  if (table.user.length === 0) throw new NotEnoughRatings('there are no ratings in the file');
 }
 
 export function requireBlocks(

@@ -1,7 +1,7 @@
 /**
- * How are independent tasks spread over the cores? A few worker threads that share the table, each
- * taking the next task when it is free. Results come back in the order of the tasks and depend on
- * nothing but the tasks, so any number of workers gives the same numbers.
+ * Runs independent tasks on worker threads that share the table; a thread that is free takes the next
+ * task. Results come in the order of the tasks and depend on nothing but the tasks, so that any
+ * number of workers gives the same numbers.
  */
 import { Worker } from 'node:worker_threads';
 import type { RatingTable } from './rating-table.ts';
@@ -9,15 +9,15 @@ import { type ResultOf, runTask, type Task, type TaskProgress } from './task.ts'
 import type { FromWorker } from './worker.ts';
 
 interface PoolOptions<T extends Task> {
-  /** 0 runs everything in this thread. */
+  /** 0: run all tasks in this thread. */
   readonly workers: number;
-  /** Stops everything; what is done is returned. */
+  /** Stops all tasks; the results so far are returned. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (index: number, progress: TaskProgress) => void;
   readonly onResult?: (index: number, result: ResultOf<T>) => void;
 }
 
-/** Undefined for what was not finished when the signal came. */
+/** Undefined for tasks that were not finished when the signal came. */
 export async function runTasks<T extends Task>(
   tasks: readonly T[],
   table: RatingTable,
@@ -45,7 +45,7 @@ export async function runTasks<T extends Task>(
   return results;
 }
 
-/** The life of one worker: from its first task until there are none, or the signal. */
+/** Runs one worker from its first task until there are no more, or until the signal. */
 function serve<T extends Task>(
   tasks: readonly T[],
   table: RatingTable,

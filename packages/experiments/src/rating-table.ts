@@ -1,7 +1,7 @@
 /**
- * How are ratings held while an experiment runs? As columns in order of time, users and items
- * numbered by first appearance: what is known after r ratings is then a prefix, and a worker thread
- * can share the columns without copying them.
+ * Holds the ratings of an experiment as columns in order of time. Users and items are numbered by
+ * first appearance, so that what is known after r ratings is a prefix. Worker threads share the
+ * columns without copying them.
  */
 import { Random } from '@freshet/model';
 import type { FileRating } from '@freshet/ratings-files';
@@ -15,16 +15,19 @@ export interface RatingColumns {
   readonly time: Float64Array;
 }
 
-export interface RatingTable extends RatingColumns {
-  /** Ids by number. */
+/** Ids by number. */
+export interface RatingIds {
   readonly users: readonly string[];
   readonly items: readonly string[];
+}
+
+export interface RatingTable extends RatingColumns, RatingIds {
   /** False when the file had no times and its lines are taken to be in order. */
   readonly timed: boolean;
 }
 
 interface TableOptions {
-  /** A seed by which ratings of equal time are shuffled, instead of staying in the order of the file. */
+  /** Seed of a shuffle of ratings with equal times; without a seed they keep the order of the file. */
   readonly shuffleTies?: number;
 }
 
@@ -52,6 +55,35 @@ export function selectColumns(table: RatingColumns, rows: Uint32Array): RatingCo
   const columns = allocate(rows.length);
   for (let i = 0; i < rows.length; i++) copyRow(table, rows[i], columns, i);
   return columns;
+}
+
+/** The ratings of each user, or of each item: one row after another in the same arrays. */
+export interface Rows {
+  /** The row of owner o goes from start[o] up to and not including start[o + 1]. */
+  readonly start: Uint32Array;
+  readonly neighbour: Uint32Array;
+  readonly value: Float32Array;
+}
+
+/** Groups ratings by owner; within a row they stay in their order. */
+export function rowsOf(
+  owners: Uint32Array,
+  neighbours: Uint32Array,
+  values: Float32Array,
+  ownerCount: number,
+): Rows {
+  const start = new Uint32Array(ownerCount + 1);
+  for (const owner of owners) start[owner + 1]++;
+  for (let owner = 0; owner < ownerCount; owner++) start[owner + 1] += start[owner];
+  const next = start.slice(0, ownerCount);
+  const neighbour = new Uint32Array(owners.length);
+  const value = new Float32Array(owners.length);
+  for (let rating = 0; rating < owners.length; rating++) {
+    const at = next[owners[rating]]++;
+    neighbour[at] = neighbours[rating];
+    value[at] = values[rating];
+  }
+  return { start, neighbour, value };
 }
 
 function allocate(count: number): RatingColumns {
@@ -85,14 +117,14 @@ class TableBuilder {
     this.#columns.item[at] = numberOf(rating.item, this.#items);
     this.#columns.value[at] = rating.value;
     if (rating.time !== undefined) this.#timed = true;
-    // A line without a time happened right after the line before it.
+    // A line without a time gets the time of the line before.
     this.#columns.time[at] = rating.time ?? (at > 0 ? this.#columns.time[at - 1] : 0);
   }
 
   finish({ shuffleTies }: TableOptions): RatingTable {
     const read = sliceColumns(this.#columns, 0, this.#count);
     const order = orderByTime(read.time);
-    // Without times the order of the lines is all that is known of when.
+    // Without times all rows have the same time: a shuffle would lose the order of the lines.
     if (shuffleTies !== undefined && this.#timed) shuffleEqual(order, read.time, shuffleTies);
     const columns = selectColumns(read, order);
     return {
@@ -138,7 +170,7 @@ function shuffleEqual(order: Uint32Array, time: Float64Array, seed: number): voi
   }
 }
 
-/** Numbers by first appearance, in place; returns the ids in the new order. */
+/** Renumbers a column by first appearance, in place; returns the ids in the new order. */
 function renumber(column: Uint32Array, ids: readonly string[]): string[] {
   const unseen = 2 ** 32 - 1;
   const numbers = new Uint32Array(ids.length).fill(unseen);

@@ -1,13 +1,13 @@
 /**
- * How does a run of thousands of factorizations survive being stopped? Every finished task is one
- * line of a file, named by what it was and on which data; starting again skips what is there.
+ * Lets a run of thousands of factorizations be stopped and started again. Every finished task becomes
+ * a line of a file, with a key made of the task and the data; tasks with a line are not run again.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { RatingTable } from './rating-table.ts';
 import type { ResultOf, Task } from './task.ts';
 
-interface Line {
+interface ResultLine {
   readonly key: string;
   readonly task: Task;
   readonly result: ResultOf<Task>;
@@ -21,7 +21,7 @@ export class ResultsFile {
 
   constructor(path: string, table: RatingTable) {
     this.#path = path;
-    this.#data = fingerprint(table);
+    this.#data = fingerprintOf(table);
     if (!existsSync(path)) return;
     const lines = readFileSync(path, 'utf8').split('\n');
     const last = lines.length - 1;
@@ -30,10 +30,12 @@ export class ResultsFile {
       if (line === '') continue;
       const parsed = parseLine(line);
       if (parsed) this.#results.set(parsed.key, parsed.result);
-      // A process killed while writing leaves half a line at the end; anywhere else it is damage,
-      // unless the next start has gone on below it.
+      // A process that is killed while it writes leaves part of a line, below which the next start
+      // goes on. A line that does not even begin like a result means another file.
       else if (index < last && !line.startsWith('{"key"')) {
-        throw new Error(`${path}, line ${index + 1}: not a result; is this the right file?`);
+        throw new Error(
+          `${path}, line ${index + 1} is not a result: name the file of an earlier run, or a new one`,
+        );
       }
     }
   }
@@ -60,17 +62,17 @@ export class ResultsFile {
   }
 }
 
-function parseLine(text: string): Line | undefined {
+function parseLine(text: string): ResultLine | undefined {
   try {
-    const line = JSON.parse(text) as Line;
+    const line = JSON.parse(text) as ResultLine;
     return typeof line.key === 'string' && typeof line.result === 'object' ? line : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Two files with the same ratings are the same data, whatever their names. */
-function fingerprint(table: RatingTable): string {
+/** Files with the same ratings are the same data, whatever their names. */
+function fingerprintOf(table: RatingTable): string {
   const hash = createHash('sha256');
   for (const column of [table.user, table.item, table.value, table.time]) {
     hash.update(new Uint8Array(column.buffer, column.byteOffset, column.byteLength));

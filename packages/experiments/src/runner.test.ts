@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Row } from './comparison.ts';
+import type { MethodRow } from './comparison.ts';
 import { measure } from './experiment.ts';
 import { generateRatings } from './generator.ts';
 import type { Method, StreamingMethod } from './method.ts';
@@ -120,7 +120,7 @@ describe('a results file', () => {
 
 describe('a table of results', () => {
   it('uses the setting that was best on validation data', async () => {
-    const row: Row<StreamingMethod> = {
+    const row: MethodRow<StreamingMethod> = {
       label: 'one of two',
       settings: [{ kind: 'random' }, { kind: 'popularity' }],
     };
@@ -133,7 +133,7 @@ describe('a table of results', () => {
   });
 
   it('does so for the static protocol too, on splits of the training set', async () => {
-    const row: Row = {
+    const row: MethodRow = {
       label: 'one of two',
       settings: [{ kind: 'random' }, { kind: 'popularity' }],
     };

@@ -1,7 +1,6 @@
 /**
- * How does an experiment get its tasks done? From the results file if they are there, else from the
- * pool; with the share done and the time left told as it goes, and with what there is when it is
- * stopped.
+ * Gets the results of an experiment's tasks: from the results file if they are there, otherwise from
+ * the pool. It tells the share done and the time left, and returns the results so far when stopped.
  */
 import { runTasks } from './pool.ts';
 import type { RatingTable } from './rating-table.ts';
@@ -11,9 +10,9 @@ import type { ResultOf, Task } from './task.ts';
 export interface RunnerProgress {
   readonly finished: number;
   readonly total: number;
-  /** Of everything announced, 0 to 1. */
+  /** Share of the announced tasks that is done, 0 to 1. */
   readonly share: number;
-  /** Undefined until there is something to judge by. */
+  /** Undefined until a part of a task is done. */
   readonly secondsLeft: number | undefined;
 }
 
@@ -30,7 +29,7 @@ export class Runner {
   readonly #startedMs = performance.now();
   #total = 0;
   #finished = 0;
-  /** Finished without work: found in the file. */
+  /** Tasks whose results were in the file. */
   #found = 0;
 
   constructor(table: RatingTable, options: RunnerOptions) {
@@ -42,14 +41,12 @@ export class Runner {
     return this.#options.signal?.aborted ?? false;
   }
 
-  /**
-   * How many tasks are to come, so that the time left is for the whole and not for the next few.
-   */
+  /** Adds tasks that will be run, so that the time left is that of the whole experiment. */
   announce(tasks: number): void {
     this.#total += tasks;
   }
 
-  /** In the order of the tasks; when stopped, what had been measured by then, or undefined. */
+  /** Results in the order of the tasks. When stopped: the result so far of a task, or undefined. */
   async run<T extends Task>(tasks: readonly T[]): Promise<(ResultOf<T> | undefined)[]> {
     const { file, signal, workers } = this.#options;
     const results = tasks.map((task) => file?.find(task));

@@ -5,7 +5,7 @@
  */
 import type { ItemTraits } from './catalogue.ts';
 
-/** How many parts a series has. The last series of a shelf may have fewer. */
+/** Parts of a series. The last series of a shelf may have fewer. */
 const PARTS = 6;
 /** Marks the last part of a series, and a person who has not rated anything yet. */
 export const NO_ITEM = -1;

@@ -1,6 +1,6 @@
 /**
- * What is one independent piece of an experiment? One method, one seed, one protocol: small enough
- * to name in a results file, complete enough to run in any thread and give the same numbers.
+ * One independent piece of an experiment: one method, one seed, one protocol. A task can be written
+ * to a results file, and gives the same numbers in any thread.
  */
 import { createRecommender, createStreaming, type Method, type StreamingMethod } from './method.ts';
 import { type DynamicResult, runDynamic } from './protocols/dynamic.ts';
@@ -20,10 +20,10 @@ export interface DynamicTask {
 export interface StaticTask {
   readonly protocol: 'static';
   readonly method: Method;
-  /** Chooses the users held out, and starts the method. */
+  /** Chooses the users held out, and seeds the method. */
   readonly seed: number;
   readonly users: number;
-  /** Undefined: the test set. Otherwise this validation set, cut from the training set. */
+  /** The number of a validation set, cut from the training set. Undefined: the test set. */
   readonly validation?: number;
 }
 
@@ -65,7 +65,7 @@ function runDynamicTask(
   });
 }
 
-/** Of a dynamic run's time, what the first model takes: only the time left depends on it. */
+/** Share of a dynamic run's time that the first model is assumed to take, to tell the time left. */
 const shareOfFit = 0.3;
 
 function runStaticTask(
@@ -80,7 +80,7 @@ function runStaticTask(
   const split =
     task.validation === undefined
       ? outer
-      : // Any rule will do that gives each validation set of each run a seed of its own.
+      : // Each validation set of each run gets a seed of its own.
         cut(outer.train, task.seed * 1_000 + task.validation + 1);
   const recommender = createRecommender(task.method, table, task.seed);
   return runStatic(table, recommender, split, (share) => onProgress?.({ share }));

@@ -1,6 +1,4 @@
-/**
- * What are the invented items called? A few words per category, combined until each title is new.
- */
+/** Titles of invented items: combinations of a few words per category, each title once. */
 
 interface Wording {
   readonly adjectives: readonly string[];
@@ -78,7 +76,7 @@ const places = [
   'Castle Row',
 ] as const;
 
-/** The dimensions of taste, in the order every generated world numbers them. */
+/** The categories, in the order in which every generated world numbers them. */
 export const categories: readonly string[] = Object.keys(wordings);
 
 /** The nth title of a category; different for every n. */
@@ -88,7 +86,7 @@ export function titleOf(category: number, nth: number): string {
   const placed = nouns.length * places.length;
   const perEdition = pairs + placed;
   const edition = Math.floor(nth / perEdition);
-  // 37 and 5 share no factor with 64 and 96: stepping by them visits every combination, well mixed.
+  // 37 and 5 have no common factor with 64 and 96, so that these steps reach every combination.
   const within = nth % perEdition;
   const short = (within * 37) % pairs;
   const long = ((within - pairs) * 5) % placed;

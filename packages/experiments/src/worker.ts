@@ -1,6 +1,4 @@
-/**
- * One thread of a pool: takes a task, tells how far it is, answers with the result, takes the next.
- */
+/** One thread of a pool: receives a task, sends its progress and then its result. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { RatingTable } from './rating-table.ts';
 import { runTask, type Task, type TaskProgress } from './task.ts';
@@ -10,7 +8,7 @@ export type FromWorker =
   | { readonly result: ReturnType<typeof runTask> }
   | { readonly error: string };
 
-if (parentPort === null) throw new Error('this file runs as a worker thread');
+if (parentPort === null) throw new Error('worker.ts must be started as a worker thread');
 const port = parentPort;
 const table = workerData as RatingTable;
 

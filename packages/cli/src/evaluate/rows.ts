@@ -6,9 +6,10 @@ import {
   defaultRow,
   expectedValueRow,
   lossLabels,
+  type MethodRow,
+  type ModelRow,
   paperRow,
   type RatingTable,
-  type Row,
   type StreamingMethod,
   staticBaselines,
   staticModelRows,
@@ -17,8 +18,6 @@ import {
 } from '@freshet/experiments';
 import { defaultModel, type LossName, type ModelSettings } from '@freshet/model';
 import { type ModelName, type Request, WrongUsage } from './request.ts';
-
-type ModelRow = Row<Extract<StreamingMethod, { kind: 'model' }>>;
 
 /** Until what is learnt no longer changes the figures. */
 const usualTraining: Record<'static' | 'stream', Record<ModelName, Training>> = {
@@ -85,7 +84,7 @@ const usualStatic = ['mult-nmf', 'mult-nmf-all', 'als', 'popularity', 'item-mean
 const usualDynamic = ['popularity', 'sgd-negatives'];
 
 /** The default model has its own loss here, whatever those of the paper's rows. */
-export function staticRows(request: Request): Row[] {
+export function staticRows(request: Request): MethodRow[] {
   const { models, fixed } = request;
   const rhos = request.rhos.length > 0 ? request.rhos : [defaultModel.rho];
   const training = trainingOf(request, 'default');
@@ -101,7 +100,7 @@ export function staticRows(request: Request): Row[] {
   ];
 }
 
-export function dynamicRows(request: Request): Row<StreamingMethod>[] {
+export function dynamicRows(request: Request): MethodRow<StreamingMethod>[] {
   return [
     ...modelRows(request),
     ...pick(streamingBaselines(request.grid), request.baselines ?? usualDynamic),
@@ -113,7 +112,7 @@ export function ablatedRows(
   request: Request,
   table: RatingTable,
   train: number,
-): Row<StreamingMethod>[] {
+): MethodRow<StreamingMethod>[] {
   const [whole] = defaultRows({ ...request, losses: [defaultModel.loss], rhos: [] });
   const training = trainingOf(request, 'default');
   const rows = ablationRows(table, train, training, request.fixed);

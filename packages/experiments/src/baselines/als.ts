@@ -1,62 +1,39 @@
 /**
- * What does alternating least squares over the known ratings reach (ALS-UV, with the regularization
- * weighted by the number of ratings)? Each vector is the exact solution with the other side held
- * still.
+ * Alternating least squares over the known ratings (ALS-UV), with the regularization weighted by the
+ * number of ratings. Each vector becomes the exact solution while the other side is held still.
  */
 import { cholesky, solveFactored } from '@freshet/kernels';
-import { Random } from '@freshet/model';
-import type { RatingColumns } from '../rating-table.ts';
-import type { Recommender } from '../recommender.ts';
-import { Factors, innerProducts } from './factors.ts';
-import { type Rows, rowsOf } from './rows.ts';
+import type { Rows } from '../rating-table.ts';
+import { AlternatingFactors, type AlternatingOptions, Factors } from './factors.ts';
 
-interface AlsOptions {
-  readonly users: number;
-  readonly items: number;
-  readonly k: number;
-  readonly lambda: number;
-  readonly passes: number;
-  readonly seed: number;
-}
-
-/** With λ = 0 a row shorter than k has no unique solution; this picks the short one. */
+/** With λ = 0 a row shorter than k has no unique solution. This ridge selects the shortest one. */
 const leastRidge = 1e-6;
 
-export class Als implements Recommender {
-  readonly #options: AlsOptions;
-  #users: Factors;
-  #items: Factors;
+export class Als extends AlternatingFactors {
+  readonly #lambda: number;
 
-  constructor(options: AlsOptions) {
-    this.#options = options;
-    this.#users = new Factors(0, options.k);
-    this.#items = new Factors(0, options.k);
+  constructor({ lambda, ...options }: AlternatingOptions & { readonly lambda: number }) {
+    super(options);
+    this.#lambda = lambda;
   }
 
-  fit({ user, item, value }: RatingColumns, onProgress?: (share: number) => void): void {
-    const { users, items, k, lambda, passes, seed } = this.#options;
-    const random = new Random(seed);
-    this.#users = new Factors(users, k);
-    this.#items = Factors.positive(items, k, 1 / Math.sqrt(k), random);
-    const byUser = rowsOf(user, item, value, users);
-    const byItem = rowsOf(item, user, value, items);
-    for (let pass = 0; pass < passes; pass++) {
-      solveSide(this.#users, byUser, this.#items, lambda);
-      solveSide(this.#items, byItem, this.#users, lambda);
-      onProgress?.((pass + 1) / passes);
-    }
-    // One more half, so that users answer to the items as they now are.
-    solveSide(this.#users, byUser, this.#items, lambda);
+  /** The first step replaces them without looking at them. */
+  protected override firstUsers(count: number, k: number): Factors {
+    return new Factors(count, k);
   }
 
-  scoreAll(user: number, out: Float32Array): void {
-    const { k } = this.#options;
-    innerProducts(this.#users.data.subarray(user * k, (user + 1) * k), this.#items, out);
+  protected override improve(own: Factors, rows: Rows, others: Factors): void {
+    solveSide(own, rows, others, this.#lambda);
+  }
+
+  /** Fits the users once more, to the items as they now are. */
+  protected override finish(users: Factors, rows: Rows, items: Factors): void {
+    this.improve(users, rows, items);
   }
 }
 
 /**
- * own ← argmin Σ (r − own·h)² + λ · count · ‖own‖², for every owner; nothing rated, nothing known.
+ * own ← argmin Σ (r − own·h)² + λ · count · ‖own‖², for every owner. Without ratings the vector is 0.
  */
 export function solveSide(own: Factors, rows: Rows, others: Factors, lambda: number): void {
   const { k } = own;
@@ -73,7 +50,7 @@ export function solveSide(own: Factors, rows: Rows, others: Factors, lambda: num
     right.fill(0);
     for (let r = rows.start[o]; r < rows.start[o + 1]; r++) {
       const at = rows.neighbour[r] * k;
-      // Widened once: the k² additions below then convert nothing.
+      // Converted to float64 once, not in each of the k² additions below.
       for (let f = 0; f < k; f++) vector[f] = others.data[at + f];
       for (let f = 0; f < k; f++) {
         const factor = vector[f];
@@ -83,7 +60,7 @@ export function solveSide(own: Factors, rows: Rows, others: Factors, lambda: num
       }
     }
     for (let f = 0; f < k; f++) matrix[f * k + f] += leastRidge + lambda * count;
-    if (!cholesky(matrix, k)) throw new Error('a row whose equations have no solution');
+    if (!cholesky(matrix, k)) throw new Error(`the equations of row ${o} have no solution`);
     solveFactored(matrix, right);
     own.data.set(right, o * k);
   }

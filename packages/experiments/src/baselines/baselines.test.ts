@@ -1,15 +1,13 @@
 import { Random } from '@freshet/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadTable, type RatingTable } from '../rating-table.ts';
-import type { Recommender } from '../recommender.ts';
+import { loadTable, type RatingTable, rowsOf } from '../rating-table.ts';
+import { RandomScores, type Recommender } from '../recommender.ts';
 import { Als, solveSide } from './als.ts';
-import { Factors, innerProducts } from './factors.ts';
+import { Factors } from './factors.ts';
 import { ItemMean } from './item-mean.ts';
 import { MultNmf, multiply, type NmfObjective } from './mult-nmf.ts';
 import { Popularity } from './popularity.ts';
-import { RandomScores } from './random-scores.ts';
-import { rowsOf } from './rows.ts';
 import { Sgd } from './sgd.ts';
 
 const seed = 4_711;
@@ -128,7 +126,7 @@ describe('the building blocks', () => {
       const users = Factors.normal(3, k, 1, random);
       const items = Factors.normal(5, k, 1, random);
       const out = new Float32Array(5);
-      innerProducts(users.data.subarray(k, 2 * k), items, out);
+      users.innerProducts(1, items, out);
       out.forEach((score, j) => {
         expect(score).toBeCloseTo(users.dot(1, items, j), 4);
       });
@@ -140,8 +138,8 @@ describe('the building blocks', () => {
 function problem(objective: NmfObjective) {
   const random = new Random(seed);
   const [n, m, k] = [7, 5, 3];
-  const users = Factors.positive(n, k, 1, random);
-  const items = Factors.positive(m, k, 1, random);
+  const users = Factors.positive(n, k, random);
+  const items = Factors.positive(m, k, random);
   const cells: [number, number, number][] = [];
   for (let u = 0; u < n; u++) {
     for (let i = 0; i < m; i++) if (random.next() < 0.5) cells.push([u, i, 1 + random.below(5)]);

@@ -1,14 +1,14 @@
 /**
- * How far does one get by recommending what is rated best? The mean rating of each item, damped: as
- * if every item had been given the mean of all ratings a few times already.
+ * Recommends the items that are rated best: the mean rating of each item, damped as if every item had
+ * already been given the mean of all ratings a few times.
  */
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 
 interface ItemMeanOptions {
   readonly items: number;
-  /** Imagined ratings per item. */
-  readonly damping?: number;
+  /** How many ratings at the mean of all are added to each item. */
+  readonly damping: number;
 }
 
 export class ItemMean implements StreamingRecommender {
@@ -18,7 +18,7 @@ export class ItemMean implements StreamingRecommender {
   #total = 0;
   #ratings = 0;
 
-  constructor({ items, damping = 10 }: ItemMeanOptions) {
+  constructor({ items, damping }: ItemMeanOptions) {
     this.#sum = new Float64Array(items);
     this.#count = new Float64Array(items);
     this.#damping = damping;
@@ -43,7 +43,7 @@ export class ItemMean implements StreamingRecommender {
     const centre = this.#total / Math.max(1, this.#ratings);
     for (let item = 0; item < out.length; item++) {
       const known = this.#count[item] + this.#damping;
-      // Without damping an unrated item has no mean; it is expected to be like the others.
+      // Without damping an unrated item has no mean: the mean of all ratings stands in.
       out[item] = known > 0 ? (this.#sum[item] + this.#damping * centre) / known : centre;
     }
   }

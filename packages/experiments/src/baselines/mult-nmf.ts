@@ -1,57 +1,35 @@
 /**
- * What does non-negative factorization by multiplicative updates (Lee and Seung) reach? Two
- * readings: the squared error over the known ratings, which is what the paper says it ran, and the
- * divergence over all cells with the unknown ones as 0, which is what the program it names
- * computes.
+ * Non-negative factorization by multiplicative updates (Lee and Seung). `squared-known` minimizes the
+ * squared error over the known ratings, which is what the paper says it ran. `divergence-all`
+ * minimizes the divergence over all cells with the unknown ones as 0, which is what the program that
+ * the paper names computes.
  */
-import { Random } from '@freshet/model';
-import type { RatingColumns } from '../rating-table.ts';
-import type { Recommender } from '../recommender.ts';
-import { Factors, innerProducts } from './factors.ts';
-import { type Rows, rowsOf } from './rows.ts';
+import type { Random } from '@freshet/model';
+import type { Rows } from '../rating-table.ts';
+import { AlternatingFactors, type AlternatingOptions, Factors } from './factors.ts';
 
 export type NmfObjective = 'squared-known' | 'divergence-all';
-
-interface MultNmfOptions {
-  readonly users: number;
-  readonly items: number;
-  readonly k: number;
-  readonly passes: number;
-  readonly objective: NmfObjective;
-  readonly seed: number;
-}
 
 /** Keeps quotients finite; far below any factor that matters. */
 const tiny = 1e-12;
 
-export class MultNmf implements Recommender {
-  readonly #options: MultNmfOptions;
-  #users: Factors;
-  #items: Factors;
+export class MultNmf extends AlternatingFactors {
+  readonly #objective: NmfObjective;
 
-  constructor(options: MultNmfOptions) {
-    this.#options = options;
-    this.#users = new Factors(0, options.k);
-    this.#items = new Factors(0, options.k);
+  constructor({
+    objective,
+    ...options
+  }: AlternatingOptions & { readonly objective: NmfObjective }) {
+    super(options);
+    this.#objective = objective;
   }
 
-  fit({ user, item, value }: RatingColumns, onProgress?: (share: number) => void): void {
-    const { users, items, k, passes, objective, seed } = this.#options;
-    const random = new Random(seed);
-    this.#users = Factors.positive(users, k, 1 / Math.sqrt(k), random);
-    this.#items = Factors.positive(items, k, 1 / Math.sqrt(k), random);
-    const byUser = rowsOf(user, item, value, users);
-    const byItem = rowsOf(item, user, value, items);
-    for (let pass = 0; pass < passes; pass++) {
-      multiply(this.#users, byUser, this.#items, objective);
-      multiply(this.#items, byItem, this.#users, objective);
-      onProgress?.((pass + 1) / passes);
-    }
+  protected override firstUsers(count: number, k: number, random: Random): Factors {
+    return Factors.positive(count, k, random);
   }
 
-  scoreAll(user: number, out: Float32Array): void {
-    const { k } = this.#options;
-    innerProducts(this.#users.data.subarray(user * k, (user + 1) * k), this.#items, out);
+  protected override improve(own: Factors, rows: Rows, others: Factors): void {
+    multiply(own, rows, others, this.#objective);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * How far does one get by recommending what everybody rates? Counts, or counts of which half is
- * forgotten as the stream goes on. The floor under every personal method.
+ * Recommends the items that are rated most, by plain counts or by counts that decay as the stream
+ * goes on. Every personal method must do better than this.
  */
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
@@ -8,20 +8,20 @@ import type { StreamingRecommender } from '../recommender.ts';
 interface PopularityOptions {
   readonly items: number;
   /**
-   * After so many ratings for each item known by then, a count is worth half: what is recent depends
-   * on how much there is to rate. Infinity forgets nothing.
+   * A count has halved after so many ratings per item known by then: what is recent depends on how
+   * much there is to rate. Counts do not decay by default.
    */
   readonly halfLife?: number;
 }
 
-/** Before a new rating weighs more than this, all are scaled back, well inside a double's range. */
+/** When a new rating weighs as much as this, all weights are scaled back: a double ends at 1.8e308. */
 const heaviest = 1e100;
 
 export class Popularity implements StreamingRecommender {
   readonly #weight: Float64Array;
   readonly #halfLife: number;
   #known = 0;
-  /** Instead of shrinking every count at every rating, each rating weighs more than the last. */
+  /** Each rating weighs more than the one before, so that older counts need not be decayed. */
   #now = 1;
 
   constructor({ items, halfLife = Number.POSITIVE_INFINITY }: PopularityOptions) {

@@ -1,18 +1,18 @@
 /**
- * What does stochastic gradient descent reach? Without negatives it fits the ratings (the paper's
- * online competitor does that); with negatives it tells rated from unrated items by a logistic
- * loss, some items drawn uniformly for every rating: the strongest simple peer we know of.
+ * Stochastic gradient descent. Without negatives it fits the values of the ratings, as the paper's
+ * online competitor does. With negatives it separates rated from unrated items by a logistic loss,
+ * with unrated items drawn uniformly for every rating: the strongest simple baseline we know of.
  */
 import { Random } from '@freshet/model';
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
-import { Factors, innerProducts } from './factors.ts';
+import { Factors } from './factors.ts';
 
 interface SgdOptions {
   readonly users: number;
   readonly items: number;
   readonly k: number;
-  /** Unrated items drawn per rating; 0 fits the values instead. */
+  /** Unrated items drawn for each rating. 0: fit the values instead. */
   readonly negatives: number;
   readonly rate: number;
   /** L2 penalty per step on the vectors. */
@@ -43,7 +43,7 @@ export class Sgd implements StreamingRecommender {
   fit({ user, item, value }: RatingColumns, onProgress?: (share: number) => void): void {
     const { users, items, k, passes, seed } = this.#options;
     this.#random.reseed(seed);
-    // A user starts at zero: until the first rating moves it, the biases answer alone.
+    // A user's vector starts at zero: until the first rating, only the biases of the items count.
     this.#users = new Factors(users, k);
     this.#items = Factors.normal(items, k, startScale, this.#random);
     this.#bias = new Float32Array(items);
@@ -51,7 +51,7 @@ export class Sgd implements StreamingRecommender {
     this.#centre = value.reduce((sum, v) => sum + v, 0) / Math.max(1, value.length);
     const order = Uint32Array.from({ length: user.length }, (_, r) => r);
     for (let pass = 0; pass < passes; pass++) {
-      // The last pass goes in order of time: what it learns last is what holds now.
+      // The last pass is in order of time, so that the newest ratings are learnt last.
       if (pass < passes - 1) this.#random.shuffle(order);
       else order.sort();
       for (const r of order) this.update(user[r], item[r], value[r]);
@@ -68,15 +68,14 @@ export class Sgd implements StreamingRecommender {
     }
     this.#step(user, item, 1 - sigmoid(this.#score(user, item)));
     for (let n = 0; n < negatives; n++) {
-      // Now and then one of them is rated; keeping track of it costs more than it brings.
+      // Sometimes the user has rated the drawn item. Checking that costs more than it improves.
       const other = this.#random.below(this.#known);
       if (other !== item) this.#step(user, other, -sigmoid(this.#score(user, other)));
     }
   }
 
   scoreAll(user: number, out: Float32Array): void {
-    const { k } = this.#options;
-    innerProducts(this.#users.data.subarray(user * k, (user + 1) * k), this.#items, out);
+    this.#users.innerProducts(user, this.#items, out);
     for (let item = 0; item < out.length; item++) out[item] += this.#bias[item];
   }
 
@@ -84,7 +83,7 @@ export class Sgd implements StreamingRecommender {
     return this.#bias[item] + this.#users.dot(user, this.#items, item);
   }
 
-  /** Both vectors and the bias a little along `error`, the slope of the loss at the score. */
+  /** Moves both vectors and the bias by `rate` along `error`, the slope of the loss at the score. */
   #step(user: number, item: number, error: number): void {
     const { k, rate, decay } = this.#options;
     const w = this.#users.data;

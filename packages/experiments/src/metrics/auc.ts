@@ -1,6 +1,6 @@
 /**
- * How often does a user's held-out item score above one the user never rated? AUC over all pairs of
- * a relevant and an irrelevant item, ties half, by one sort instead of all pairs.
+ * How often does a held-out item of a user score above an item that the user never rated? AUC over
+ * all pairs of a relevant and an irrelevant item, with ties as one half, computed by one sort.
  */
 
 export function auc(
@@ -11,22 +11,15 @@ export function auc(
   const others = new Float64Array(irrelevant).sort();
   let won = 0;
   for (let i = 0; i < relevant.length; i++) {
-    const below = countBelow(others, relevant[i]);
-    won += below + (countUpTo(others, relevant[i]) - below) / 2;
+    const below = countWhile(others, (score) => score < relevant[i]);
+    const upTo = countWhile(others, (score) => score <= relevant[i]);
+    won += below + (upTo - below) / 2;
   }
   return won / (relevant.length * irrelevant.length);
 }
 
-/** Values smaller than x in an ascending array. */
-function countBelow(ascending: Float64Array, x: number): number {
-  return partition(ascending, (value) => value < x);
-}
-
-function countUpTo(ascending: Float64Array, x: number): number {
-  return partition(ascending, (value) => value <= x);
-}
-
-function partition(ascending: Float64Array, before: (value: number) => boolean): number {
+/** How many values come before the first for which `before` is false, by binary search. */
+function countWhile(ascending: Float64Array, before: (value: number) => boolean): number {
   let low = 0;
   let high = ascending.length;
   while (low < high) {

@@ -1,7 +1,7 @@
 /**
- * Could two sets of runs differ by chance alone? The Mann–Whitney U test, two-sided: exact for
- * small samples without ties (ten runs of each method are small), the normal approximation with tie
- * and continuity correction otherwise.
+ * Could two sets of runs differ by chance alone? The two-sided Mann–Whitney U test: exact for small
+ * samples without ties, such as ten runs of each method; otherwise the normal approximation with tie
+ * and continuity correction.
  */
 
 interface MannWhitney {
@@ -10,7 +10,7 @@ interface MannWhitney {
   readonly p: number;
 }
 
-/** Above this many pairs the exact count is slow and the approximation good. */
+/** With more pairs than this the exact count is slow and the approximation is good. */
 const exactUpTo = 400;
 
 export function mannWhitney(first: readonly number[], second: readonly number[]): MannWhitney {
@@ -35,8 +35,7 @@ export function mannWhitney(first: readonly number[], second: readonly number[])
 
 /** Counts the arrangements with each U by the recursion on which sample holds the largest value. */
 function exact(u: number, n: number, m: number): number {
-  // ways[j][v] after i rounds: arrangements of i of the first and j of the second sample with U =
-  // v.
+  // ways[j][v] after i rounds: arrangements of i of the first and j of the second sample with U = v.
   let ways: Float64Array[] = Array.from({ length: m + 1 }, () => Float64Array.of(1));
   for (let i = 1; i <= n; i++) {
     const next: Float64Array[] = [Float64Array.of(1)];
@@ -45,7 +44,7 @@ function exact(u: number, n: number, m: number): number {
       next[j - 1].forEach((count, v) => {
         counts[v] += count;
       });
-      // The largest belongs to the first sample: it beats all j of the second.
+      // If the largest value is of the first sample, it is above all j of the second.
       ways[j].forEach((count, v) => {
         counts[v + j] += count;
       });

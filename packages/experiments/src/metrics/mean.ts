@@ -1,13 +1,10 @@
-/**
- * How do we sum up many figures? Mean and sample deviation; undefined where there is nothing to
- * sum.
- */
+/** Mean and sample deviation of many figures; the mean of none is undefined. */
 
 export class Mean {
   #sum = 0;
   #count = 0;
 
-  /** Leaves out what has no value. */
+  /** Ignores undefined. */
   add(value: number | undefined): void {
     if (value === undefined) return;
     this.#sum += value;
@@ -27,7 +24,7 @@ export function mean(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : values.reduce((sum, x) => sum + x, 0) / values.length;
 }
 
-/** Of a sample: divided by n − 1; 0 for a single value. */
+/** The deviation of a sample, divided by n − 1; 0 for a single value. */
 export function deviation(values: readonly number[]): number {
   const centre = mean(values);
   if (centre === undefined || values.length < 2) return 0;

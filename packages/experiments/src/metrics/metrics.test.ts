@@ -4,7 +4,7 @@ import { auc } from './auc.ts';
 import { mannWhitney } from './mann-whitney.ts';
 import { deviation, Mean, mean } from './mean.ts';
 import { type Gain, gains, ndcg } from './ndcg.ts';
-import { aucOf, hitRateOf, standing } from './place.ts';
+import { aucOf, hitRateOf, placeOf } from './place.ts';
 
 const seed = 977;
 /** Few distinct values, so that ties are the rule. */
@@ -65,7 +65,7 @@ describe('the standing of one item', () => {
   it('is worked by hand: known 5, one excluded, one tied', () => {
     const scores = Float32Array.of(1, 2, 2, 3, 9, 0);
     // Item 1 (score 2) against 0, 2 and 3; item 4 is excluded and item 5 not yet known.
-    expect(standing(scores, 1, 5, [4])).toEqual({ below: 1, tied: 1, above: 1 });
+    expect(placeOf(scores, 1, 5, [4])).toEqual({ below: 1, tied: 1, above: 1 });
   });
 
   it('gives the AUC and the hit rate of a list one can count', () => {
@@ -80,7 +80,7 @@ describe('the standing of one item', () => {
           const known = prefix % (list.length + 1);
           const excluded = [...new Set(out)].filter((other) => other < list.length);
           const others = list.filter((_, i) => i < known && i !== item && !excluded.includes(i));
-          const found = standing(Float32Array.from(list), item, known, excluded);
+          const found = placeOf(Float32Array.from(list), item, known, excluded);
           const own = list[item] ?? 0;
           expect(found).toEqual({
             below: others.filter((s) => s < own).length,
@@ -102,7 +102,7 @@ describe('the standing of one item', () => {
   });
 
   it('is refused for a score that is not a number', () => {
-    expect(() => standing(Float32Array.of(Number.NaN, 1), 0, 2, [])).toThrow(RangeError);
+    expect(() => placeOf(Float32Array.of(Number.NaN, 1), 0, 2, [])).toThrow(RangeError);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
- * Are the items a user rates highly near the top? NDCG with discount log2(rank + 1) and no cut-off.
- * Items with equal scores share their ranks' discounts evenly: the expectation over random
- * tie-breaking, so that neither the order of the catalogue nor luck is rewarded.
+ * Are the items that a user rates highly near the top? NDCG with discount log2(rank + 1) and no
+ * cut-off. Items with equal scores share the discounts of their ranks evenly, which is the
+ * expectation over random tie-breaking.
  */
 
 /** What a rating is worth: 2^r − 1, or r itself. */
@@ -12,9 +12,7 @@ export const gains = {
 
 export type Gain = keyof typeof gains;
 
-/**
- * Held-out ratings are parallel to their scores; unrated candidates gain nothing but take ranks.
- */
+/** scores[i] belongs to ratings[i]. Unrated candidates gain nothing, but take ranks. */
 export function ndcg(
   scores: ArrayLike<number>,
   ratings: ArrayLike<number>,
@@ -30,7 +28,7 @@ export function ndcg(
   );
   const others = new Float64Array(unrated).sort();
   let dcg = 0;
-  let passed = others.length; // others[0 … passed) score at most what comes next
+  let passed = others.length; // others[0 … passed) score at most as much as the next rated item
   let rank = 0;
   for (let from = 0; from < rated; ) {
     const score = scores[order[from]];
@@ -59,7 +57,7 @@ function dcgInOrder(worth: Float64Array): number {
   return sum;
 }
 
-/** cumulative[r] = Σ of the first r discounts; grown as far as asked. */
+/** cumulative[r] = Σ of the first r discounts; extended when more are needed. */
 let cumulative = new Float64Array([0]);
 
 /** Sum of the discounts of ranks from … to − 1, counted from 0. */

@@ -1,10 +1,10 @@
 /**
- * Where does an item stand among the others for one user? How many candidates score below it, how
- * many the same: AUC and hit rate of one event both follow from that. Ties count half, because a
- * model that gives everything the same score knows nothing.
+ * The place of an item among the candidates of one user: how many score below it, the same, above it.
+ * AUC and hit rate of one event follow. Ties count half, because a model that gives everything the
+ * same score knows nothing.
  */
 
-export interface Standing {
+export interface Place {
   readonly below: number;
   /** Others with exactly the same score. */
   readonly tied: number;
@@ -12,15 +12,15 @@ export interface Standing {
 }
 
 /**
- * The item against items 0 … known − 1 without itself and without those excluded (each named once).
- * Counting everything and taking the excluded back is twice as fast as asking a mask for each item.
+ * The candidates are items 0 … known − 1 without the item itself and those excluded, each named once.
+ * Counting all items and subtracting the excluded is twice as fast as checking a mask for each item.
  */
-export function standing(
+export function placeOf(
   scores: Float32Array,
   item: number,
   known: number,
   excluded: ArrayLike<number>,
-): Standing {
+): Place {
   const score = scores[item];
   if (Number.isNaN(score)) throw new RangeError(`the score of item ${item} is not a number`);
   let below = 0;
@@ -45,12 +45,12 @@ export function standing(
 }
 
 /** Share of the candidates below, ties half; undefined without candidates. */
-export function aucOf({ below, tied, above }: Standing): number | undefined {
+export function aucOf({ below, tied, above }: Place): number | undefined {
   const candidates = below + tied + above;
   return candidates === 0 ? undefined : (below + tied / 2) / candidates;
 }
 
 /** Chance of being among the first n when ties are broken by lot. */
-export function hitRateOf({ tied, above }: Standing, n: number): number {
+export function hitRateOf({ tied, above }: Place, n: number): number {
   return Math.max(0, Math.min(1, (n - above) / (tied + 1)));
 }

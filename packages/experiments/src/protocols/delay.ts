@@ -1,6 +1,6 @@
 /**
- * What does being late cost? The dynamic run again with the model d ratings behind, for several d:
- * the relative loss of AUC against d = 0, for all users and for cold ones.
+ * What does consumer lag cost? Repeats the dynamic run with the model d ratings behind, for several
+ * d, and tells the relative loss of AUC against d = 0, for all users and for cold ones.
  */
 import { overRuns } from '../experiment.ts';
 import type { StreamingMethod } from '../method.ts';
@@ -17,21 +17,17 @@ interface DelayOptions {
   readonly runs: number;
 }
 
-/** Losses are shares of the AUC at delay 0; undefined where either is missing. */
-export interface DelayPoint {
+const figures = ['aucServed', 'aucStrict', 'aucCold', 'aucColdStrict', 'hitRate10'] as const;
+type DelayFigures = Pick<DynamicResult, (typeof figures)[number]>;
+
+/** Losses are shares of the AUC at delay 0; undefined where either AUC is missing. */
+export interface DelayPoint extends DelayFigures {
   readonly delay: number;
-  readonly aucServed: number | undefined;
-  readonly aucStrict: number | undefined;
-  readonly aucCold: number | undefined;
-  readonly aucColdStrict: number | undefined;
-  readonly hitRate10: number | undefined;
   readonly lossServed: number | undefined;
   readonly lossStrict: number | undefined;
   readonly lossCold: number | undefined;
   readonly lossColdStrict: number | undefined;
 }
-
-const figures = ['aucServed', 'aucStrict', 'aucCold', 'aucColdStrict', 'hitRate10'] as const;
 
 export async function measureDelay(runner: Runner, options: DelayOptions): Promise<DelayPoint[]> {
   const { method, train, test, seed, runs } = options;
@@ -43,35 +39,28 @@ export async function measureDelay(runner: Runner, options: DelayOptions): Promi
   );
   runner.announce(tasks.length);
   const results = await runner.run(tasks);
-  const means = delays.map((delay, index) => {
-    const own = results.slice(index * runs, (index + 1) * runs).flatMap((result) => result ?? []);
-    return { delay, ...averaged(own) };
+  const means = delays.map((_, index) =>
+    averaged(results.slice(index * runs, (index + 1) * runs).flatMap((result) => result ?? [])),
+  );
+  return means.map((point, index) => {
+    const loss = (figure: keyof DelayFigures) => {
+      const now = point[figure];
+      const best = means[0][figure];
+      return now === undefined || best === undefined ? undefined : (best - now) / best;
+    };
+    return {
+      delay: delays[index],
+      ...point,
+      lossServed: loss('aucServed'),
+      lossStrict: loss('aucStrict'),
+      lossCold: loss('aucCold'),
+      lossColdStrict: loss('aucColdStrict'),
+    };
   });
-  const [immediate] = means;
-  const loss = (point: (typeof means)[number], figure: (typeof figures)[number]) => {
-    const now = point[figure];
-    const best = immediate[figure];
-    return now === undefined || best === undefined ? undefined : (best - now) / best;
-  };
-  return means.map((point) => ({
-    ...point,
-    lossServed: loss(point, 'aucServed'),
-    lossStrict: loss(point, 'aucStrict'),
-    lossCold: loss(point, 'aucCold'),
-    lossColdStrict: loss(point, 'aucColdStrict'),
-  }));
 }
 
-function averaged(
-  results: readonly DynamicResult[],
-): Pick<DynamicResult, (typeof figures)[number]> {
+function averaged(results: readonly DynamicResult[]): DelayFigures {
   const runs = results.map((result) => ({ result }));
-  const of = (figure: (typeof figures)[number]) => overRuns(runs, (result) => result[figure]).mean;
-  return {
-    aucServed: of('aucServed'),
-    aucStrict: of('aucStrict'),
-    aucCold: of('aucCold'),
-    aucColdStrict: of('aucColdStrict'),
-    hitRate10: of('hitRate10'),
-  };
+  const means = figures.map((name) => [name, overRuns(runs, (result) => result[name]).mean]);
+  return Object.fromEntries(means) as DelayFigures;
 }

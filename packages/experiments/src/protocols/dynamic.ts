@@ -1,29 +1,29 @@
 /**
- * How good is a model that learns as the ratings arrive? The prequential protocol: for each rating
- * of the test block, first ask where the model places the item for that user, then let it learn.
- * With a delay d the model is always d ratings behind, which is what being late costs.
+ * How good is a model that learns while ratings arrive? The prequential protocol: for each rating of
+ * the test block, first ask where the model places the item for that user, then let the model learn
+ * the rating. With a delay d the model is always d ratings behind.
  */
 import { Mean } from '../metrics/mean.ts';
-import { aucOf, hitRateOf, type Standing, standing } from '../metrics/place.ts';
+import { aucOf, hitRateOf, type Place, placeOf } from '../metrics/place.ts';
 import { type RatingTable, sliceColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 import { Histories } from './histories.ts';
-import { Stopwatch } from './stopwatch.ts';
+import { CpuStopwatch } from './stopwatch.ts';
 
 interface DynamicOptions {
-  /** Ratings before the test block: what the first model is built on. */
+  /** Ratings before the test block, which the first model learns. */
   readonly train: number;
   /** Ratings in the test block. */
   readonly test: number;
   /** How many ratings the model is behind. */
   readonly delay?: number;
-  /** While the first model is built, the share done. */
+  /** Called with the share done while the first model is fitted. */
   readonly onFit?: (share: number) => void;
   readonly onProgress?: (done: number, soFar: DynamicResult) => void;
 }
 
-/** One tenth of the test block. */
-interface Block {
+/** Of one tenth of the test block. */
+export interface BlockFigures {
   readonly events: number;
   readonly aucServed: number | undefined;
   readonly aucStrict: number | undefined;
@@ -32,16 +32,16 @@ interface Block {
 
 export interface DynamicResult {
   readonly events: number;
-  /** Ratings of something the same user had rated before: learnt from, not asked about. */
+  /** Ratings of an item that the user had rated before: these are learnt and not asked about. */
   readonly repeats: number;
-  /** Unknown users answered as the system would answer them. */
+  /** Of all users; users without ratings are answered as the live system answers them. */
   readonly aucServed: number | undefined;
-  /** Unknown users count .5, as in the paper. */
+  /** The same, but users without ratings count .5, as in the paper. */
   readonly aucStrict: number | undefined;
-  /** Users with at most two earlier ratings; served. */
+  /** Of users with at most two earlier ratings. */
   readonly aucCold: number | undefined;
   readonly aucColdStrict: number | undefined;
-  /** Users without any; served. */
+  /** Of users without any. */
   readonly aucNew: number | undefined;
   readonly hitRate10: number | undefined;
   readonly hitRate10Cold: number | undefined;
@@ -50,14 +50,14 @@ export interface DynamicResult {
   readonly newEvents: number;
   /** Events whose item the model did not know. */
   readonly newItemEvents: number;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly BlockFigures[];
   readonly fitSeconds: number;
   readonly updatesPerCpuSecond: number | undefined;
 }
 
-const blockCount = 10;
+export const blockCount = 10;
 const coldUpTo = 2;
-/** How often progress is told: a few times a second. */
+/** Progress is told after so many events: a few times a second. */
 const eventsPerReport = 1_000;
 
 export function runDynamic(
@@ -69,8 +69,8 @@ export function runDynamic(
   const end = Math.min(table.user.length, train + options.test);
   const seen = sliceColumns(table, 0, end);
   const histories = new Histories(seen, table.users.length, table.items.length);
-  const tally = new DynamicTally(end - train);
-  tally.fitSeconds = Stopwatch.measure(() =>
+  const means = new DynamicMeans(end - train);
+  means.fitSeconds = CpuStopwatch.measure(() =>
     recommender.fit(sliceColumns(table, 0, train), options.onFit),
   );
 
@@ -86,40 +86,38 @@ export function runDynamic(
     learn(row);
     rated[table.user[row]] += 1 - histories.isRepeat[row];
   }
-  tally.watch.start();
+  means.watch.start();
   for (let row = train; row < end; row++) {
     const user = table.user[row];
     const item = table.item[row];
-    if (histories.isRepeat[row]) tally.repeats++;
+    if (histories.isRepeat[row]) means.repeats++;
     else {
       recommender.scoreAll(user, scores);
       const place =
-        item < known
-          ? standing(scores, item, known, histories.first(user, rated[user]))
-          : undefined;
-      tally.add(row - train, place, rated[user], applied[user] > 0);
+        item < known ? placeOf(scores, item, known, histories.first(user, rated[user])) : undefined;
+      means.add(row - train, place, rated[user], applied[user] > 0);
       rated[user]++;
     }
     const late = row - delay;
     if (late >= train) {
       learn(late);
-      tally.watch.time(() =>
+      means.watch.time(() =>
         recommender.update(table.user[late], table.item[late], table.value[late], table.time[late]),
       );
     }
     const done = row - train + 1;
-    if (done % eventsPerReport === 0) options.onProgress?.(done, tally.result());
+    if (done % eventsPerReport === 0) options.onProgress?.(done, means.result());
   }
-  return tally.result();
+  return means.result();
 }
 
-class SegmentTally {
+class SegmentMeans {
   readonly served = new Mean();
   readonly strict = new Mean();
   readonly hits = new Mean();
 
-  add(place: Standing | undefined, isKnownUser: boolean): void {
-    // An unknown item cannot have been recommended: AUC one half by definition, and no hit.
+  add(place: Place | undefined, isKnownUser: boolean): void {
+    // An item unknown to the model cannot be recommended: its AUC is .5 by definition, and no hit.
     const auc = place === undefined ? 0.5 : aucOf(place);
     this.served.add(auc);
     this.strict.add(isKnownUser || auc === undefined ? auc : 0.5);
@@ -127,12 +125,12 @@ class SegmentTally {
   }
 }
 
-class DynamicTally {
-  readonly watch = new Stopwatch();
-  readonly #all = new SegmentTally();
-  readonly #cold = new SegmentTally();
-  readonly #new = new SegmentTally();
-  readonly #blocks = Array.from({ length: blockCount }, () => new SegmentTally());
+class DynamicMeans {
+  readonly watch = new CpuStopwatch();
+  readonly #all = new SegmentMeans();
+  readonly #cold = new SegmentMeans();
+  readonly #new = new SegmentMeans();
+  readonly #blocks = Array.from({ length: blockCount }, () => new SegmentMeans());
   readonly #expected: number;
   #newItemEvents = 0;
   repeats = 0;
@@ -142,7 +140,7 @@ class DynamicTally {
     this.#expected = expected;
   }
 
-  add(event: number, place: Standing | undefined, earlier: number, isKnownUser: boolean): void {
+  add(event: number, place: Place | undefined, earlier: number, isKnownUser: boolean): void {
     const segments = [this.#all, this.#blocks[Math.floor((event * blockCount) / this.#expected)]];
     if (earlier <= coldUpTo) segments.push(this.#cold);
     if (earlier === 0) segments.push(this.#new);

@@ -1,9 +1,8 @@
 /**
- * What had a user rated at any moment of the stream? Each user's items in order of time, each item
- * once, so that the first c of them are what the user had rated after c first ratings.
+ * What had a user rated at a given moment of the stream? Holds the items of each user in order of
+ * time, each item once: after c different items, the user had rated the first c of them.
  */
-import { rowsOf } from '../baselines/rows.ts';
-import type { RatingColumns } from '../rating-table.ts';
+import { type RatingColumns, rowsOf } from '../rating-table.ts';
 
 export class Histories {
   /** 1 where the user had rated the same item before. */

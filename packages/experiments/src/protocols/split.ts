@@ -1,10 +1,9 @@
 /**
- * How are ratings held out in the static experiment? Of some random users, the later half by time;
- * the validation sets are cut from the training set in the same way.
+ * Holds ratings out for the static experiment: the later half, by time, of some random users. The
+ * validation sets are cut from the training set in the same way.
  */
 import { Random } from '@freshet/model';
-import { rowsOf } from '../baselines/rows.ts';
-import type { RatingColumns } from '../rating-table.ts';
+import { type RatingColumns, rowsOf } from '../rating-table.ts';
 import { Histories } from './histories.ts';
 
 export interface Split {
@@ -14,10 +13,7 @@ export interface Split {
   readonly test: readonly { readonly user: number; readonly rows: Uint32Array }[];
 }
 
-/**
- * Every row but those in which a user rates an item again: held-out items must be new to their
- * user.
- */
+/** The rows in which a user rates an item for the first time: held-out items must be new. */
 export function firstRatings(ratings: RatingColumns, users: number, items: number): Uint32Array {
   const { isRepeat } = new Histories(ratings, users, items);
   const rows = new Uint32Array(isRepeat.length);
@@ -35,12 +31,7 @@ export function splitUsers(
   seed: number,
 ): Split {
   const owners = Uint32Array.from(rows, (row) => ratings.user[row]);
-  const byUser = rowsOf(
-    owners,
-    rows,
-    Float32Array.from(rows, () => 0),
-    userCount,
-  );
+  const byUser = rowsOf(owners, rows, new Float32Array(rows.length), userCount);
   const candidates: number[] = [];
   for (let user = 0; user < userCount; user++) {
     if (byUser.start[user + 1] - byUser.start[user] >= 2) candidates.push(user);

@@ -1,11 +1,10 @@
 /**
- * How many updates does one second of one processor do? The clock around each update, corrected by
- * the share of the time this thread really ran: other threads and processes must not count against
- * it.
+ * How many updates does one CPU second make? Measures each update by the wall clock and multiplies by
+ * the share of the time in which this thread ran, so that other processes do not count.
  */
 import { readFileSync } from 'node:fs';
 
-export class Stopwatch {
+export class CpuStopwatch {
   #startedMs = 0;
   #cpuAtStart: number | undefined;
   #insideMs = 0;
@@ -43,7 +42,7 @@ export class Stopwatch {
   }
 }
 
-/** What this thread has run so far; undefined where the system does not tell. */
+/** CPU time of this thread so far; undefined where the system does not tell it. */
 function threadCpuMs(): number | undefined {
   try {
     const [nanoseconds] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ');

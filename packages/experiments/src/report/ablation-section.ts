@@ -1,45 +1,33 @@
-/** What is each part of the model worth: by how much is the whole above the model without it? */
+/** How much does each part of the model contribute: what does the model lose without it? */
 import { overRuns } from '../experiment.ts';
-import type { DynamicResult } from '../protocols/dynamic.ts';
-import type { DynamicRow } from './dynamic-section.ts';
-import { figure, type Section } from './section.ts';
+import { type DynamicRow, dynamicColumns } from './dynamic-section.ts';
+import { figure, type Section, tableOf } from './section.ts';
 
-const columns: readonly (readonly [string, (result: DynamicResult) => number | undefined])[] = [
-  ['AUC served', (r) => r.aucServed],
-  ['cold', (r) => r.aucCold],
-  ['new', (r) => r.aucNew],
-  ['HR@10', (r) => r.hitRate10],
-];
+const shown = ['AUC served', 'cold', 'new', 'HR@10'];
 
-/** The first row is the whole. */
+/** The first row is the whole model. */
 export function ablationSection(rows: readonly DynamicRow[]): Section {
   const [whole, ...others] = rows;
+  const compared = dynamicColumns.filter(([head]) => shown.includes(head));
   return {
     title: 'What each part is worth',
     words: [
       'By how much the whole is above the model with one thing changed: positive where the part helps.',
     ],
     tables: [
-      {
-        head: ['changed', ...columns.map(([name]) => name)],
-        rows: others.map((row) => [
-          { text: row.label },
-          ...columns.map(([, of]) => ({ text: lead(whole, row, of) })),
-        ]),
-      },
+      tableOf(others, [
+        ['changed', ({ label }) => label],
+        ...compared.map(([head, of]) => {
+          const best = whole && overRuns(whole.runs, of).mean;
+          return [head, (row: DynamicRow) => lead(best, overRuns(row.runs, of).mean)] as const;
+        }),
+      ]),
     ],
     charts: [],
   };
 }
 
-function lead(
-  whole: DynamicRow | undefined,
-  row: DynamicRow,
-  of: (result: DynamicResult) => number | undefined,
-): string {
-  const best = whole && overRuns(whole.runs, of).mean;
-  const other = overRuns(row.runs, of).mean;
+function lead(best: number | undefined, other: number | undefined): string {
   if (best === undefined || other === undefined) return figure(undefined);
-  const difference = best - other;
-  return `${difference < 0 ? '−' : '+'}${figure(Math.abs(difference))}`;
+  return `${best < other ? '−' : '+'}${figure(Math.abs(best - other))}`;
 }

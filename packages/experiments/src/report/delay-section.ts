@@ -1,8 +1,8 @@
 /** What does each rating of lag cost (fig:delay)? */
 import { paperDelay, paperWords } from '../paper-results.ts';
 import type { DelayPoint } from '../protocols/delay.ts';
-import type { LineChart, Series } from './line-chart.ts';
-import { figure, percent, type Section, type Table } from './section.ts';
+import { type ChartSeries, type LineChart, lineThrough } from './line-chart.ts';
+import { figure, percent, type Section, tableOf } from './section.ts';
 
 /** Each segment, with its AUC and its loss. */
 const segments = [
@@ -12,16 +12,16 @@ const segments = [
   ['cold users, strict', 'aucColdStrict', 'lossColdStrict'],
 ] as const;
 
-type Figure = (typeof segments)[number][1 | 2];
-
 export function delaySection(points: readonly DelayPoint[], label: string): Section {
-  const paper: Series = {
+  const paper: ChartSeries = {
     name: 'the paper, Movielens, all users (from its text)',
     points: paperDelay.map(({ delay, loss }) => ({ x: delay, y: loss })),
     fromPaper: true,
   };
-  const losses = segments.map(([name, , loss]) => line(points, name, loss));
-  const aucs = segments.map(([name, auc]) => line(points, name, auc));
+  const lines = (figureAt: 1 | 2) =>
+    segments.map((segment) =>
+      lineThrough(segment[0], points, (p) => [p.delay, p[segment[figureAt]]]),
+    );
   return {
     title: `Delayed updates: ${label}`,
     words: [
@@ -29,41 +29,26 @@ export function delaySection(points: readonly DelayPoint[], label: string): Sect
         '.5. Cold: users with at most two ratings.',
       paperWords.delay,
     ],
-    tables: [lossTable(points)],
-    charts: [
-      chart('Relative loss of AUC', 'loss', [...losses, paper], percent),
-      chart('AUC', 'AUC', aucs, (y) => figure(y, 3)),
-    ],
-  };
-}
-
-function lossTable(points: readonly DelayPoint[]): Table {
-  return {
-    head: ['delay', ...segments.flatMap(([name]) => [name, 'loss'])],
-    rows: points.map((point) => [
-      { text: String(point.delay) },
-      ...segments.flatMap(([, auc, loss]) => [
-        { text: figure(point[auc]) },
-        { text: percent(point[loss]) },
+    tables: [
+      tableOf(points, [
+        ['delay', ({ delay }) => String(delay)],
+        ...segments.flatMap(([name, auc, loss]) => [
+          [name, (point: DelayPoint) => figure(point[auc])] as const,
+          ['loss', (point: DelayPoint) => percent(point[loss])] as const,
+        ]),
       ]),
-    ]),
-  };
-}
-
-function line(points: readonly DelayPoint[], name: string, of: Figure): Series {
-  return {
-    name,
-    points: points.flatMap((point) => {
-      const y = point[of];
-      return y === undefined ? [] : [{ x: point.delay, y }];
-    }),
+    ],
+    charts: [
+      chart('Relative loss of AUC', 'loss', [...lines(2), paper], percent),
+      chart('AUC', 'AUC', lines(1), (y) => figure(y, 3)),
+    ],
   };
 }
 
 function chart(
   title: string,
   yLabel: string,
-  series: readonly Series[],
+  series: readonly ChartSeries[],
   format: LineChart['format'],
 ): LineChart {
   return { title, xLabel: 'ratings behind', yLabel, xScale: 'log', series, format };

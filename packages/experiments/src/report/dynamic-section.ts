@@ -1,23 +1,22 @@
 /**
- * How good is each method as the ratings arrive, and does it stay so
+ * How good is each method while ratings arrive, and does it stay as good
  * (fig:dynamic_results-movielens)?
  */
 import { type MeasuredRow, overRuns, type TriedSetting } from '../experiment.ts';
 import type { StreamingMethod } from '../method.ts';
 import { paperWords } from '../paper-results.ts';
-import type { DynamicResult } from '../protocols/dynamic.ts';
+import { type BlockFigures, blockCount, type DynamicResult } from '../protocols/dynamic.ts';
 import type { DynamicTask } from '../task.ts';
-import type { Series } from './line-chart.ts';
-import { figure, type Section } from './section.ts';
-import { describeMethod, triedTable } from './settings-table.ts';
+import { type LineChart, lineThrough } from './line-chart.ts';
+import { type Column, figure, type Section, settingsOf, tableOf, triedTable } from './section.ts';
 
 export type DynamicRow = MeasuredRow<StreamingMethod, DynamicTask>;
 
-/** The columns, with the digits each is worth. */
-const columns: readonly (readonly [
-  string,
-  (result: DynamicResult) => number | undefined,
-  number,
+/** The figures, with the digits behind the point that are shown of each. */
+export const dynamicColumns: readonly (readonly [
+  head: string,
+  of: (result: DynamicResult) => number | undefined,
+  digits: number,
 ])[] = [
   ['AUC served', (r) => r.aucServed, 4],
   ['strict', (r) => r.aucStrict, 4],
@@ -37,6 +36,11 @@ export function dynamicSection(
 ): Section {
   const runs = Math.max(0, ...rows.map((row) => row.runs.length));
   const [some] = rows.flatMap((row) => row.runs);
+  const label: Column<DynamicRow>[1] = (row) => row.label;
+  const deviation: Column<DynamicRow> = [
+    '± AUC served',
+    (row) => figure(overRuns(row.runs, (r) => r.aucServed).deviation),
+  ];
   return {
     title: 'Dynamic learning',
     words: [
@@ -46,32 +50,20 @@ export function dynamicSection(
       paperWords.dynamic,
     ],
     tables: [
-      {
-        head: [
-          'method',
-          'setting',
-          ...columns.map(([name]) => name),
-          ...(runs > 1 ? ['± AUC served'] : []),
-        ],
-        rows: rows.map((row) => [
-          { text: row.label },
-          { text: [...new Set(row.runs.map(({ method }) => describeMethod(method)))].join(' | ') },
-          ...columns.map(([, of, digits]) => ({
-            text: figure(overRuns(row.runs, of).mean, digits),
-          })),
-          ...(runs > 1 ? [{ text: figure(overRuns(row.runs, (r) => r.aucServed).deviation) }] : []),
-        ]),
-      },
-      {
-        head: [
-          'AUC served, by tenth',
-          ...Array.from({ length: 10 }, (_, block) => String(block + 1)),
-        ],
-        rows: rows.map((row) => [
-          { text: row.label },
-          ...blockMeans(row, 'aucServed').map((value) => ({ text: figure(value) })),
-        ]),
-      },
+      tableOf(rows, [
+        ['method', label],
+        ['setting', settingsOf],
+        ...dynamicColumns.map(([head, of, digits]): Column<DynamicRow> => {
+          return [head, (row) => figure(overRuns(row.runs, of).mean, digits)];
+        }),
+        ...(runs > 1 ? [deviation] : []),
+      ]),
+      tableOf(rows, [
+        ['AUC served, by tenth', label],
+        ...blocks.map((block): Column<DynamicRow> => {
+          return [String(block + 1), (row) => figure(blockMean(row, block, 'aucServed'))];
+        }),
+      ]),
       ...triedTable(tried, 'AUC served'),
     ],
     charts: [
@@ -91,13 +83,11 @@ function countsOf(result: DynamicResult): string {
   );
 }
 
-type BlockFigure = 'aucServed' | 'aucStrict' | 'hitRate10';
+const blocks = Array.from({ length: blockCount }, (_, block) => block);
+type BlockFigure = Exclude<keyof BlockFigures, 'events'>;
 
-function blockMeans(row: DynamicRow, name: BlockFigure): (number | undefined)[] {
-  return Array.from(
-    { length: 10 },
-    (_, block) => overRuns(row.runs, (r) => r.blocks[block][name]).mean,
-  );
+function blockMean(row: DynamicRow, block: number, name: BlockFigure): number | undefined {
+  return overRuns(row.runs, (r) => r.blocks[block][name]).mean;
 }
 
 function blockChart(
@@ -105,21 +95,16 @@ function blockChart(
   name: BlockFigure,
   title: string,
   test: number,
-): Section['charts'][number] {
-  const series = rows.map(
-    (row): Series => ({
-      name: row.label,
-      points: blockMeans(row, name).flatMap((y, block) =>
-        y === undefined ? [] : [{ x: Math.round(((block + 1) * test) / 10), y }],
-      ),
-    }),
-  );
+): LineChart {
+  const endOf = (block: number) => Math.round(((block + 1) * test) / blockCount);
   return {
     title,
     xLabel: 'ratings since the first model',
     yLabel: title.split(' ', 1).join(''),
     xScale: 'linear',
-    series,
+    series: rows.map((row) =>
+      lineThrough(row.label, blocks, (block) => [endOf(block), blockMean(row, block, name)]),
+    ),
     format: (y) => figure(y, 3),
   };
 }

@@ -1,18 +1,12 @@
 /**
- * What does a table of numbers look like as a line? An SVG that needs nothing but the page it is
- * in: colours come from the page's style, so it reads in light and dark, and each point tells its
- * value.
+ * Draws figures as lines, in an SVG that needs nothing but the page around it. The colours come from
+ * the style of the page, light or dark, and each point shows its value when one points at it.
  */
 import { element, escapeHtml } from './markup.ts';
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-export interface Series {
+export interface ChartSeries {
   readonly name: string;
-  readonly points: readonly Point[];
+  readonly points: readonly { readonly x: number; readonly y: number }[];
   /** The paper's own numbers: drawn hollow, without a line. */
   readonly fromPaper?: boolean;
 }
@@ -21,10 +15,23 @@ export interface LineChart {
   readonly title: string;
   readonly xLabel: string;
   readonly yLabel: string;
-  /** log: by log(1 + x), so that 0 has a place. */
+  /** log: at log(1 + x), because 0 is among the values. */
   readonly xScale: 'linear' | 'log';
-  readonly series: readonly Series[];
+  readonly series: readonly ChartSeries[];
   readonly format: (y: number) => string;
+}
+
+/** A line through those of `values` that have a y. */
+export function lineThrough<T>(
+  name: string,
+  values: readonly T[],
+  at: (value: T) => readonly [x: number, y: number | undefined],
+): ChartSeries {
+  const points = values.flatMap((value) => {
+    const [x, y] = at(value);
+    return y === undefined ? [] : [{ x, y }];
+  });
+  return { name, points };
 }
 
 const size = { width: 560, height: 300, left: 64, right: 16, top: 16, bottom: 44 } as const;
@@ -53,7 +60,7 @@ export function lineChart(chart: LineChart): string {
       return element('text', { ...at, 'text-anchor': 'middle' }, String(x));
     }),
     ...axisLabels(chart),
-    ...shown.map((series, index) => drawSeries(series, index % colours, toX, toY, format)),
+    ...shown.map((series, index) => seriesMarks(series, index % colours, toX, toY, format)),
   ];
   const viewBox = `0 0 ${size.width} ${size.height}`;
   return element(
@@ -84,8 +91,8 @@ function axisLabels({ xLabel, yLabel }: LineChart): string[] {
   ];
 }
 
-function drawSeries(
-  { name, points, fromPaper }: Series,
+function seriesMarks(
+  { name, points, fromPaper }: ChartSeries,
   colour: number,
   toX: (x: number) => number,
   toY: (y: number) => number,
@@ -113,7 +120,7 @@ function dot(
   );
 }
 
-function legend(series: readonly Series[]): string {
+function legend(series: readonly ChartSeries[]): string {
   const keys = series.map(({ name, fromPaper }, index) => {
     const mark = dot(index % colours, fromPaper, { cx: 5, cy: 5, r: 4 });
     const box = element('svg', { viewBox: '0 0 10 10', width: 10, height: 10 }, mark);
@@ -139,7 +146,7 @@ export function niceTicks(least: number, most: number): number[] {
   return Array.from({ length: count }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
-/** Values whose labels would overlap are left without one. */
+/** The values that get a label: those whose label would overlap the one before do not. */
 function spacedTicks(xs: readonly number[], at: (x: number) => number): number[] {
   const room = 34;
   const kept: number[] = [];

@@ -1,4 +1,4 @@
-/** How is markup written so that text from a file or a command line cannot become part of it? */
+/** Writes markup. Text from a file or a command line is escaped, so that it cannot become markup. */
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -9,10 +9,10 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char);
+  return text.replaceAll(/[&<>"']/g, (char) => entities[char]);
 }
 
-/** One element; attributes are escaped, the content is markup already. */
+/** One element. Attributes are escaped here; the content must be markup already. */
 export function element(
   name: string,
   attributes: Readonly<Record<string, string | number>>,

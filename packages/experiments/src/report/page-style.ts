@@ -1,15 +1,7 @@
-/** What does the page look like? Two sets of colours, chosen by the reader's own preference. */
+/** The style of a report: a light and a dark set of colours, chosen by the reader's browser. */
 
-interface Theme {
-  readonly ink: string;
-  readonly soft: string;
-  readonly paper: string;
-  readonly rule: string;
-  /** One per series of a chart. */
-  readonly lines: readonly string[];
-}
-
-const light: Theme = {
+/** `lines` has a colour for each series of a chart. */
+const light = {
   ink: '#1b2733',
   soft: '#5b6b7b',
   paper: '#fdfdfb',
@@ -17,7 +9,7 @@ const light: Theme = {
   lines: ['#0b6fb8', '#c2410c', '#15803d', '#7e22ce', '#b45309', '#be185d'],
 };
 
-const dark: Theme = {
+const dark: typeof light = {
   ink: '#e6ebf0',
   soft: '#9fb0c0',
   paper: '#14191f',
@@ -25,7 +17,7 @@ const dark: Theme = {
   lines: ['#5cb3f5', '#fb923c', '#4ade80', '#c084fc', '#facc15', '#f472b6'],
 };
 
-function variables({ lines, ...named }: Theme): string {
+function variables({ lines, ...named }: typeof light): string {
   const names = Object.entries(named).map(([name, colour]) => `--${name}: ${colour};`);
   return [...names, ...lines.map((colour, c) => `--c${c}: ${colour};`)].join(' ');
 }

@@ -1,20 +1,20 @@
 /**
- * What does a report look like? One self-contained page: its style inside it, nothing fetched,
- * nothing run, so that it can be sent by mail and opened in ten years.
+ * A report as one self-contained HTML page. It has its style inside, loads nothing and runs no
+ * script, so that it can be sent by mail and opened in ten years.
  */
 import { lineChart } from './line-chart.ts';
 import { element, escapeHtml } from './markup.ts';
 import { pageStyle } from './page-style.ts';
 import type { Section, Table } from './section.ts';
 
-export interface Page {
+interface ReportPage {
   readonly title: string;
   /** Pairs of name and value: the data and the options. */
   readonly facts: readonly (readonly [string, string])[];
   readonly sections: readonly Section[];
 }
 
-export function renderPage({ title, facts, sections }: Page): string {
+export function renderPage({ title, facts, sections }: ReportPage): string {
   const list = facts.map(
     ([name, value]) => element('dt', {}, escapeHtml(name)) + element('dd', {}, escapeHtml(value)),
   );

@@ -1,8 +1,8 @@
-/** What do k, λ and ρ do to AUC and to the time of an update (fig:parameter-influence)? */
+/** How do k, λ and ρ change the AUC and the time of an update (fig:parameter-influence)? */
 import { paperWords } from '../paper-results.ts';
 import { type Parameter, type ParameterPoint, parameters } from '../protocols/parameters.ts';
-import type { LineChart } from './line-chart.ts';
-import { figure, type Section } from './section.ts';
+import { type LineChart, lineThrough } from './line-chart.ts';
+import { figure, type Section, tableOf } from './section.ts';
 
 const names: Record<Parameter, string> = {
   k: 'k, features',
@@ -19,20 +19,19 @@ export function parametersSection(sweeps: readonly ParameterSweep[]): Section {
   return {
     title: 'Parameters',
     words: [paperWords.parameters],
-    tables: sweeps.map(({ label, points }) => ({
-      head: [label, 'value', 'AUC served', 'AUC strict', 'HR@10', 'ms per update'],
-      rows: points.map((point) => [
-        { text: names[point.parameter] },
-        { text: String(point.value) },
-        { text: figure(point.aucServed) },
-        { text: figure(point.aucStrict) },
-        { text: figure(point.hitRate10) },
-        { text: figure(point.updateMs, 3) },
+    tables: sweeps.map(({ label, points }) =>
+      tableOf(points, [
+        [label, ({ parameter }) => names[parameter]],
+        ['value', ({ value }) => String(value)],
+        ['AUC served', ({ aucServed }) => figure(aucServed)],
+        ['AUC strict', ({ aucStrict }) => figure(aucStrict)],
+        ['HR@10', ({ hitRate10 }) => figure(hitRate10)],
+        ['ms per update', ({ updateMs }) => figure(updateMs, 3)],
       ]),
-    })),
+    ),
     charts: (Object.keys(parameters) as Parameter[]).flatMap((parameter) => [
-      chart(sweeps, parameter, 'AUC', (p) => p.aucServed),
-      chart(sweeps, parameter, 'ms per update', (p) => p.updateMs),
+      chart(sweeps, parameter, 'AUC', 'aucServed'),
+      chart(sweeps, parameter, 'ms per update', 'updateMs'),
     ]),
   };
 }
@@ -41,20 +40,17 @@ function chart(
   sweeps: readonly ParameterSweep[],
   parameter: Parameter,
   yLabel: string,
-  of: (point: ParameterPoint) => number | undefined,
+  name: 'aucServed' | 'updateMs',
 ): LineChart {
   return {
     title: `${yLabel} by ${names[parameter]}`,
     xLabel: names[parameter],
     yLabel,
     xScale: parameter === 'k' ? 'linear' : 'log',
-    series: sweeps.map(({ label, points }) => ({
-      name: label,
-      points: points.flatMap((point) => {
-        const y = of(point);
-        return point.parameter !== parameter || y === undefined ? [] : [{ x: point.value, y }];
-      }),
-    })),
+    series: sweeps.map(({ label, points }) => {
+      const own = points.filter((point) => point.parameter === parameter);
+      return lineThrough(label, own, (point) => [point.value, point[name]]);
+    }),
     format: (y) => figure(y, 3),
   };
 }

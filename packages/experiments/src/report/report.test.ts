@@ -5,8 +5,8 @@ import { delaySection } from './delay-section.ts';
 import { lineChart, niceTicks } from './line-chart.ts';
 import { renderPage } from './page.ts';
 import { parametersSection } from './parameters-section.ts';
+import { renderText } from './section.ts';
 import { type StaticRow, staticSection } from './static-section.ts';
-import { renderText } from './text.ts';
 
 function staticRow(label: string, ndcgs: readonly number[]): StaticRow {
   const result = (ndcg: number): StaticResult => ({
