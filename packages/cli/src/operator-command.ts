@@ -5,7 +5,7 @@
  * was not done, and never what its outcome would have been.
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { BadSettings, childEnvironment, readSettings, type Settings } from '@freshet/config';
+import { BadConfig, childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { RatingReader, ratingRules, type Topic, topicName } from '@freshet/events';
 import { ClosingStack } from '@freshet/service';
 import { type Brokers, openBrokers as open } from '@freshet/session';
@@ -48,7 +48,7 @@ export class CannotWork extends Error {
 
 const expected = [
   CannotWork,
-  BadSettings,
+  BadConfig,
   KafkaUnreachable,
   RedisUnreachable,
   PartitionMismatch,

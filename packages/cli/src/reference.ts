@@ -15,20 +15,21 @@ Made by \`npm run freshet -- reference > docs/reference.md\` from the tables in 
 
 ## Settings
 
-Environment variables. A secret may be given as \`NAME_FILE\`, the path of a file that holds it.
+Settings are environment variables. A secret may also be given as \`NAME_FILE\`, the path of a file that holds
+it. A process that is given a value it cannot use prints every problem, with the values that are allowed, and exits with 2.
 
 ${table(['setting', 'default', 'about'], settingRows())}
 
 ## Topics
 
-Topics of scope *model* are prefixed by \`MODEL\` and a dot. *sharded* topics have \`SHARDS\` partitions;
-*any*: as many as whoever created the topic chose.
+The names of topics of scope *model* begin with \`MODEL\` and a dot. *sharded* topics have \`SHARDS\` partitions,
+*single* ones have one; *any* means that whoever creates the topic chooses.
 
 ${table(['topic', 'scope', 'carries', 'keyed by', 'partitions', 'retention', 'about'], topicRows())}
 
 ## Metrics
 
-On \`/metrics\` of the services named, beside those of Node itself.
+The services named show these at \`/metrics\`, with the metrics of Node itself.
 
 ${table(['metric', 'kind', 'labels', 'of', 'question'], metricRows())}
 `;

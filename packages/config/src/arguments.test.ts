@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { settingsHelp, settingsInArguments } from './arguments.ts';
-import { BadSettings } from './read-settings.ts';
+import { BadConfig } from './read-settings.ts';
 
 it('reads settings in either spelling of a command line', () => {
   expect(settingsInArguments(['--stages', 'users', '--factor-count=20'])).toEqual({
@@ -11,7 +11,7 @@ it('reads settings in either spelling of a command line', () => {
 
 it('refuses what it does not know, what lacks a value and what is secret, all at once', () => {
   const bad = () => settingsInArguments(['--colour', '--http-token=x', 'stray', '--stages']);
-  expect(bad).toThrow(BadSettings);
+  expect(bad).toThrow(BadConfig);
   expect(bad).toThrow(/--colour.*--http-token is a secret.*stray.*--stages needs a value/s);
 });
 

@@ -1,15 +1,15 @@
-/** Settings on a command line: `--stages users` is STAGES=users. Secrets are refused: others see them. */
-import { BadSettings } from './read-settings.ts';
+/** Settings on a command line: `--stages users` is STAGES=users. Secrets are refused, because other users of the machine can see them. */
+import { BadConfig } from './read-settings.ts';
 import { type SettingName, settings } from './settings.ts';
 
 export function settingsInArguments(args: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
   const problems: string[] = [];
   for (let at = 0; at < args.length; at++) {
-    const [option = '', inline] = (args[at] ?? '').split(/=(.*)/s);
+    const [option = '', inline] = String(args[at]).split(/=(.*)/s);
     const name = option.replace(/^--/, '').replaceAll('-', '_').toUpperCase();
     if (!option.startsWith('--') || !(name in settings)) {
-      problems.push(`${option} is not an option; --help lists them`);
+      problems.push(`${option} is not an option: --help lists the options`);
     } else if ('secret' in settings[name as SettingName]) {
       problems.push(`${option} is a secret: give it as ${name} or ${name}_FILE in the environment`);
     } else {
@@ -18,7 +18,7 @@ export function settingsInArguments(args: readonly string[]): Record<string, str
       else found[name] = value;
     }
   }
-  if (problems.length > 0) throw new BadSettings(problems);
+  if (problems.length > 0) throw new BadConfig(problems);
   return found;
 }
 
@@ -27,7 +27,7 @@ export function settingsHelp(service: string): string {
     .filter(([, row]) => !('secret' in row))
     .map(([name, { fallback, about }]) => {
       const option = `--${name.toLowerCase().replaceAll('_', '-')}`;
-      return `  ${option.padEnd(24)} ${about}${fallback === '' ? '' : ` (${fallback})`}`;
+      return `  ${option.padEnd(24)} ${about}${fallback === '' ? '' : ` (default ${fallback})`}`;
     });
-  return `freshet ${service}: each option is also a setting of the environment, --stages that of STAGES\n\n${rows.join('\n')}\n`;
+  return `freshet ${service}: each option can also be set in the environment: --stages as STAGES\n\n${rows.join('\n')}\n`;
 }

@@ -1,11 +1,11 @@
-/** The only reader of process.env: settings for a service, and what a child process inherits. */
+/** The only file that reads process.env: for settings, and for what a child process inherits. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { settingsHelp, settingsInArguments } from './arguments.ts';
-import { BadSettings, readSettings } from './read-settings.ts';
+import { BadConfig, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 
-/** Settings of this process; on bad ones, says every problem on stderr and exits with 2. */
+/** Settings of this process. If some are bad, prints every problem to stderr and exits with 2. */
 export function settingsOrExit(overrides: Readonly<Record<string, string>> = {}): Settings {
   return orExit(() => readSettings({ ...process.env, ...overrides }));
 }
@@ -14,13 +14,13 @@ function orExit(read: () => Settings): Settings {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof BadSettings)) throw error;
+    if (!(error instanceof BadConfig)) throw error;
     for (const problem of error.problems) process.stderr.write(`freshet: ${problem}\n`);
     process.exit(2);
   }
 }
 
-/** Settings of a service, from its command line and then its environment; --help prints and exits. */
+/** Settings of a service; its command line overrides its environment. Exits on --help. */
 export function serviceSettings(service: string): Settings {
   const args = process.argv.slice(2);
   if (args.includes('--help')) {
@@ -30,9 +30,9 @@ export function serviceSettings(service: string): Settings {
   return orExit(() => readSettings({ ...process.env, ...settingsInArguments(args) }));
 }
 
-/** True when the user named this setting, so that a default must not take its place. */
+/** True if this setting is given in the environment, so that a default must not replace it. */
 export function isGiven(name: string): boolean {
-  return (process.env[name] ?? '') !== '' || (process.env[`${name}_FILE`] ?? '') !== '';
+  return Boolean(process.env[name] || process.env[`${name}_FILE`]);
 }
 
 /** This process's environment with some settings replaced, for a child process. */
@@ -42,13 +42,13 @@ export function childEnvironment(
   return { ...process.env, ...overrides };
 }
 
-/** Where downloads and the state of `npm start` are kept between runs. */
+/** The folder of downloads and of the state of `npm start` between runs. */
 export function cacheFolder(): string {
   const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   return join(base, 'freshet');
 }
 
-/** The folders in which programs are looked for. */
+/** PATH: the folders in which programs are looked for; empty if it is not set. */
 export function searchPath(): string {
   return process.env.PATH ?? '';
 }

@@ -7,5 +7,5 @@ export {
   settingsOrExit,
 } from './environment.ts';
 export { asksForLoopback } from './loopback.ts';
-export { adminAddress, BadSettings, httpAddress, readSettings } from './read-settings.ts';
+export { adminAddress, BadConfig, httpAddress, readSettings } from './read-settings.ts';
 export { type SettingName, type Settings, settings } from './settings.ts';

@@ -1,6 +1,6 @@
 /**
- * Which names mean this machine and no other? One rule, for the address that a server is bound to and for
- * the Host header by which it is asked.
+ * Which names mean loopback? One rule for the address that a server binds to and for the Host header of
+ * its requests.
  */
 import { isIPv4 } from 'node:net';
 
@@ -9,24 +9,26 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name === '::1' || (name.startsWith('127.') && isIPv4(name));
 }
 
-/** A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port. */
+/** A name, an IPv4 address, or an IPv6 address in brackets; a port may follow. */
 const HOST_HEADER = /^(?:\[([0-9a-f:]+)\]|([^:[\]]+))(?::\d{0,5})?$/i;
 
 /**
- * True if the one Host header of a request names loopback. A web page can point a name of its own at
- * 127.0.0.1 and so make a browser on this machine send requests to our port (DNS rebinding). The browser
- * then sends that name as Host, which is how such a request is told from an honest one.
+ * True if a request has exactly one Host header and it names loopback. The owner of a web page can let
+ * his domain resolve to 127.0.0.1 and so make a browser on this machine send requests to our port (DNS
+ * rebinding). The browser sends that domain as Host, by which such a request is recognized.
  *
- * Takes the raw headers, name and value in turn: of several Host headers Node shows only the first
- * elsewhere.
+ * Takes the raw headers, name and value in turn, because Node's parsed headers show only the first of
+ * several Host headers.
  */
 export function asksForLoopback(rawHeaders: readonly string[]): boolean {
   let host: string | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() !== 'host') continue;
     if (host !== undefined) return false;
-    host = rawHeaders[at + 1] ?? '';
+    host = rawHeaders[at + 1];
   }
-  const [, bracketed, plain] = HOST_HEADER.exec(host ?? '') ?? [];
-  return isLoopback(bracketed ?? plain ?? '');
+  if (host === undefined) return false;
+  const [, bracketed, plain] = HOST_HEADER.exec(host) ?? [];
+  const name = bracketed ?? plain;
+  return name !== undefined && isLoopback(name);
 }

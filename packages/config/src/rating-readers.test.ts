@@ -60,7 +60,7 @@ describe('the kinds of a rating', () => {
     const kinds = { RATING_KINDS: 'view:1,purchase:50' };
     expect(readSettings({ ...kinds, RATING_MAX: '50' }).RATING_KINDS.get('purchase')).toBe(50);
     expect(() => readSettings({ ...kinds, RATING_MAX: '5' })).toThrow(
-      'RATING_KINDS has purchase:50 and RATING_MAX is 5: lower the one or raise the other',
+      'RATING_KINDS has purchase:50 and RATING_MAX is 5: lower the value or raise RATING_MAX',
     );
   });
 });

@@ -1,10 +1,10 @@
-/** Settings that say where ratings come from and what their records look like. */
+/** Readers of the settings that tell where ratings come from and what their records look like. */
 import { BadValue, list, type Reader } from './readers.ts';
 
 const ratingFieldNames = ['user', 'item', 'value', 'time', 'kind'] as const;
-export type RatingFieldName = (typeof ratingFieldNames)[number];
+type RatingFieldName = (typeof ratingFieldNames)[number];
 
-/** Topic names that Kafka accepts, each once. */
+/** Names that Kafka accepts for topics, each once. */
 export const topicNames: Reader<readonly string[]> = (given) => {
   const names = list(given);
   const bad = names.find((name) => !/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/.test(name));
@@ -17,7 +17,7 @@ export const topicNames: Reader<readonly string[]> = (given) => {
   return names;
 };
 
-/** `user=userId,item=product.id`: the path to each field that is not called by a usual name. */
+/** `user=userId,item=product.id`: the path of each field that is not under one of its usual names. */
 export const ratingFields: Reader<Readonly<Partial<Record<RatingFieldName, string>>>> = (given) => {
   if (given.trim() === '') return {};
   const pairs = list(given).map((part): [RatingFieldName, string] => {
@@ -34,11 +34,11 @@ export const ratingFields: Reader<Readonly<Partial<Record<RatingFieldName, strin
   return Object.fromEntries(pairs);
 };
 
-/** `view:1,purchase:5,remove:null`: the rating that each kind of event stands for. */
+/** `view:1,purchase:5,remove:null`: the rating value of each kind of event. */
 export const ratingKinds: Reader<ReadonlyMap<string, number | null>> = (given) => {
   if (given.trim() === '') return new Map();
   const pairs = list(given).map((part): [string, number | null] => {
-    // The last colon: the name of a kind may have colons of its own.
+    // The last colon separates: the name of a kind may contain colons.
     const [, kind, value] = /^(.*\S)\s*:\s*(null|\d+(?:\.\d+)?)$/s.exec(part) ?? [];
     if (kind === undefined || value === undefined) {
       throw new BadValue(

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { adminAddress, BadSettings, httpHost, readSettings } from './read-settings.ts';
+import { adminAddress, BadConfig, httpHost, readSettings } from './read-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'freshet-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -11,7 +11,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
     readSettings(environment);
   } catch (error) {
-    if (error instanceof BadSettings) return error.problems;
+    if (error instanceof BadConfig) return error.problems;
     throw error;
   }
   return [];
@@ -49,7 +49,7 @@ describe('settings', () => {
 
   it('say so when a secret is given twice, or its file is not there', () => {
     expect(problemsOf({ HTTP_TOKEN: 'a', HTTP_TOKEN_FILE: 'b' })).toEqual([
-      'HTTP_TOKEN and HTTP_TOKEN_FILE are both set: keep one',
+      'HTTP_TOKEN and HTTP_TOKEN_FILE are both set: remove one of them',
     ]);
     expect(problemsOf({ HTTP_TOKEN_FILE: join(folder, 'none') })[0]).toMatch(/^HTTP_TOKEN cannot/);
   });

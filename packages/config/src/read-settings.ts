@@ -1,7 +1,4 @@
-/**
- * The one place that turns an environment into settings: all problems are found before any is
- * reported, each by the name of its setting.
- */
+/** Turns an environment into settings. All problems are reported together, each with its setting. */
 import { readFileSync } from 'node:fs';
 import { asksForLoopback, isLoopback } from './loopback.ts';
 import { BadValue } from './readers.ts';
@@ -10,10 +7,10 @@ import { type SettingName, type Settings, settings } from './settings.ts';
 type AdminPortName = Extract<SettingName, `${string}_ADMIN_PORT`>;
 type HttpPortName = Exclude<Extract<SettingName, `${string}_PORT`>, AdminPortName>;
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
-export class BadSettings extends Error {
-  override readonly name = 'BadSettings';
+export class BadConfig extends Error {
+  override readonly name = 'BadConfig';
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
   }
@@ -32,25 +29,25 @@ export function readSettings(environment: Environment): Settings {
   }
   const complete = values as Settings;
   if (problems.length === 0) problems.push(...conflicts(complete));
-  if (problems.length > 0) throw new BadSettings(problems);
+  if (problems.length > 0) throw new BadConfig(problems);
   return Object.freeze(complete);
 }
 
-/** The address HTTP servers bind to: beyond loopback only behind a token. */
+/** The address that HTTP servers bind to: beyond loopback only with a token. */
 export function httpHost(chosen: Settings): string {
   if (chosen.HTTP_HOST !== '') return chosen.HTTP_HOST;
   return chosen.HTTP_TOKEN === '' ? '127.0.0.1' : '0.0.0.0';
 }
 
-/** Where an HTTP server listens, with the settings to change if it cannot. */
+/** Where an HTTP server listens, and the names of the settings to change if it cannot. */
 export function httpAddress(chosen: Settings, setting: HttpPortName) {
   return { host: httpHost(chosen), port: chosen[setting], setting, hostSetting: 'HTTP_HOST' };
 }
 
 /**
- * Where an admin server listens, and which requests it answers. Admin ports ask for no token, so they stay
- * on loopback whatever HTTP_HOST and HTTP_TOKEN say, and there they answer only to names of loopback. Who
- * sets ADMIN_HOST beyond loopback wants other machines to ask, by whatever name they have for this one.
+ * Where an admin server listens, and which requests it answers. Admin ports need no token, so they bind
+ * to loopback whatever HTTP_HOST and HTTP_TOKEN are, and there they answer only requests whose Host
+ * header names loopback. With ADMIN_HOST beyond loopback they answer requests with any Host header.
  */
 export function adminAddress(chosen: Settings, setting: AdminPortName) {
   const host = chosen.ADMIN_HOST;
@@ -63,7 +60,7 @@ function given(name: SettingName, environment: Environment): string | undefined 
   if (!('secret' in settings[name])) return value;
   const path = environment[`${name}_FILE`];
   if (path === undefined || path === '') return value;
-  if (value !== undefined) throw new BadValue(`and ${name}_FILE are both set: keep one`);
+  if (value !== undefined) throw new BadValue(`and ${name}_FILE are both set: remove one of them`);
   try {
     return readFileSync(path, 'utf8').trimEnd();
   } catch (error) {
@@ -75,7 +72,7 @@ function conflicts(chosen: Settings): string[] {
   const problems: string[] = [];
   if (chosen.HTTP_TOKEN === '' && !isLoopback(httpHost(chosen))) {
     problems.push(
-      `HTTP_HOST is ${chosen.HTTP_HOST}, beyond loopback: set HTTP_TOKEN (or HTTP_TOKEN_FILE) too`,
+      `HTTP_HOST is ${chosen.HTTP_HOST}, beyond loopback, where a token is needed: set HTTP_TOKEN or HTTP_TOKEN_FILE`,
     );
   }
   if (chosen.KAFKA_USERNAME !== '' && chosen.KAFKA_PASSWORD === '') {
@@ -84,7 +81,7 @@ function conflicts(chosen: Settings): string[] {
   for (const [kind, value] of chosen.RATING_KINDS) {
     if (value === null || value <= chosen.RATING_MAX) continue;
     problems.push(
-      `RATING_KINDS has ${kind}:${value} and RATING_MAX is ${chosen.RATING_MAX}: lower the one or raise the other`,
+      `RATING_KINDS has ${kind}:${value} and RATING_MAX is ${chosen.RATING_MAX}: lower the value or raise RATING_MAX`,
     );
   }
   return problems;

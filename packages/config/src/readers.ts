@@ -1,6 +1,6 @@
 /**
- * How one setting's text becomes a value. A reader returns the value or throws a BadValue whose
- * message completes the sentence "NAME …".
+ * Readers turn the text of a setting into its value. A reader throws a BadValue if it cannot, with a
+ * message that continues the name of the setting: "NAME must be …".
  */
 import { readFileSync } from 'node:fs';
 
@@ -20,7 +20,7 @@ export const list: Reader<readonly string[]> = (given) => {
   return parts;
 };
 
-/** An address to bind to. Never empty: Node takes an empty one for all addresses of the machine. */
+/** An address to bind to. Never empty, because Node binds to all addresses then. */
 export const host: Reader<string> = (given) => {
   if (/^[^\s/[\]]+$/.test(given)) return given;
   throw new BadValue(`must be an address or a host name without a port, not "${given}"`);
@@ -34,7 +34,7 @@ export const addresses: Reader<readonly string[]> = (given) => {
   return parts;
 };
 
-/** service=host:port pairs; a service with several processes is named for each. None at all is allowed. */
+/** service=host:port pairs, one for each process of a service. Empty is allowed. */
 export const watchedAddresses: Reader<readonly { service: string; address: string }[]> = (
   given,
 ) => {
@@ -44,7 +44,8 @@ export const watchedAddresses: Reader<readonly { service: string; address: strin
     if (service === undefined || address === undefined) {
       throw new BadValue(`must be service=host:port[,service=host:port…], not "${part}"`);
     }
-    return { service, address: addresses(address)[0] ?? address };
+    addresses(address); // throws if it is none
+    return { service, address: address.trim() };
   });
 };
 
@@ -58,7 +59,7 @@ export const httpUrl: Reader<string> = (given) => {
 export const redisUrls: Reader<readonly string[]> = (given) => {
   const parts = list(given);
   const bad = parts.find((part) => !/^rediss?:\/\/\S+$/.test(part) || !URL.canParse(part));
-  // The text may hold a password: it is not repeated.
+  // The text may hold a password, so the message does not repeat it.
   if (bad !== undefined) throw new BadValue('must be redis://host:port[,redis://host:port…]');
   return parts;
 };
@@ -103,7 +104,7 @@ export function someOf<const T extends string>(...choices: readonly T[]): Reader
 
 export const flag: Reader<boolean> = (given) => oneOf('true', 'false')(given) === 'true';
 
-/** A JSON object in a file; an empty path is an empty object. */
+/** The JSON object in a file; for an empty path, an empty object. */
 export const jsonFile: Reader<Readonly<Record<string, unknown>>> = (path) => {
   if (path === '') return {};
   let found: unknown;
@@ -118,7 +119,7 @@ export const jsonFile: Reader<Readonly<Record<string, unknown>>> = (path) => {
   return found as Record<string, unknown>;
 };
 
-/** A name that is safe inside a Kafka topic, a Redis key and a consumer group alike. */
+/** A name that can be part of a Kafka topic, a Redis key and a consumer group. */
 export const name: Reader<string> = (given) => {
   if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(given)) {
     throw new BadValue(`must be 1 to 40 of a-z, 0-9 and "-", not "${given}"`);
@@ -126,11 +127,11 @@ export const name: Reader<string> = (given) => {
   return given;
 };
 
-/** Topic names in which * stands for anything. */
+/** Topic names in which * stands for any text. */
 export const topicPatterns: Reader<readonly string[]> = (given) => {
   const parts = list(given);
   const bad = parts.find((part) => !/^[A-Za-z0-9._*-]{1,249}$/.test(part));
   if (bad !== undefined)
-    throw new BadValue(`must be topic names, with * for anything, not "${bad}"`);
+    throw new BadValue(`must be topic names, in which * stands for any text, not "${bad}"`);
   return parts;
 };

@@ -1,6 +1,6 @@
 /**
- * Every setting of every service: parser, type and reference page in one table. A setting marked
- * secret may also be given as NAME_FILE, a path whose content is the value.
+ * Every setting of every service. The parser, the types and the reference page are made from this
+ * table. A setting marked secret may also be given as NAME_FILE, the path of a file with the value.
  */
 import { ratingFields, ratingKinds, topicNames } from './rating-readers.ts';
 import {
@@ -22,307 +22,331 @@ import {
   watchedAddresses,
 } from './readers.ts';
 
-interface Setting<T> {
-  readonly read: Reader<T>;
+interface Setting {
+  readonly read: Reader<unknown>;
+  /** The text that is read where the setting is not given. */
   readonly fallback: string;
   readonly about: string;
   readonly secret?: true;
 }
 
-function setting<T>(row: Setting<T>): Setting<T> {
-  return row;
-}
-
 export const settings = {
-  KAFKA_BROKERS: setting({
+  KAFKA_BROKERS: {
     read: addresses,
     fallback: 'localhost:9092',
-    about: 'Kafka brokers, host:port, comma separated',
-  }),
-  KAFKA_TLS: setting({ read: flag, fallback: 'false', about: 'connect to Kafka over TLS' }),
-  KAFKA_USERNAME: setting({
+    about: 'Kafka brokers to connect to first, as host:port, comma separated',
+  },
+  KAFKA_TLS: {
+    read: flag,
+    fallback: 'false',
+    about: 'Connect to Kafka over TLS',
+  },
+  KAFKA_USERNAME: {
     read: text,
     fallback: '',
-    about: 'SASL user name; empty: no authentication',
-  }),
-  KAFKA_PASSWORD: setting({ read: text, fallback: '', about: 'SASL password', secret: true }),
-  KAFKA_SASL: setting({
+    about: 'SASL user name. Empty: connect without authentication',
+  },
+  KAFKA_PASSWORD: {
+    read: text,
+    fallback: '',
+    about: 'SASL password. Must be set if KAFKA_USERNAME is',
+    secret: true,
+  },
+  KAFKA_SASL: {
     read: oneOf('scram-sha-512', 'scram-sha-256', 'plain'),
     fallback: 'scram-sha-512',
-    about: 'SASL mechanism, used when KAFKA_USERNAME is set',
-  }),
-  KAFKA_REPLICATION: setting({
+    about: 'SASL mechanism. Used only if KAFKA_USERNAME is set',
+  },
+  KAFKA_REPLICATION: {
     read: integer(1, 9),
     fallback: '1',
-    about: 'replicas of each topic that Freshet creates',
-  }),
-  KAFKA_SESSION_MS: setting({
+    about: 'Replication factor of the topics that Freshet creates. Existing topics are not changed',
+  },
+  KAFKA_SESSION_MS: {
     read: integer(1_000, 300_000),
     fallback: '10000',
-    about: 'how long a process that died keeps its partitions',
-  }),
-  REDIS_URL: setting({
+    about:
+      'Session timeout of the consumer groups, in ms: the partitions of a process that died go to another process after this time. The aggregator uses at most 6000',
+  },
+  REDIS_URL: {
     read: redisUrls,
     fallback: 'redis://localhost:6379',
-    about: 'redis:// or rediss:// URL; several, comma separated, for a Redis Cluster',
+    about:
+      'redis:// or rediss:// URL of the store. Several, comma separated, are the nodes of a Redis Cluster',
     secret: true,
-  }),
-  MODEL: setting({
+  },
+  MODEL: {
     read: name,
     fallback: 'default',
-    about: 'namespace of every key, internal topic and consumer group',
-  }),
-  FACTOR_COUNT: setting({
+    about:
+      'Name of the model: the prefix of its Redis keys, internal topics and consumer groups. Services with different names learn separate models',
+  },
+  FACTOR_COUNT: {
     read: integer(1, 250),
     fallback: '32',
-    about: 'k, the length of every vector',
-  }),
-  LOSS: setting({
+    about: 'k, the length of every vector. Cannot be changed once a model has data',
+  },
+  LOSS: {
     read: oneOf('squared', 'absolute', 'kullback-leibler'),
     fallback: 'squared',
-    about: 'loss function of the factorization',
-  }),
-  RANK_BY: setting({
+    about: 'Loss function of the factorization. Cannot be changed once a model has data',
+  },
+  RANK_BY: {
     read: oneOf('next', 'liking'),
     fallback: 'next',
-    about: 'what comes first in a list: what a user takes next, or what she will like most',
-  }),
-  RHO: setting({
+    about:
+      'What a list ranks by: next, what a user will probably take next, or liking, what a user will probably like most',
+  },
+  RHO: {
     read: decimal(0, 100),
     fallback: '5',
-    about: 'ρ, the weight of all unknown ratings together against all known ones; 0: no prior',
-  }),
-  USER_SHRINKAGE: setting({
+    about:
+      'ρ, the weight of all unknown ratings together against all known ones. 0: unknown ratings are ignored',
+  },
+  USER_SHRINKAGE: {
     read: decimal(0, 1_000_000),
     fallback: '2.2',
-    about: 'a user is drawn to the mean of all by this times the root of the ratings per user',
-  }),
-  ITEM_SHRINKAGE: setting({
+    about:
+      'A user’s vector is regularized towards the mean of all users by this number times the square root of the mean number of ratings per user. 0: no regularization',
+  },
+  ITEM_SHRINKAGE: {
     read: decimal(0, 1_000_000),
     fallback: '0.65',
-    about: 'an item is drawn to zero by this times the root of the ratings per item',
-  }),
-  RECENCY_WEIGHT: setting({
+    about:
+      'An item’s vector is regularized towards zero by this number times the square root of the mean number of ratings per item. 0: no regularization',
+  },
+  RECENCY_WEIGHT: {
     read: decimal(0, 1_000_000),
     fallback: '60',
-    about: 'how much the newest rating of a user weighs beyond the 1 every rating has',
-  }),
-  RECENCY_HALF_LIFE: setting({
+    about:
+      'Extra weight of a user’s newest rating, beyond the weight of 1 that every rating has. 0: all ratings weigh the same',
+  },
+  RECENCY_HALF_LIFE: {
     read: decimal(0.001, 1_000_000_000),
     fallback: '3',
-    about: 'after how many newer ratings of the same user that extra weight has halved',
-  }),
-  RECENCY_RAMP: setting({
+    about: 'The extra weight of a rating has halved after so many newer ratings of the same user',
+  },
+  RECENCY_RAMP: {
     read: decimal(0, 1_000_000),
     fallback: '40',
     about:
-      'how many ratings a user needs for half of that extra weight; 0: it counts from the first',
-  }),
-  RANKING_SAMPLE: setting({
+      'A user with so many ratings gets half of the extra weight, users with more get more of it. 0: all of it from the first rating on',
+  },
+  RANKING_SAMPLE: {
     read: integer(1, 1_000_000),
-    fallback: '4',
+    fallback: '1',
     about:
-      'the weights of the ranking are learnt from one in so many ratings, and from every rating of users with fewer than 32; live AUC is measured on the same ratings',
-  }),
-  RATINGS_TOPICS: setting({
+      'Learn the weights of the ranking from a sample of 1 in N ratings, and from every rating of users with fewer than 8 ratings. Live AUC is measured on the same ratings',
+  },
+  RATINGS_TOPICS: {
     read: topicNames,
     fallback: 'ratings',
     about:
-      'topics that ratings come from, comma separated; with any key and any number of partitions',
-  }),
-  RATING_FIELDS: setting({
+      'Topics to read ratings from, comma separated. Each may have any key and any number of partitions',
+  },
+  RATING_FIELDS: {
     read: ratingFields,
     fallback: '',
     about:
-      'where a record has its fields, like user=userId,item=product.id,value=stars,time=ts,kind=type; a field that is not named here is found by its usual names',
-  }),
-  RATING_KINDS: setting({
+      'Where a record has its fields, like user=userId,item=product.id,value=stars,time=ts,kind=type. A field that is not named here is looked up by its usual names',
+  },
+  RATING_KINDS: {
     read: ratingKinds,
     fallback: '',
     about:
-      'values of events that have a kind and no value, like view:1,like:4,purchase:5,remove:null; null takes the rating back',
-  }),
-  RATING_MAX: setting({
+      'The value of events that have a kind and no value, like view:1,like:4,purchase:5,remove:null. null removes the rating. Empty: kinds are ignored',
+  },
+  RATING_MAX: {
     read: decimal(0.001, 1_000_000),
     fallback: '100',
-    about: 'largest rating value accepted; the least is 0',
-  }),
-  RATING_SCHEMA_IDS: setting({
+    about:
+      'Largest rating value. A record with a larger or a negative value is parked. Cannot be changed once a model has data',
+  },
+  RATING_SCHEMA_IDS: {
     read: integers(0, 2 ** 31 - 1),
     fallback: '1',
-    about: 'ids of the Rating schema in the Confluent wire format, comma separated',
-  }),
-  RATING_SCHEMAS: setting({
+    about:
+      'Registry ids of Freshet’s own Rating schema, for records in the Confluent wire format, comma separated',
+  },
+  RATING_SCHEMAS: {
     read: jsonFile,
     fallback: '',
     about:
-      'path of a JSON file, schema id → Avro schema, of the records that producers write; any record whose fields RATING_FIELDS or the usual names find',
-  }),
-  USER_RATINGS_DAYS: setting({
+      'Path of a JSON file, registry id → Avro schema, with the schemas that your producers write. The fields of such records are found by RATING_FIELDS or their usual names',
+  },
+  USER_RATINGS_DAYS: {
     read: integer(1, 3_650),
     fallback: '7',
     about:
-      'days for which user-ratings and item-ratings, Freshet’s own copies of ratings, are kept',
-  }),
-  SHARDS: setting({
+      'Retention, in days, of user-ratings and item-ratings, Freshet’s own copies of ratings. A store that is lost can be rebuilt from them only while they hold all ratings since the first',
+  },
+  SHARDS: {
     read: integer(1, 1024),
     fallback: '4',
     about:
-      'shards a side: partitions of Freshet’s own topics; has nothing to do with the partitions of the topics that ratings come from',
-  }),
-  REPLY_TOPICS: setting({
+      'Number of shards of users, and of items: the number of partitions of Freshet’s own topics. Independent of the partitions of RATINGS_TOPICS. Cannot be changed once a model has data',
+  },
+  REPLY_TOPICS: {
     read: topicPatterns,
     fallback: 'recommendations,recommendations-*',
     about:
-      'topics that a recommendation request may name in its header reply-topic, comma separated; * stands for anything; never one of Freshet’s own',
-  }),
-  STAGES: setting({
+      'Topics that the header reply-topic of a request may name, comma separated. * stands for any text. Freshet’s internal topics and RATINGS_TOPICS are always refused',
+  },
+  STAGES: {
     read: someOf('intake', 'users', 'items'),
     fallback: 'intake,users,items',
-    about: 'stages that this updater runs: intake of ratings, half-steps of users, of items',
-  }),
-  STATE_CACHE_MB: setting({
+    about:
+      'Stages that this updater runs, comma separated: intake of ratings, half-steps of users, half-steps of items',
+  },
+  STATE_CACHE_MB: {
     read: integer(1, 65_536),
     fallback: '256',
-    about: 'memory, in MB, for the users and items that an updater keeps between batches',
-  }),
-  ITEM_COALESCING: setting({
+    about:
+      'Memory, in MB, of the cache in which an updater keeps users and items between batches. The least recently used are evicted and read from Redis again',
+  },
+  ITEM_COALESCING: {
     read: flag,
     fallback: 'true',
-    about: 'one half-step for all ratings of an item in a batch, instead of one for each',
-  }),
-  HTTP_HOST: setting({
+    about:
+      'Make one half-step for all ratings of an item in a batch. false: one half-step for each rating',
+  },
+  HTTP_HOST: {
     read: text,
     fallback: '',
     about:
-      'address to bind the HTTP API and the console to; empty: loopback, or all addresses once HTTP_TOKEN is set',
-  }),
-  ADMIN_HOST: setting({
+      'Address that the HTTP API and the console bind to. Empty: loopback, or all addresses if HTTP_TOKEN is set',
+  },
+  ADMIN_HOST: {
     read: host,
     fallback: '127.0.0.1',
     about:
-      'address to bind every admin port to; beyond loopback, whoever reaches it can read it without a token',
-  }),
-  HTTP_TOKEN: setting({
+      'Address that the admin ports bind to. They need no token: beyond loopback, whoever reaches them can read them',
+  },
+  HTTP_TOKEN: {
     read: text,
     fallback: '',
-    about: 'bearer token of the HTTP API; needed to bind beyond loopback',
+    about:
+      'Bearer token of the HTTP API. Must be set to bind beyond loopback. Empty: no token is needed',
     secret: true,
-  }),
-  HTTP_BODY_BYTES: setting({
+  },
+  HTTP_BODY_BYTES: {
     read: integer(1_024, 64 << 20),
     fallback: '262144',
-    about: 'longest body of an HTTP request',
-  }),
-  HTTP_REQUEST_MS: setting({
+    about: 'Largest body of an HTTP request, in bytes. A larger one is answered with 413',
+  },
+  HTTP_REQUEST_MS: {
     read: integer(100, 600_000),
     fallback: '10000',
-    about: 'how long a client may take to send a request',
-  }),
-  ANSWER_ITEMS: setting({
+    about: 'How long a client may take to send a request, in ms. Slower clients are disconnected',
+  },
+  ANSWER_ITEMS: {
     read: integer(1, 10_000),
     fallback: '1000',
-    about: 'most items in one answer',
-  }),
-  ANSWER_OFFSET: setting({
+    about: 'Most items that one request may ask for',
+  },
+  ANSWER_OFFSET: {
     read: integer(0, 1_000_000),
     fallback: '10000',
-    about: 'how far into a list a page may start',
-  }),
-  REQUEST_IDS: setting({
+    about: 'Largest offset at which a page of a list may start',
+  },
+  REQUEST_IDS: {
     read: integer(1, 1_000_000),
     fallback: '1000',
-    about: 'most ids in one request: excluded items, items to estimate, ratings of a guest',
-  }),
-  REQUEST_USERS: setting({
+    about: 'Most ids in one request: excluded items, items to estimate, or ratings of a guest',
+  },
+  REQUEST_USERS: {
     read: integer(1, 10_000),
     fallback: '100',
-    about: 'most users in one batch of recommendations, and ratings in one POST',
-  }),
-  AFTER_MS: setting({
+    about: 'Most users in one batch request, and most ratings in one POST',
+  },
+  AFTER_MS: {
     read: integer(0, 60_000),
     fallback: '1000',
-    about: 'how long a request with after= waits for its rating before it is refused',
-  }),
-  USER_CACHE: setting({
+    about:
+      'How long a request with after= waits for its rating, in ms, before it is answered with 409. 0: it does not wait',
+  },
+  USER_CACHE: {
     read: integer(0, 10_000_000),
     fallback: '20000',
-    about: 'users that a scorer keeps in memory between requests',
-  }),
-  PUSH: setting({
+    about:
+      'Number of users that a scorer caches between requests. 0: every request reads its user from Redis',
+  },
+  PUSH: {
     read: flag,
     fallback: 'false',
-    about: 'send fresh recommendations for every user whose vector moved',
-  }),
-  PUSH_ITEMS: setting({
+    about:
+      'Send new recommendations to the topic recommendations for every user whose vector moved',
+  },
+  PUSH_ITEMS: {
     read: integer(1, 1_000),
     fallback: '10',
-    about: 'items in a pushed recommendation',
-  }),
-  PUSH_PER_SECOND: setting({
+    about: 'Number of items in a pushed recommendation',
+  },
+  PUSH_PER_SECOND: {
     read: integer(1, 1_000_000),
     fallback: '500',
-    about: 'most users that one scorer pushes to in a second; the others wait and are coalesced',
-  }),
-  SCORER_PORT: setting({
+    about:
+      'Most users that one scorer pushes to in a second. Others wait; one push then covers all moves of a user',
+  },
+  SCORER_PORT: {
     read: integer(0, 65_535),
     fallback: '8080',
-    about: 'port of the recommendation API; 0: any free one',
-  }),
-  UPDATER_ADMIN_PORT: setting({
+    about: 'Port of the recommendation API. 0: any free port',
+  },
+  UPDATER_ADMIN_PORT: {
     read: integer(0, 65_535),
     fallback: '9401',
-    about: 'port of /livez, /readyz and /metrics of the updater; 0: any free one',
-  }),
-  AGGREGATOR_ADMIN_PORT: setting({
+    about: 'Port of /livez, /readyz and /metrics of the updater. 0: any free port',
+  },
+  AGGREGATOR_ADMIN_PORT: {
     read: integer(0, 65_535),
     fallback: '9402',
-    about: 'the same of the aggregator',
-  }),
-  SCORER_ADMIN_PORT: setting({
+    about: 'Port of /livez, /readyz and /metrics of the aggregator. 0: any free port',
+  },
+  SCORER_ADMIN_PORT: {
     read: integer(0, 65_535),
     fallback: '9403',
-    about: 'the same of the scorer',
-  }),
-  CONSOLE_PORT: setting({
+    about: 'Port of /livez, /readyz and /metrics of the scorer. 0: any free port',
+  },
+  CONSOLE_PORT: {
     read: integer(0, 65_535),
     fallback: '8081',
-    about: 'port of the console, a web page; 0: any free one',
-  }),
-  CONSOLE_ADMIN_PORT: setting({
+    about: 'Port of the console, a web page. 0: any free port',
+  },
+  CONSOLE_ADMIN_PORT: {
     read: integer(0, 65_535),
     fallback: '9404',
-    about: 'the same as UPDATER_ADMIN_PORT, of the console',
-  }),
-  CONSOLE_TARGETS: setting({
+    about: 'Port of /livez, /readyz and /metrics of the console. 0: any free port',
+  },
+  CONSOLE_TARGETS: {
     read: watchedAddresses,
     fallback: '',
     about:
-      'admin addresses that the console watches, service=host:port, comma separated; empty: each service on loopback at its admin port',
-  }),
-  SCORER_URL: setting({
+      'Admin addresses that the console reads, as service=host:port, comma separated. Empty: each service at its admin port on loopback',
+  },
+  SCORER_URL: {
     read: httpUrl,
     fallback: '',
-    about: 'where the console finds the recommendation API; empty: loopback at SCORER_PORT',
-  }),
-  LAG_CURVE: setting({
+    about: 'URL at which the console asks for recommendations. Empty: SCORER_PORT on loopback',
+  },
+  LAG_CURVE: {
     read: text,
     fallback: '',
     about:
-      'path of a curve made by `freshet evaluate delay --curve`, by which lag is told as loss; empty: the one of MovieLens-1M',
-  }),
-  QUALITY_SAMPLE: setting({
+      'Path of a curve made by `freshet evaluate delay --curve`, from which the expected loss of AUC is read for the current lag. Empty: the curve of MovieLens-1M',
+  },
+  QUALITY_SAMPLE: {
     read: integer(0, 1_000_000),
     fallback: '32',
     about:
-      'one in so many ratings is looked up among all items before it is learnt, for the live hit rate; 0: no live figures of quality',
-  }),
-  LOG_LEVEL: setting({
+      'Look up 1 in N ratings among all items before learning it, for the live hit rate (prequential evaluation). 0: no live figures of quality, AUC included',
+  },
+  LOG_LEVEL: {
     read: oneOf('debug', 'info', 'warn', 'error'),
     fallback: 'info',
-    about: 'least severe log line that is written',
-  }),
-} as const;
+    about: 'Least severe level of log lines that are written',
+  },
+} as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof settings;
 export type Settings = {

@@ -59,7 +59,6 @@ export {
 export { murmur2, shardOf } from './shard-of.ts';
 export { shownText } from './shown-text.ts';
 export {
-  messageBytesLimit,
   type Topic,
   type TopicRow,
   topicConfig,

@@ -1,10 +1,10 @@
 /** Every topic of the system. Wiring, topic creation, docs and tests all read this table. */
 
 /**
- * How long records are kept. `forever`: the model can be rebuilt from those topics. `days`: a setting, for a
- * copy of ours must not keep what people rated for longer than their own topics do.
+ * How long records are kept. `forever`: the model can be rebuilt from these topics. `days`: for
+ * USER_RATINGS_DAYS, because Freshet's copies must not outlive the ratings in your own topics.
  */
-export type Retention = 'forever' | 'days' | 'hour' | 'day' | 'latest';
+type Retention = 'forever' | 'days' | 'hour' | 'day' | 'latest';
 
 export interface TopicRow {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface TopicRow {
   readonly scope: 'shared' | 'model';
   readonly carries: string;
   readonly keyedBy: string;
-  /** `any`: as many as whoever created it chose. */
+  /** `any`: whoever creates the topic chooses. */
   readonly partitions: 'sharded' | 'single' | 'any';
   readonly retain: Retention;
   readonly about: string;
@@ -27,7 +27,7 @@ export const topics = {
     partitions: 'any',
     retain: 'forever',
     about:
-      'ratings as producers send them, JSON or Avro; a null record forgets its user; RATINGS_TOPICS names others',
+      'Ratings as producers send them, in JSON or Avro. A null record forgets the user who is its key. RATINGS_TOPICS can name other topics',
   },
   ratingsDeadLetter: {
     name: 'ratings-dead-letter',
@@ -36,7 +36,7 @@ export const topics = {
     keyedBy: 'as it was',
     partitions: 'single',
     retain: 'forever',
-    about: 'records that can never be applied, with the reason in headers',
+    about: 'Records that can never be applied, unchanged, with the reason in headers',
   },
   userRatings: {
     name: 'user-ratings',
@@ -45,7 +45,7 @@ export const topics = {
     keyedBy: 'source partition',
     partitions: 'sharded',
     retain: 'days',
-    about: 'ratings as intake took them from every source, for the user stage',
+    about: 'Ratings that intake has read from all RATINGS_TOPICS and checked, for the user stage',
   },
   itemRatings: {
     name: 'item-ratings',
@@ -54,7 +54,7 @@ export const topics = {
     keyedBy: 'shard',
     partitions: 'sharded',
     retain: 'days',
-    about: 'ratings as the user stage decided them, for the item stage',
+    about: 'Ratings that the user stage has accepted, for the item stage',
   },
   userFactors: {
     name: 'user-factors',
@@ -63,7 +63,7 @@ export const topics = {
     keyedBy: 'shard',
     partitions: 'sharded',
     retain: 'hour',
-    about: 'user vectors that a commit moved',
+    about: 'User vectors that a commit changed',
   },
   itemFactors: {
     name: 'item-factors',
@@ -72,7 +72,7 @@ export const topics = {
     keyedBy: 'shard',
     partitions: 'sharded',
     retain: 'hour',
-    about: 'item vectors that a commit moved',
+    about: 'Item vectors that a commit changed, with their counts and lists',
   },
   gramParts: {
     name: 'gram-parts',
@@ -81,7 +81,7 @@ export const topics = {
     keyedBy: 'shard',
     partitions: 'single',
     retain: 'latest',
-    about: 'the partial gram of each shard, absolute',
+    about: 'The partial gram of each shard: the whole sum, not the difference to the last one',
   },
   grams: {
     name: 'grams',
@@ -90,7 +90,7 @@ export const topics = {
     keyedBy: 'model',
     partitions: 'single',
     retain: 'latest',
-    about: 'the sum of all partial grams',
+    about: 'The sum of all partial grams, with the weights of the ranking',
   },
   claims: {
     name: 'claims',
@@ -99,7 +99,8 @@ export const topics = {
     keyedBy: 'shard',
     partitions: 'single',
     retain: 'day',
-    about: 'take-overs of shards; the offset of a claim is what fences its writer',
+    about:
+      'Take-overs of shards. The offset of a record gives its writer the epoch that fences earlier writers',
   },
   items: {
     name: 'items',
@@ -108,7 +109,8 @@ export const topics = {
     keyedBy: 'the item',
     partitions: 'single',
     retain: 'latest',
-    about: 'optional, JSON: title, categories, withdrawn; a null record takes them back',
+    about:
+      'Optional: title, categories and withdrawal of an item, in JSON. A null record removes them',
   },
   recommendationRequests: {
     name: 'recommendation-requests',
@@ -118,7 +120,7 @@ export const topics = {
     partitions: 'sharded',
     retain: 'day',
     about:
-      'asks for recommendations, JSON or Avro; headers correlation-id, reply-topic and deadline are honoured',
+      'Requests for recommendations, in JSON or Avro, with the optional headers correlation-id, reply-topic and deadline',
   },
   recommendations: {
     name: 'recommendations',
@@ -127,7 +129,7 @@ export const topics = {
     keyedBy: 'user',
     partitions: 'sharded',
     retain: 'day',
-    about: 'answers to requests, each written as its request was, and pushes where switched on',
+    about: 'Answers, each in the format of its request, and pushed recommendations if PUSH is true',
   },
 } as const satisfies Record<string, TopicRow>;
 
@@ -139,12 +141,12 @@ export function topicName(topic: Topic, model: string): string {
   return row.scope === 'shared' ? row.name : `${model}.${row.name}`;
 }
 
-/** 4 MB: a batch of a thousand vectors of 256 factors still fits one record. */
-export const messageBytesLimit = 4 << 20;
+/** 4 MB: a batch of 1,000 vectors of 256 factors fits into one record. */
+const messageBytesLimit = 4 << 20;
 
 const HOUR_MS = 3_600_000;
 
-/** What Kafka is told when it creates a topic; `days`: how long Freshet's own copies of ratings are kept. */
+/** The configuration with which a topic is created; `days` is USER_RATINGS_DAYS. */
 export function topicConfig(topic: Topic, days: number): Record<string, string> {
   const common = { 'max.message.bytes': String(messageBytesLimit) };
   switch (topics[topic].retain) {
@@ -157,7 +159,7 @@ export function topicConfig(topic: Topic, days: number): Record<string, string> 
     case 'day':
       return { ...common, 'retention.ms': String(24 * HOUR_MS) };
     case 'latest':
-      // Small segments: a reader that starts over reads little that compaction would have removed.
+      // Small segments are compacted soon, so that a reader that starts anew reads few old records.
       return {
         ...common,
         'cleanup.policy': 'compact',
