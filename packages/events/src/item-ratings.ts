@@ -5,7 +5,7 @@
  * carries does not, for a shard that computes again after the store lost writes may have come to another.
  */
 import { AvroType } from './avro.ts';
-import { EntryWriter } from './entry-writer.ts';
+import { EntryWriter } from './entry-pack.ts';
 
 export interface ItemRating {
   readonly item: string;

@@ -3,7 +3,7 @@
  * record. An entry stands for itself: how entries are packed depends on batches, what one says on its source.
  */
 import { AvroType } from './avro.ts';
-import { EntryWriter } from './entry-writer.ts';
+import { EntryWriter } from './entry-pack.ts';
 import type { RatingEvent } from './rating-event.ts';
 
 export interface UserRatings {
