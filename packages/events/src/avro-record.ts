@@ -1,27 +1,27 @@
 /**
- * Records that producers write with Avro schemas of their own. avsc reads the schema; the bytes are read
- * here, because avsc trusts them: six bytes that announce a list of 4,000 million entries keep it busy for
- * minutes, and a whole number beyond 2^53 makes the record unreadable though nobody asked for that field.
+ * Decodes records that producers write with Avro schemas of their own. avsc parses the schema, but the
+ * bytes are decoded here because avsc trusts them: six bytes that announce a list of 4,000 million entries
+ * keep it busy for minutes, and it refuses a record with a whole number beyond 2^53 in any field.
  */
 import { isUtf8 } from 'node:buffer';
 import avro from 'avsc';
 import { fingerprint } from './avro.ts';
 
-/** Every bound on one record, with the reason for its size. */
+/** Limits for one record, with their reasons. */
 const limits = {
-  depth: 64, // records within records; a schema that refers to itself would use up the stack
-  entriesPerByte: 1, // of lists and maps: an entry of no bytes, such as a null, has no other limit
+  depth: 64, // records within records: a schema that refers to itself could use up the stack
+  entriesPerByte: 1, // of lists and maps: entries without bytes, such as nulls, have no other limit
 } as const;
 
-type Read = (from: Cursor) => unknown;
+type ReadValue = (from: AvroCursor) => unknown;
 const { types } = avro;
 
 export class AvroRecordSchema {
-  /** By which records that are written as single objects name this schema. */
+  /** By which single-object records name this schema. */
   readonly fingerprint: Buffer;
-  readonly #read: Read;
+  readonly #read: ReadValue;
 
-  /** Throws where this is no schema, or not that of a record. */
+  /** Throws if this is not the schema of a record. */
   constructor(schema: unknown) {
     const type = avro.Type.forSchema(schema as avro.Schema, {
       logicalTypes: { decimal: DecimalType },
@@ -32,11 +32,11 @@ export class AvroRecordSchema {
   }
 
   /**
-   * Whole numbers beyond 2^53 come as bigint, decimals as numbers, enums as text, unions as the value
-   * itself. Text that is not UTF-8 stays bytes: two such texts might become one.
+   * Whole numbers beyond 2^53 are decoded as bigint, decimals as numbers, enums as text, unions as the
+   * value itself. Text that is not UTF-8 stays bytes, because different texts could become the same.
    */
   decode(body: Buffer): Record<string, unknown> {
-    const from = new Cursor(body);
+    const from = new AvroCursor(body);
     const record = this.#read(from) as Record<string, unknown>;
     if (from.left > 0) throw new RangeError(`${from.left} bytes left over`);
     return record;
@@ -52,7 +52,7 @@ class DecimalType extends types.LogicalType {
   }
 }
 
-class Cursor {
+class AvroCursor {
   depth = 0;
   #at = 0;
   #entries: number;
@@ -80,7 +80,7 @@ class Cursor {
     return byte;
   }
 
-  /** Seven bits a byte, lowest first; the lowest of all is the sign. */
+  /** A zigzag varint: seven bits a byte, the lowest first, with the sign in the lowest bit. */
   whole(): number | bigint {
     let [sum, scale] = [0, 1];
     for (; scale < 2 ** 49; scale *= 128) {
@@ -97,12 +97,12 @@ class Cursor {
     throw new RangeError('a number has no end');
   }
 
-  /** How many entries the next block of a list or a map has; 0 ends it. */
+  /** The number of entries in the next block of a list or a map; 0 ends the list. */
   entries(): number {
     let count = Number(this.whole());
     if (count < 0) {
       count = -count;
-      this.whole(); // the size of the block, for readers that skip it
+      this.whole(); // the size of the block in bytes, which only readers that skip it need
     }
     this.#entries -= count;
     if (this.#entries < 0)
@@ -116,11 +116,11 @@ function plain(large: bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : large;
 }
 
-/** `known` has the readers that are already made, so that a schema may refer to itself. */
-function readerOf(type: avro.Type, known: Map<avro.Type, Read>): Read {
+/** `known` holds the readers made so far, so that a schema may refer to itself. */
+function readerOf(type: avro.Type, known: Map<avro.Type, ReadValue>): ReadValue {
   const made = known.get(type);
   if (made !== undefined) return made;
-  const inner = (of: avro.Type): Read => readerOf(of, known);
+  const inner = (of: avro.Type): ReadValue => readerOf(of, known);
   if (type instanceof types.RecordType) return recordReader(type, known);
   if (type instanceof DecimalType) return decimalReader(inner(type.underlyingType), type.scale);
   if (type instanceof types.LogicalType) return inner(type.underlyingType);
@@ -140,7 +140,7 @@ function readerOf(type: avro.Type, known: Map<avro.Type, Read>): Read {
   return primitive;
 }
 
-const primitives: Readonly<Record<string, Read>> = {
+const primitives: Readonly<Record<string, ReadValue>> = {
   null: () => null,
   boolean: (from) => from.byte() !== 0,
   int: (from) => from.whole(),
@@ -154,15 +154,15 @@ const primitives: Readonly<Record<string, Read>> = {
   },
 };
 
-function chosen<T>(choices: readonly T[], from: Cursor): T {
+function chosen<T>(choices: readonly T[], from: AvroCursor): T {
   const choice = choices[Number(from.whole())];
   if (choice === undefined) throw new RangeError('a branch or symbol that is not in the schema');
   return choice;
 }
 
-function recordReader(type: avro.types.RecordType, known: Map<avro.Type, Read>): Read {
-  const fields: { readonly name: string; readonly read: Read }[] = [];
-  const read: Read = (from) => {
+function recordReader(type: avro.types.RecordType, known: Map<avro.Type, ReadValue>): ReadValue {
+  const fields: { readonly name: string; readonly read: ReadValue }[] = [];
+  const read: ReadValue = (from) => {
     if (++from.depth > limits.depth) throw new RangeError('records are nested too deeply');
     const record: Record<string, unknown> = {};
     for (const field of fields) record[field.name] = field.read(from);
@@ -176,7 +176,7 @@ function recordReader(type: avro.types.RecordType, known: Map<avro.Type, Read>):
   return read;
 }
 
-function listReader(readEntry: Read): Read {
+function listReader(readEntry: ReadValue): ReadValue {
   return (from) => {
     const list: unknown[] = [];
     for (let count = from.entries(); count > 0; count = from.entries()) {
@@ -186,9 +186,9 @@ function listReader(readEntry: Read): Read {
   };
 }
 
-function mapReader(readEntry: Read): Read {
+function mapReader(readEntry: ReadValue): ReadValue {
   return (from) => {
-    // Without a prototype, which a key called __proto__ would set.
+    // Without a prototype, because a key called __proto__ would set it.
     const map: Record<string, unknown> = Object.create(null);
     for (let count = from.entries(); count > 0; count = from.entries()) {
       for (; count > 0; count--) {
@@ -200,8 +200,8 @@ function mapReader(readEntry: Read): Read {
   };
 }
 
-/** A whole number, highest byte first, of which the last `scale` digits are behind the point. */
-function decimalReader(readBytes: Read, scale: number): Read {
+/** A big-endian whole number of which the last `scale` digits are behind the point. */
+function decimalReader(readBytes: ReadValue, scale: number): ReadValue {
   return (from) => {
     const bytes = readBytes(from) as Buffer;
     if (bytes.length === 0) return 0;

@@ -1,6 +1,6 @@
 /**
- * Avro types by the schema files of this package, written as single objects: two marker bytes, the
- * schema's CRC-64-AVRO fingerprint, the record. A reader so knows what it reads before it decodes.
+ * Avro types of the schema files in this package. Events are written as single objects: two marker bytes,
+ * the schema's CRC-64-AVRO fingerprint, the record. So a reader checks the schema before it decodes.
  */
 import { readFileSync } from 'node:fs';
 import avro from 'avsc';
@@ -10,14 +10,9 @@ const HEADER_BYTES = MARKER.length + 8;
 
 const DRAFT_BYTES = 1024;
 
-/** The event was not written with the schema that its topic carries. */
+/** The event was written with another schema than that of its topic. */
 export class WrongSchema extends Error {
   override readonly name = 'WrongSchema';
-}
-
-interface WriterSchema<T> {
-  readonly fingerprint: Buffer;
-  decodeBody(body: Buffer): T;
 }
 
 export class AvroType<T> {
@@ -34,7 +29,7 @@ export class AvroType<T> {
   }
 
   encode(event: T): Buffer {
-    // Written in place while it fits: a stream of small records would otherwise be mostly garbage.
+    // Small records are encoded in a buffer that is used again, which spares the garbage collector.
     const end = this.#type.encode(event, this.#draft, HEADER_BYTES);
     if (end >= 0) return Buffer.from(this.#draft.subarray(0, end));
     return Buffer.concat([this.#header, this.#type.toBuffer(event)]);
@@ -42,25 +37,12 @@ export class AvroType<T> {
 
   decode(bytes: Buffer): T {
     if (!bytes.subarray(0, HEADER_BYTES).equals(this.#header)) {
-      throw new WrongSchema(`expected a single-object ${this.#type.name ?? 'record'}`);
+      throw new WrongSchema(`expected a single-object ${this.#type.name}`);
     }
     return this.decodeBody(bytes.subarray(HEADER_BYTES));
   }
 
-  /**
-   * A decoder of what was written with another version of this schema: fields added, removed, renamed
-   * by an alias or widened. Throws if the two do not fit.
-   */
-  writtenWith(schema: unknown): WriterSchema<T> {
-    const writer = avro.Type.forSchema(schema as avro.Schema);
-    const resolver = this.#type.createResolver(writer);
-    return {
-      fingerprint: fingerprint(JSON.stringify(writer.schema())),
-      decodeBody: (body) => this.#type.fromBuffer(body, resolver) as T,
-    };
-  }
-
-  /** Decodes a record whose schema is already known from elsewhere (a registry's id). */
+  /** Decodes a record whose schema is known from elsewhere, such as the id of a registry. */
   decodeBody(body: Buffer): T {
     return this.#type.fromBuffer(body) as T;
   }
@@ -90,7 +72,7 @@ const rabinTable = Array.from({ length: 256 }, (_, index) => {
 export function fingerprint(canonicalSchema: string): Buffer {
   let crc = RABIN_EMPTY;
   for (const byte of Buffer.from(canonicalSchema, 'utf8')) {
-    crc = (crc >> 8n) ^ (rabinTable[Number((crc ^ BigInt(byte)) & 0xffn)] ?? 0n);
+    crc = (crc >> 8n) ^ (rabinTable[Number((crc ^ BigInt(byte)) & 0xffn)] as bigint);
   }
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(BigInt.asUintN(64, crc));

@@ -1,6 +1,6 @@
 /**
- * Events of internal topics, read by somebody who does not trust them: whatever decodes but cannot have
- * been written by a service of this model throws, so that past this file an event makes sense.
+ * Reads events of internal topics without trusting them. An event that decodes but cannot have been
+ * written by a service of this model throws, so that an event that this file returns is consistent.
  */
 import {
   type FactorBatch,
@@ -19,7 +19,7 @@ import {
   packedRatings,
 } from './item-ratings.ts';
 import { float64s } from './packing.ts';
-import { murmur2 } from './shard-of.ts';
+import { shardOfBytes } from './shard-of.ts';
 import {
   type PackedUserRating,
   packedUserRatings,
@@ -27,18 +27,18 @@ import {
   userRatingsCodec,
 } from './user-ratings.ts';
 
-/** What every event of a model has in common. */
+/** The numbers that all events of a model agree on. */
 export interface ModelShape {
   readonly shards: number;
   readonly factorCount: number;
 }
 
-/** What one item shard is to apply. */
+/** A record for one item shard, with its ratings decoded. */
 export interface CheckedItemRatings extends ItemRatings {
   readonly ratings: readonly PackedRating[];
 }
 
-/** What one user shard is to apply. */
+/** A record for one user shard, with its ratings decoded. */
 export interface CheckedUserRatings extends UserRatings {
   readonly ratings: readonly PackedUserRating[];
 }
@@ -62,7 +62,7 @@ export function readUserRatings(
     must(isCount(offset) && offset > before, 'source offset');
     before = offset;
     must(
-      homeOf(entries, userStart, userEnd, shards) === userShard,
+      shardOfBytes(entries, userStart, userEnd, shards) === userShard,
       'user, who is of another shard',
     );
   }
@@ -89,19 +89,14 @@ export function readItemRatings(
     must(isCount(sourceOffset), 'source offset');
     must(areFinite(vector) && Number.isFinite(userBias), 'vector');
     must(
-      homeOf(entries, start + 1, itemEnd, shards) === itemShard,
+      shardOfBytes(entries, start + 1, itemEnd, shards) === itemShard,
       'item, which is of another shard',
     );
   }
   return { ...event, ratings };
 }
 
-/** By its bytes: to turn an id into bytes again would cost more than everything else here. */
-function homeOf(entries: Buffer, start: number, end: number, shards: number): number {
-  return (murmur2(entries, start, end) & 0x7fffffff) % shards;
-}
-
-/** Entries of a key and a count. */
+/** True if these are entries of a key and a finite count, and not too many. */
 function isList(bytes: Uint8Array): boolean {
   if (bytes.length > LIST_BYTES) return false;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -165,7 +160,7 @@ export function readGrams(bytes: Buffer, { factorCount }: ModelShape): GramsEven
   return grams;
 }
 
-/** In bytes: count, sum and packed triangle, in doubles. */
+/** Bytes of a gram: count, sum and packed triangle, in float64. */
 function gramLength(k: number): number {
   return 8 * (1 + k + (k * (k + 1)) / 2);
 }
@@ -176,10 +171,11 @@ function checkGram(bytes: Uint8Array, k: number): void {
 }
 
 function must(holds: boolean, what: string): void {
-  if (!holds) throw new RangeError(`it cannot be of this model: its ${what} does not fit`);
+  if (!holds)
+    throw new RangeError(`not written by a service of this model: its ${what} does not fit`);
 }
 
-/** Zero times a number is zero, unless it is not finite: one sum tells for all of them. */
+/** Zero times a number is zero unless the number is not finite, so that one sum tests all numbers. */
 function areFinite(numbers: Float32Array | Float64Array): boolean {
   let sum = 0;
   for (let at = 0; at < numbers.length; at++) sum += 0 * (numbers[at] as number);

@@ -1,14 +1,13 @@
-/** What may name a user or an item, wherever the name comes from. */
-import { PoisonRecord } from './poison-record.ts';
-import { shownValue } from './shown-text.ts';
+/** The ids of users and items, wherever they come from. */
+import { PoisonRecord, shownValue } from './poison-record.ts';
 
 export const idBytesLimit = 256;
 
-/** Text as it is; a whole number becomes its decimal text, so that 42 and "42" are one id. */
+/** Text is the id as it is; a whole number becomes decimal text, so that 42 and "42" are the same id. */
 export function idOf(field: string, given: unknown): string {
   const id = typeof given === 'string' ? given : decimalOf(field, given);
   if (id === '') throw new PoisonRecord('bad-id', `${field} is empty`);
-  // A lone surrogate has no UTF-8 form: two such ids would become one.
+  // A lone surrogate cannot be written in UTF-8, so that different ids would become the same.
   if (!id.isWellFormed()) throw new PoisonRecord('bad-id', `${field} is not well-formed Unicode`);
   if (Buffer.byteLength(id) > idBytesLimit) {
     throw new PoisonRecord('bad-id', `${field} is longer than ${idBytesLimit} bytes`);
@@ -17,7 +16,7 @@ export function idOf(field: string, given: unknown): string {
 }
 
 function decimalOf(field: string, given: unknown): string {
-  // Only Avro has whole numbers of this type: they are exact, however large.
+  // A bigint comes from Avro and is exact, however large.
   if (typeof given === 'bigint' || Number.isSafeInteger(given)) return String(given);
   const rounded = typeof given === 'number' && Number.isInteger(given);
   throw new PoisonRecord(

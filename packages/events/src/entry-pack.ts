@@ -1,9 +1,10 @@
-/** Writes entries one after the other into bytes that grow. Whoever writes reserves first. */
+/** Entries one after the other in a buffer that grows. */
 const FIRST_CAPACITY = 512;
 
-export class EntryWriter {
+/** Writes the fields of entries. Whoever writes an entry reserves its bytes first. */
+class EntryWriter {
   #bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
-  /** Of the same bytes: writes numbers several times faster than a Buffer. */
+  /** A view of the same bytes, because a DataView writes numbers several times faster than a Buffer. */
   #view = viewOf(this.#bytes);
   #length = 0;
 
@@ -15,7 +16,6 @@ export class EntryWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** The same with the room behind them: a view is not made for every look at an entry. */
   get room(): Uint8Array {
     return this.#bytes;
   }
@@ -28,7 +28,7 @@ export class EntryWriter {
     this.#view = viewOf(grown);
   }
 
-  /** Leaves room for what is known only later; returns where. */
+  /** Leaves room for bytes that are written later; returns their position. */
   skip(count: number): number {
     const at = this.#length;
     this.#length += count;
@@ -39,7 +39,7 @@ export class EntryWriter {
     this.#bytes[at] = value;
   }
 
-  /** Returns how many bytes the text took. */
+  /** Returns the length of the text in bytes. */
   text(text: string): number {
     const written = this.#bytes.write(text, this.#length);
     this.#length += written;
@@ -68,4 +68,23 @@ export class EntryWriter {
 
 function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
   return new DataView(buffer, byteOffset, byteLength);
+}
+
+/** What the packs of all kinds of entries have in common. */
+export abstract class EntryPack {
+  protected readonly writer = new EntryWriter();
+
+  /** Where the next entry begins. */
+  get length(): number {
+    return this.writer.length;
+  }
+
+  get bytes(): Buffer {
+    return this.writer.bytes;
+  }
+
+  /** The same bytes with unused room behind them: reading an entry from it makes no new view. */
+  get room(): Uint8Array {
+    return this.writer.room;
+  }
 }

@@ -31,22 +31,25 @@ export {
   type PackedRating,
   packedRatings,
 } from './item-ratings.ts';
-export { bytesOf, float32s, float64s, packStrings, unpackStrings } from './packing.ts';
-export { asPoison, type PoisonReason, PoisonRecord, poisonReasons } from './poison-record.ts';
+export { bytesOf, float32s, float64s } from './packing.ts';
+export {
+  asPoison,
+  type PoisonReason,
+  PoisonRecord,
+  poisonReasons,
+  shownText,
+} from './poison-record.ts';
 export {
   encodeRating,
-  encodeRatingWithId,
   type RatingEvent,
   type RawRating,
 } from './rating-event.ts';
-export { type RatingFieldName, type RatingFields, usualNames } from './rating-fields.ts';
+export type { RatingFields } from './rating-fields.ts';
 export {
   RatingReader,
   type RatingRules,
   ratingRules,
-  ratingSchemas,
 } from './rating-reader.ts';
-export type { RatingKinds } from './rating-value.ts';
 export {
   decodeRecommendationRequest,
   encodeRecommendation,
@@ -57,7 +60,6 @@ export {
   type ScoredItem,
 } from './recommendation.ts';
 export { murmur2, shardOf } from './shard-of.ts';
-export { shownText } from './shown-text.ts';
 export {
   type Topic,
   type TopicRow,

@@ -1,4 +1,4 @@
-/** The events that Freshet's own services send each other, as they are in memory and on the wire. */
+/** The events that Freshet's services send each other, with their encoding. */
 import { AvroType } from './avro.ts';
 import {
   bytesOf,
@@ -14,7 +14,7 @@ export type Side = 'user' | 'item';
 
 export const sides: readonly Side[] = ['user', 'item'];
 
-/** Orders the states of one shard: a higher epoch, or a higher sequence in the same epoch. */
+/** Orders the states of one shard: by epoch, then by sequence. */
 export interface Version {
   epoch: number;
   sequence: number;
@@ -35,16 +35,16 @@ export interface FactorBatch extends Version {
   factorCount: number;
   ids: string[];
   vectors: Float32Array;
-  /** What is kept with each vector beside it: six numbers of an item, none of a user. */
+  /** The numbers that are kept with each vector: six for an item, none for a user. */
   figures: Float64Array;
-  /** Lists of predecessors that are told anew, by the index of their item in `ids`. */
+  /** Lists of predecessors that changed, by the index of their item in `ids`. */
   lists: ReadonlyMap<number, Uint8Array>;
   deletes: string[];
-  /** When some of the ratings in it were produced, ms: a sample, never none of many. */
+  /** A sample of the production times of its ratings, in ms; at least one if the batch is not empty. */
   produced: Float64Array;
-  /** Ratings that the shard has applied in all. */
+  /** How many ratings the shard has applied since its beginning. */
   applied: number;
-  /** Partitions of the sources from which the batch has ratings, and the last offset applied of each. */
+  /** The source partitions of its ratings, and the last offset applied of each. */
   sources: string[];
   offsets: Float64Array;
 }
@@ -56,11 +56,11 @@ export interface GramPart extends Version {
   ratings: number;
   /** The sum of the known values. */
   values: number;
-  /** Ratings that have counted so far: unlike those known, never fewer. */
+  /** How many ratings have been applied. Unlike `ratings`, the number known now, this never falls. */
   moves: number;
-  /** The latest clock that the shard has counted by. */
+  /** The latest clock that the shard has used. */
   clock: number;
-  /** The partial gram and, of users, the lessons. */
+  /** The partial gram, and on the user side the lessons. */
   sums: Uint8Array;
 }
 
@@ -77,12 +77,12 @@ export interface GramsEvent {
   values: number;
   clock: number;
   theta: Float64Array;
-  /** What a next aggregator goes on from; empty in most. */
+  /** The state from which the next aggregator continues; empty in most records. */
   learnt: Uint8Array;
   parts: PartVersion[];
 }
 
-interface Codec<T> {
+interface EventCodec<T> {
   encode(event: T): Buffer;
   decode(bytes: Buffer): T;
 }
@@ -103,7 +103,7 @@ const gramPartType = new AvroType<OnTheWire<GramPart, 'sums'>>('gram-part.avsc')
 type PackedGrams = 'user' | 'item' | 'theta' | 'learnt' | 'parts';
 const gramsType = new AvroType<OnTheWire<GramsEvent, PackedGrams>>('grams.avsc');
 
-export const factorBatchCodec: Codec<FactorBatch> = {
+export const factorBatchCodec: EventCodec<FactorBatch> = {
   encode: (batch) =>
     factorBatchType.encode({
       ...batch,
@@ -132,14 +132,14 @@ export const factorBatchCodec: Codec<FactorBatch> = {
   },
 };
 
-export const gramPartCodec: Codec<GramPart> = {
+export const gramPartCodec: EventCodec<GramPart> = {
   encode: (part) => gramPartType.encode({ ...part, sums: Buffer.from(part.sums) }),
   decode: (bytes) => ({ ...gramPartType.decode(bytes) }),
 };
 
 const NUMBERS_PER_PART = 4;
 
-export const gramsCodec: Codec<GramsEvent> = {
+export const gramsCodec: EventCodec<GramsEvent> = {
   encode: (grams) => {
     const parts = grams.parts.flatMap((part) => [
       sides.indexOf(part.side),
@@ -161,9 +161,16 @@ export const gramsCodec: Codec<GramsEvent> = {
     const numbers = float64s(wire.parts);
     const parts: PartVersion[] = [];
     for (let at = 0; at < numbers.length; at += NUMBERS_PER_PART) {
-      const [side = 0, shard = 0, epoch = 0, sequence = 0] = numbers.subarray(at);
-      parts.push({ side: sides[side] ?? 'user', shard, epoch, sequence });
+      parts.push(partOf(numbers.subarray(at, at + NUMBERS_PER_PART)));
     }
     return { ...wire, theta: float64s(wire.theta), parts };
   },
 };
+
+function partOf([sideAt = -1, shard, epoch, sequence]: Float64Array): PartVersion {
+  const side = sides[sideAt];
+  if (side === undefined || shard === undefined || epoch === undefined || sequence === undefined) {
+    throw new RangeError('a part has an unknown side or is cut off');
+  }
+  return { side, shard, epoch, sequence };
+}

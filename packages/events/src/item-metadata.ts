@@ -1,4 +1,4 @@
-/** What a record of the items topic says of an item: how it is called, what it is, whether it is gone. */
+/** Decodes records of the items topic: the title and categories of an item, and whether it is withdrawn. */
 import { isUtf8 } from 'node:buffer';
 import { idOf } from './entity-id.ts';
 import { PoisonRecord } from './poison-record.ts';
@@ -6,14 +6,14 @@ import { PoisonRecord } from './poison-record.ts';
 export interface ItemMetadata {
   readonly title?: string;
   readonly categories: readonly string[];
-  /** Never recommended, from now on. */
+  /** A withdrawn item is not recommended. */
   readonly withdrawn: boolean;
 }
 
 const RECORD_BYTES_LIMIT = 64 << 10;
 const CATEGORIES_LIMIT = 64;
 
-/** The item and what is known of it now; null: nothing. */
+/** The item and its metadata; null if the record removes them. */
 export function decodeItemMetadata(
   key: Buffer | null,
   value: Buffer | null,

@@ -1,47 +1,47 @@
 /**
- * What a commit of a user shard decided for the items of one item shard, as one record: a record for
- * each rating would cost Kafka's client more than the half-steps do. An entry stands for itself: how
- * entries are packed together depends on batches. What it decides depends on the log alone; the vector it
- * carries does not, for a shard that computes again after the store lost writes may have come to another.
+ * A record of item-ratings: the ratings that one commit of a user shard has accepted, for the items of one
+ * item shard. They share a record because a record for each rating would cost more than the half-steps.
+ * Batches decide which entries are packed together. What an entry decides depends on the log alone, but its
+ * vector does not: a shard that computes again after the store lost writes may compute another one.
  */
 import { AvroType } from './avro.ts';
-import { EntryWriter } from './entry-pack.ts';
+import { EntryPack } from './entry-pack.ts';
 
 export interface ItemRating {
   readonly item: string;
-  /** The rating from now on; null: it is taken back. */
+  /** The new rating; null: it is removed. */
   readonly value: number | null;
-  /** The rating before; null: there was none. */
+  /** The rating that it replaces; null: there was none. */
   readonly old: number | null;
   readonly time: number;
   readonly sourceOffset: number;
-  /** Index among the entries of one source offset. */
+  /** Number of the entry among those of the same source offset. */
   readonly ordinal: number;
-  /** Its user had rated next to nothing before. */
+  /** True if the user had few ratings before this one. */
   readonly byNewcomer: boolean;
-  /** Keys of the items that the user had rated before, the newest first, at most five. */
+  /** Keys of the last items that the user had rated before, the newest first, at most five. */
   readonly before: readonly number[];
-  /** By how much the user's ratings exceed what others give the same items, before this one. */
+  /** By how much the user's earlier ratings exceed those of others for the same items. */
   readonly userBias: number;
-  /** The user's vector before this rating moved it. */
+  /** The user's vector before this rating changed it. */
   readonly vector: Float32Array;
 }
 
 export interface ItemRatings {
   readonly sourceShard: number;
-  /** Which life of its source the offsets below are of: a recreated log counts from 0 again. */
+  /** The life of the model in which the user shard sent this. */
   readonly life: number;
-  /** When the first of them was produced, ms. */
+  /** When the first of the ratings was produced, in ms. */
   readonly produced: number;
   readonly factorCount: number;
   readonly entries: Buffer;
 }
 
-/** An entry as it is read: the rating, and where its bytes lie. */
+/** A decoded entry: the rating, and the positions of its bytes. */
 export interface PackedRating extends ItemRating {
   readonly start: number;
   readonly itemEnd: number;
-  /** Where what was decided ends, and what was computed begins. */
+  /** The end of the part that depends on the log alone; the bias and the vector follow. */
   readonly decidedEnd: number;
   readonly end: number;
 }
@@ -49,8 +49,9 @@ export interface PackedRating extends ItemRating {
 export const itemRatingsCodec = new AvroType<ItemRatings>('item-ratings.avsc');
 
 /**
- * Behind the item's id: float32 value and old value (NaN: none), float64 time and offset, uint32 ordinal with the
- * newcomer in its highest bit and how many were rated before in the three below it; then uint32 for each of those.
+ * The item's id is followed by float32 value and old value (NaN: none), float64 time and offset, and a
+ * uint32 with the ordinal in its lower 28 bits, the number of keys in the next three and the newcomer in
+ * the highest; then uint32 for each key.
  */
 const NUMBERS_BYTES = 28;
 const NEWCOMER_BIT = 2 ** 31;
@@ -59,50 +60,24 @@ const BEFORE_LIMIT = 5;
 const KEY_BYTES = 4;
 const BIAS_BYTES = 4;
 
-/** Packs entries one after the other. */
-export class ItemRatingPack {
-  readonly #writer = new EntryWriter();
-
-  /** Where the next entry begins. */
-  get length(): number {
-    return this.#writer.length;
-  }
-
-  get bytes(): Buffer {
-    return this.#writer.bytes;
-  }
-
-  /** The same with room behind them: for a look at an entry that was just added. */
-  get room(): Uint8Array {
-    return this.#writer.room;
-  }
-
-  /** Returns where what was decided ends. */
-  add({
-    item,
-    value,
-    old,
-    time,
-    sourceOffset,
-    ordinal,
-    byNewcomer,
-    before,
-    userBias,
-    vector,
-  }: ItemRating): number {
-    const writer = this.#writer;
+export class ItemRatingPack extends EntryPack {
+  /** Returns the end of the part that was decided. */
+  add(rating: ItemRating): number {
+    const { writer } = this;
+    const { item, before, vector } = rating;
     const numbersBytes = NUMBERS_BYTES + KEY_BYTES * before.length + BIAS_BYTES + vector.byteLength;
     writer.reserve(1 + 3 * item.length + numbersBytes);
     const head = writer.skip(1);
     writer.byteAt(head, writer.text(item) - 1);
-    writer.float(value ?? Number.NaN);
-    writer.float(old ?? Number.NaN);
-    writer.double(time);
-    writer.double(sourceOffset);
-    writer.uint32(ordinal + before.length * BEFORE_BIT + (byNewcomer ? NEWCOMER_BIT : 0));
+    writer.float(rating.value ?? Number.NaN);
+    writer.float(rating.old ?? Number.NaN);
+    writer.double(rating.time);
+    writer.double(rating.sourceOffset);
+    const newcomer = rating.byNewcomer ? NEWCOMER_BIT : 0;
+    writer.uint32(rating.ordinal + before.length * BEFORE_BIT + newcomer);
     for (const key of before) writer.uint32(key);
     const decidedEnd = writer.length;
-    writer.float(userBias);
+    writer.float(rating.userBias);
     writer.floats(vector);
     return decidedEnd;
   }
@@ -113,7 +88,7 @@ export function* packedRatings(
   factorCount: number,
 ): Generator<PackedRating, void> {
   const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
-  // Room for the vectors of all entries: an array of its own for each would cost more than reading it.
+  // One array for the vectors of all entries, because an array for each would cost more than reading it.
   const factors = new Float32Array(Math.floor(entries.length / 4));
   let first = 0;
   for (let start = 0; start < entries.length; ) {
@@ -122,7 +97,8 @@ export function* packedRatings(
     if (numbersEnd > entries.length) throw new RangeError('an entry is cut off');
     const marked = view.getUint32(numbersEnd - 4, true);
     const beforeLength = Math.floor(marked / BEFORE_BIT) % 8;
-    if (beforeLength > BEFORE_LIMIT) throw new RangeError('an entry tells of too many items');
+    if (beforeLength > BEFORE_LIMIT)
+      throw new RangeError('an entry has too many keys of earlier items');
     const decidedEnd = numbersEnd + KEY_BYTES * beforeLength;
     const vectorAt = decidedEnd + BIAS_BYTES;
     const end = vectorAt + 4 * factorCount;

@@ -1,6 +1,6 @@
-/** Lists as flat bytes: Avro arrays cost more to read, and hostile ones a great deal more. */
+/** Lists as flat bytes, because Avro arrays cost more to read, and hostile ones far more. */
 
-/** Each string as a 16-bit byte length and its UTF-8 bytes. */
+/** Each string as its length in bytes, 16 bits, and its UTF-8 bytes. */
 export function packStrings(strings: readonly string[]): Buffer {
   let length = 0;
   for (const text of strings) length += 2 + Buffer.byteLength(text);
@@ -27,7 +27,7 @@ export function unpackStrings(bytes: Buffer): string[] {
 const LIST_HEAD_BYTES = 5;
 const ENTRY_BYTES = 8;
 
-/** Each list as the 32-bit number it goes by, a byte that counts its entries, and its entries of eight bytes. */
+/** Each list as its 32-bit number, the number of its entries in a byte, and eight bytes for each entry. */
 export function packLists(lists: ReadonlyMap<number, Uint8Array>): Buffer {
   let length = 0;
   for (const list of lists.values()) length += LIST_HEAD_BYTES + list.length;
@@ -57,12 +57,12 @@ export function unpackLists(bytes: Buffer): Map<number, Uint8Array> {
 
 type Numbers = Float32Array | Float64Array | Uint32Array;
 
-/** The bytes of a typed array, without a copy (little-endian, as every machine Node runs on). */
+/** The bytes of a typed array, without a copy; little-endian, as on every machine that Node runs on. */
 export function bytesOf(numbers: Numbers): Buffer {
   return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
-/** Numbers out of bytes that may lie at any offset: copied, for typed arrays must be aligned. */
+/** Copies the bytes, because they may be at any offset and typed arrays must be aligned. */
 function copyInto<T extends Numbers>(target: T, bytes: Uint8Array): T {
   new Uint8Array(target.buffer).set(bytes);
   return target;

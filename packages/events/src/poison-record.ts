@@ -1,4 +1,4 @@
-/** The record can never succeed: park it, count it, go on. `reason` is one of a closed set. */
+/** A record that can never be applied: it is parked with one of these reasons and counted. */
 export const poisonReasons = [
   'empty',
   'too-large',
@@ -25,9 +25,30 @@ export class PoisonRecord extends Error {
   }
 }
 
-/** Whatever a decoder throws: it looks at nothing but the record, so the record is what is wrong. */
+/** Any error of a decoder: a decoder looks at nothing but the record, so the record is at fault. */
 export function asPoison(error: unknown): PoisonRecord {
   if (error instanceof PoisonRecord) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new PoisonRecord('unreadable', `it cannot be decoded: ${message}`, error);
+}
+
+const SHOWN_CHARACTERS = 60;
+
+/** Text of a record for a message: quoted, cut, and without characters that control a terminal. */
+export function shownText(text: string): string {
+  const cut = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
+  return JSON.stringify(cut).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, escaped);
+}
+
+/** Any value of a record, for a message. */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'string') return shownText(value);
+  if (value === undefined) return 'nothing';
+  if (value === null || typeof value !== 'object') return String(value);
+  if (value instanceof Uint8Array) return 'bytes';
+  return Array.isArray(value) ? 'a list' : 'an object';
+}
+
+function escaped(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

@@ -1,11 +1,10 @@
 /**
- * Where in a record are its user, item, value, time and kind? Where RATING_FIELDS names a path, there and
- * nowhere else. Otherwise under the names that producers usually give the field, in the order of the table.
+ * Finds user, item, value, time and kind in a record. A field that RATING_FIELDS names is looked up at that
+ * path only. Any other field is looked up by the names that producers usually give it.
  */
-import { PoisonRecord } from './poison-record.ts';
-import { shownText, shownValue } from './shown-text.ts';
+import { PoisonRecord, shownText, shownValue } from './poison-record.ts';
 
-/** The first of these names that a record has is taken. docs/ratings.md shows the same table. */
+/** The first of these names that a record has is used. docs/ratings.md shows the same table. */
 export const usualNames = {
   user: [
     'user',
@@ -68,7 +67,7 @@ export type RatingFields = Readonly<Partial<Record<RatingFieldName, string>>>;
 /** A decoded record: JSON's own object, or one with the fields of an Avro record. */
 export type DecodedRecord = Readonly<Record<string, unknown>>;
 
-/** How to find one field, worked out once so that a record costs as little as possible. */
+/** Finds one field. What does not depend on the record is computed once. */
 export class RatingField {
   readonly #field: RatingFieldName;
   readonly #path: { readonly whole: string; readonly steps: readonly string[] } | undefined;
@@ -84,15 +83,15 @@ export class RatingField {
     this.#ranks = new Map(usualNames[field].map((name, rank) => [name, rank]));
   }
 
-  /** What the record has there, null included; undefined where it has nothing. */
+  /** The value of the field, which may be null; undefined if the record does not have it. */
   in(record: DecodedRecord): unknown {
     if (this.#path !== undefined) return valueAt(record, this.#path.whole, this.#path.steps);
     return record[this.#usual] ?? this.#preferred(record, () => 0);
   }
 
   /**
-   * The same for a field that is a plain value or nothing: of the usual names, one that holds null is passed
-   * over, and one that holds an object is the last resort. Many records have both `user`, an object, and `userId`.
+   * The same for a field that must be a plain value. Usual names that hold null are skipped, and one that
+   * holds an object is used only if no other name has a value: many records have `user`, an object, and `userId`.
    */
   scalarIn(record: DecodedRecord): unknown {
     if (this.#path !== undefined) return valueAt(record, this.#path.whole, this.#path.steps);
@@ -103,8 +102,8 @@ export class RatingField {
   }
 
   /**
-   * By the keys of the record, not by the names: most records have fewer keys than a field has names, and
-   * looking for a property that is not there is slow.
+   * Goes through the keys of the record, not through the usual names: most records have fewer keys than a
+   * field has names, and a lookup of an absent property is slow.
    */
   #preferred(record: DecodedRecord, penalty: (value: unknown) => 0 | 1 | 2): unknown {
     const names = this.#ranks.size;
@@ -121,7 +120,7 @@ export class RatingField {
     return found;
   }
 
-  /** Why this field is missing, and what to do about it. */
+  /** The error for a record without this field: why it is missing, and what to set. */
   absent(record: DecodedRecord): PoisonRecord {
     return new PoisonRecord('bad-id', `no ${this.#field}: ${this.#whyAbsent(record)}`);
   }
@@ -141,19 +140,19 @@ export class RatingField {
   }
 }
 
-/** How unlikely a value is to be the id, time or kind that is looked for: 1 an object, 2 null. */
+/** How unlikely a value is to be an id, time or kind: 2 for null, 1 for an object, 0 for others. */
 function unlikeliness(value: unknown): 0 | 1 | 2 {
   if (typeof value !== 'object') return 0;
   if (value === null) return 2;
-  return value instanceof Uint8Array ? 0 : 1; // text of Avro that is not UTF-8
+  return value instanceof Uint8Array ? 0 : 1; // bytes are Avro text that is not UTF-8
 }
 
-/** A key that has the dots in it comes before the path that they describe. */
+/** A key that contains the dots is preferred to the path of keys between the dots. */
 function valueAt(record: DecodedRecord, path: string, steps: readonly string[]): unknown {
   if (Object.hasOwn(record, path)) return record[path];
   let found: unknown = record;
   for (const step of steps) {
-    // Only what the producer sent: every object inherits a `constructor`, and every text has a length.
+    // Own properties only: every object inherits a `constructor`, and every text has a length.
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) {
       return undefined;
     }

@@ -1,38 +1,30 @@
 /**
- * What a record of a ratings topic says: rate, un-rate or forget. Everything a producer may get wrong is
- * found here, once, and told in words that help to mend it; past this file a rating is valid.
+ * Decodes a record of a source topic into an event: rate, un-rate or forget. All mistakes that a producer
+ * can make are found here and explained in the error; an event that this file returns is valid.
  */
 import { isUtf8 } from 'node:buffer';
 import { isSingleObject, splitSingleObject, WrongSchema } from './avro.ts';
 import { AvroRecordSchema } from './avro-record.ts';
 import { idOf } from './entity-id.ts';
-import { PoisonRecord } from './poison-record.ts';
-import {
-  CONFLUENT_HEADER_BYTES,
-  CONFLUENT_MAGIC,
-  type Rating,
-  type RatingEvent,
-  type RawRating,
-  ratingType,
-} from './rating-event.ts';
+import { PoisonRecord, shownValue } from './poison-record.ts';
+import { type Rating, type RatingEvent, type RawRating, ratingType } from './rating-event.ts';
 import { type DecodedRecord, RatingField, type RatingFields } from './rating-fields.ts';
 import { checkedTime, ratingTime } from './rating-time.ts';
 import { type RatingKinds, ratingValue, valueOfKind } from './rating-value.ts';
-import { shownValue } from './shown-text.ts';
 
-/** The schemas of producers by the id that a registry gave them, each also known by its fingerprint. */
+/** The schemas of producers by registry id; each can also be found by its fingerprint. */
 type RatingSchemas = ReadonlyMap<number, AvroRecordSchema>;
 
 export interface RatingRules {
   readonly valueMax: number;
-  /** Ids that a schema registry gave Freshet's own Rating schema. */
+  /** Registry ids of Freshet's own Rating schema. */
   readonly schemaIds: readonly number[];
   readonly schemas?: RatingSchemas;
   readonly fields?: RatingFields;
   readonly kinds?: RatingKinds;
 }
 
-/** The settings that decide what a record says, as packages/config reads them. */
+/** The settings that tell what records look like, as packages/config reads them. */
 interface RatingSettings {
   readonly RATING_MAX: number;
   readonly RATING_SCHEMA_IDS: readonly number[];
@@ -41,7 +33,7 @@ interface RatingSettings {
   readonly RATING_KINDS: RatingKinds;
 }
 
-/** Throws a RangeError where a schema of RATING_SCHEMAS is none. */
+/** Throws a RangeError if RATING_SCHEMAS has something that is not the schema of a record. */
 export function ratingRules(settings: RatingSettings): RatingRules {
   return {
     valueMax: settings.RATING_MAX,
@@ -52,7 +44,7 @@ export function ratingRules(settings: RatingSettings): RatingRules {
   };
 }
 
-/** Schemas by registry id, as a settings file has them; throws where one is not that of a record. */
+/** Schemas by registry id. Throws a RangeError if one is not the schema of a record. */
 export function ratingSchemas(byId: Readonly<Record<string, unknown>>): RatingSchemas {
   const schemas = new Map<number, AvroRecordSchema>();
   for (const [id, schema] of Object.entries(byId)) {
@@ -65,8 +57,11 @@ export function ratingSchemas(byId: Readonly<Record<string, unknown>>): RatingSc
   return schemas;
 }
 
-const RECORD_BYTES_LIMIT = 64 << 10; // events of trackers carry their context; few have more than 10 KB
+const RECORD_BYTES_LIMIT = 64 << 10; // events of trackers carry their context, and few have more than 10 KB
 const SINGLE_OBJECT_FIRST_BYTE = 0xc3;
+/** Confluent's serializers write this byte and the registry's id, four bytes, before the record. */
+const CONFLUENT_MAGIC = 0;
+const CONFLUENT_HEADER_BYTES = 5;
 const NO_SCHEMAS: RatingSchemas = new Map();
 const NO_KINDS: RatingKinds = new Map();
 
@@ -93,10 +88,10 @@ export class RatingReader {
     this.#kind = new RatingField('kind', fields);
   }
 
-  /** Throws a PoisonRecord where the record can never be a rating. */
+  /** Throws a PoisonRecord if the record can never be a rating. */
   read({ key, value: bytes, timestamp }: RawRating): RatingEvent {
     if (bytes === null) return forget(key);
-    if (bytes.length === 0) throw new PoisonRecord('empty', 'no bytes');
+    if (bytes.length === 0) throw new PoisonRecord('empty', 'the record has no bytes');
     if (bytes.length > RECORD_BYTES_LIMIT) {
       throw new PoisonRecord('too-large', `${bytes.length} bytes, at most ${RECORD_BYTES_LIMIT}`);
     }
@@ -109,7 +104,7 @@ export class RatingReader {
 
   #confluent(bytes: Buffer, timestamp: number): RatingEvent {
     if (bytes.length < CONFLUENT_HEADER_BYTES) {
-      throw new PoisonRecord('not-avro', 'truncated header');
+      throw new PoisonRecord('not-avro', 'the header ends too early');
     }
     const id = bytes.readInt32BE(1);
     const body = bytes.subarray(CONFLUENT_HEADER_BYTES);
@@ -133,7 +128,7 @@ export class RatingReader {
     return this.#own(bytes, () => ratingType.decode(bytes), timestamp);
   }
 
-  /** Freshet's own schema says what its fields mean: no setting changes that. */
+  /** Freshet's own schema defines its fields, so that RATING_FIELDS and RATING_KINDS do not apply. */
   #own(bytes: Buffer, decode: () => Rating, timestamp: number): RatingEvent {
     const rating = decoded(decode);
     if (isReplaced(rating.user, bytes) || isReplaced(rating.item, bytes)) {
@@ -165,14 +160,14 @@ export class RatingReader {
 
 function idIn(record: DecodedRecord, field: RatingField, name: string): string {
   const found = field.scalarIn(record);
-  // An object is none either, and there the reader is told which field of it might be meant.
+  // An object is no id; the message suggests to name a field of it.
   if (found === undefined || (typeof found === 'object' && !(found instanceof Uint8Array))) {
     throw field.absent(record);
   }
   return idOf(name, found);
 }
 
-/** Bytes that are not UTF-8 are read as this character; Avro writes text as it is, so it is not among them. */
+/** avsc decodes bytes that are not UTF-8 as U+FFFD. If the bytes do not contain the id, it did so here. */
 function isReplaced(id: string, bytes: Buffer): boolean {
   return id.includes('\ufffd') && !bytes.includes(id);
 }
@@ -184,7 +179,7 @@ function eventOf(user: string, item: string, value: number | null, time: number)
 
 function forget(key: Buffer | null): RatingEvent {
   if (key === null) throw new PoisonRecord('empty', 'neither key nor value');
-  // Bytes that are not UTF-8 would all be read as one replacement character: somebody else's id.
+  // Bytes that are not UTF-8 are decoded as U+FFFD, so that different keys would become the same id.
   if (!isUtf8(key)) throw new PoisonRecord('bad-id', 'key is not UTF-8');
   return { kind: 'forget', user: idOf('key', key.toString('utf8')) };
 }

@@ -2,7 +2,7 @@
 import avro from 'avsc';
 import { describe, expect, it } from 'vitest';
 import { fingerprint } from './avro.ts';
-import { encodeRatingWithId } from './rating-event.ts';
+import { encodeRating } from './rating-event.ts';
 import { RatingReader, ratingSchemas } from './rating-reader.ts';
 
 type Fields = { name: string; type: unknown; default?: unknown }[];
@@ -111,7 +111,8 @@ describe('a rating in a schema of the producer’s own', () => {
   });
 
   it('is read beside Freshet’s own schema, by id or by fingerprint', () => {
-    const own = encodeRatingWithId({ user: 'u', item: 'i', value: 2, time: null }, 1);
+    const single = encodeRating({ user: 'u', item: 'i', value: 2, time: null });
+    const own = Buffer.concat([Buffer.of(0, 0, 0, 0, 1), single.subarray(10)]);
     expect(read(own)).toEqual({ ...rated, value: 2, time: NOW });
     const canonical = JSON.stringify(avro.Type.forSchema(schemas[11] as avro.Schema).schema());
     const header = Buffer.concat([Buffer.from([0xc3, 0x01]), fingerprint(canonical)]);

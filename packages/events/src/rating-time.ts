@@ -1,16 +1,15 @@
 /**
- * When was a rating given? Producers write milliseconds, seconds, micro- or nanoseconds since 1970, as
- * numbers or as text, or a date in ISO 8601. Which unit a number has shows in its size.
+ * When was a rating given? Producers write seconds, milli-, micro- or nanoseconds since 1970, as numbers or
+ * as text, or a date in ISO 8601. The unit of a number is recognized by its size.
  */
-import { PoisonRecord } from './poison-record.ts';
-import { shownValue } from './shown-text.ts';
+import { PoisonRecord, shownValue } from './poison-record.ts';
 
 const AHEAD_LIMIT_MS = 5 * 60_000;
-const LATEST_MS = 8.64e15; // the last moment of JavaScript's calendar; a little more is not an exact number
+const LATEST_MS = 8.64e15; // the last time that a JavaScript Date can hold
 
 /**
- * A number below the bound is of this unit. Each bound is the year 5138 in its own unit and March 1973 in
- * the next, so that every time from 1973 on is read rightly whatever its unit.
+ * A number below the bound has this unit. Each bound is the year 5138 in its own unit and March 1973 in the
+ * next, so that every time between these is recognized in any unit.
  */
 const units = [
   { below: 1e11, inMs: 1e3 }, // seconds
@@ -23,7 +22,7 @@ const NUMBER = /^\d{1,20}(?:\.\d{1,20})?$/;
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?))?)?$/i;
 
-/** The time that a record gives, in whole milliseconds; without one, that of the record itself. */
+/** The time that a record gives, in whole ms; without one, the timestamp of the record itself. */
 export function ratingTime(given: unknown, recordTime: number): number {
   if (given === undefined || given === null) return checkedTime(recordTime, recordTime);
   const time = typeof given === 'string' ? textTime(given) : numberTime(given);
@@ -36,9 +35,9 @@ export function ratingTime(given: unknown, recordTime: number): number {
   return checkedTime(time, recordTime);
 }
 
-/** Whole milliseconds since 1970, not far ahead of the record. */
+/** Refuses a time that is not whole ms since 1970, or is more than 5 minutes ahead of its record. */
 export function checkedTime(time: number, recordTime: number): number {
-  // A producer sets the record's own timestamp too: neither is to be trusted.
+  // Producers set the timestamp of the record too, so both are checked.
   if (!Number.isInteger(time) || time < 0 || time > LATEST_MS) {
     throw new PoisonRecord('bad-time', 'time must be whole milliseconds since 1970');
   }
@@ -69,7 +68,7 @@ function textTime(text: string): number | undefined {
   const [hour, minute, second] = [part(4), part(5), part(6)];
   const ms = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
   const [zoneHours, zoneMinutes] = [part(10), part(11)];
-  // Date.UTC would take the year 71 for 1971.
+  // Date.UTC would read the year 71 as 1971.
   if (
     year < 1970 ||
     hour > 23 ||
@@ -81,7 +80,7 @@ function textTime(text: string): number | undefined {
     return undefined;
   }
   const date = new Date(Date.UTC(year, month - 1, day));
-  // The calendar would take the 31st of April for the 1st of May.
+  // Date.UTC would read the 31st of April as the 1st of May.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
   const minutesAhead = (zoneHours * 60 + zoneMinutes) * (parts[9] === '-' ? -1 : 1);
   return date.getTime() + ((hour * 60 + minute - minutesAhead) * 60 + second) * 1_000 + ms;

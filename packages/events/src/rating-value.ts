@@ -1,14 +1,13 @@
-/** What is an event worth? Its own value, or else what RATING_KINDS says of its kind, or else 1. */
-import { PoisonRecord } from './poison-record.ts';
-import { shownText, shownValue } from './shown-text.ts';
+/** The rating value of an event: its own value, else that of its kind in RATING_KINDS, else 1. */
+import { PoisonRecord, shownText, shownValue } from './poison-record.ts';
 
-/** The value of each kind of event; null takes the rating back. */
+/** The value of each kind of event; null removes the rating. */
 export type RatingKinds = ReadonlyMap<string, number | null>;
 
 const WITHOUT_VALUE = 1;
 const NUMBER = /^-?\d{1,20}(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?$/i;
 
-/** null takes the rating back. */
+/** null removes the rating. */
 export function ratingValue(given: unknown, most: number): number | null {
   if (given === null) return null;
   if (given === undefined) return WITHOUT_VALUE;
@@ -23,8 +22,8 @@ export function ratingValue(given: unknown, most: number): number | null {
 }
 
 /**
- * The same of an event with a kind. A record of a fixed shape has null where it has no value, so null
- * beside a kind is no value; a kind whose own value is null takes the rating back whatever stands beside it.
+ * The value of an event with a kind. Records of a fixed shape have null where they have no value, so null
+ * with a kind means no value. A kind whose value is null removes the rating, whatever the record's value.
  */
 export function valueOfKind(
   kind: string,

@@ -1,7 +1,4 @@
-/**
- * The request and the answer of the recommendation topics: JSON, so that any client reads them, or
- * Avro; a request is answered as it was written.
- */
+/** Requests and answers of the recommendation topics, in JSON or Avro. An answer has the format of its request. */
 import { AvroType, isSingleObject } from './avro.ts';
 import { idOf } from './entity-id.ts';
 import { PoisonRecord } from './poison-record.ts';
@@ -9,32 +6,32 @@ import { PoisonRecord } from './poison-record.ts';
 export interface RecommendationRequest {
   readonly user: string;
   readonly n: number;
-  /** Which model is asked; absent: every model that listens. */
+  /** The model that is asked; absent: every model that reads the topic. */
   readonly model?: string;
-  /** How it was written, and so how it is answered. */
+  /** The format of the request, in which it is answered. */
   readonly format: 'json' | 'avro';
 }
 
 export interface ScoredItem {
   readonly item: string;
   readonly score: number;
-  /** As the items topic has them. */
+  /** Title and categories come from the items topic. */
   readonly title?: string;
   readonly categories?: readonly string[];
 }
 
-/** What an answer is as of. */
+/** The state of the model from which an answer was computed. */
 export interface ModelState {
   readonly name: string;
-  /** Offset after the last rating of the user's shard that the answer knows of. */
+  /** Offset after the last rating in user-ratings, of the user's shard, that the answer includes. */
   readonly position: number | null;
-  /** The last commit of that shard that the scorer had been told of: the answer knows of it. */
+  /** The last commit of that shard that the answer includes. */
   readonly sequence?: number | null;
-  /** What had been produced to that shard and was not yet applied. */
+  /** What had been produced to that shard and was not applied yet. */
   readonly lag?: { readonly ratings: number; readonly ms: number } | null;
 }
 
-/** Why an answer is nobody's own: nothing is known yet, and it is what newcomers take and what is popular now. */
+/** `newcomer`: nothing is known of the user, so that the answer is what newcomers take and what is popular. */
 export type Fallback = null | 'newcomer';
 
 export interface Recommendation {

@@ -1,23 +1,33 @@
 /**
- * Which shard an id belongs to, everywhere: Kafka's own murmur2 over the UTF-8 bytes, so that a
- * Java, kafkajs or Python producer with default settings already sends a record to the right place.
+ * Which shard does an id belong to? Kafka's own murmur2 over the UTF-8 bytes decides, so that producers
+ * with default settings, in Java, Python or with kafkajs, choose the same partition for a key.
  */
 const SEED = 0x9747b28c;
 const MULTIPLIER = 0x5bd1e995;
 
-/** Ids are hashed on every step of a rating: their bytes go here instead of into a buffer of their own. */
+/** Holds the bytes of the id that is hashed, because a new buffer for each hash would cost more. */
 const scratch = Buffer.allocUnsafe(4096);
 
 export function shardOf(id: string, partitions: number): number {
   const fits = 3 * id.length <= scratch.length;
   const bytes = fits ? scratch : Buffer.from(id);
   const length = fits ? scratch.write(id) : bytes.length;
-  return (murmur2(bytes, 0, length) & 0x7fffffff) % partitions;
+  return shardOfBytes(bytes, 0, length, partitions);
 }
 
-/** Of the bytes from `start` to `end`. */
+/** The same for an id whose UTF-8 bytes go from `start` to `end`. */
+export function shardOfBytes(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  partitions: number,
+): number {
+  return (murmur2(bytes, start, end) & 0x7fffffff) % partitions;
+}
+
+/** The hash of the bytes from `start` to `end`. */
 export function murmur2(bytes: Uint8Array, start = 0, end = bytes.length): number {
-  const at = (index: number): number => bytes[index] ?? 0;
+  const at = (index: number): number => bytes[index] as number;
   const length = end - start;
   const whole = start + (length & ~3);
   let hash = SEED ^ length;

@@ -1,24 +1,25 @@
 /**
- * What intake took from one batch of one partition of the user's topics, for the users of one shard, as one
- * record. An entry stands for itself: how entries are packed depends on batches, what one says on its source.
+ * A record of user-ratings: the ratings that intake has read in one batch from one source partition, for
+ * the users of one shard. Batches decide which entries are packed together; an entry itself depends only
+ * on its source record.
  */
 import { AvroType } from './avro.ts';
-import { EntryWriter } from './entry-pack.ts';
+import { EntryPack } from './entry-pack.ts';
 import type { RatingEvent } from './rating-event.ts';
 
 export interface UserRatings {
   readonly topic: string;
-  /** By which a recreated topic is told from the one before; its name where the broker has no ids. */
+  /** Distinguishes a topic from one of the same name before it; its name if the broker has no topic ids. */
   readonly topicId: string;
   readonly partition: number;
-  /** Which reading of the sources this is: a rebuild reads them from their beginning once more. */
+  /** The life of the model: a rebuild begins a new one and reads the sources from their beginning. */
   readonly life: number;
-  /** When the first of them was produced, ms. */
+  /** When the first of the ratings was produced, in ms. */
   readonly produced: number;
   readonly entries: Buffer;
 }
 
-/** An entry as it is read: what was said, at which offset of the source, and where its bytes lie. */
+/** A decoded entry: the event, its offset in the source partition, and the positions of its bytes. */
 export interface PackedUserRating {
   readonly event: RatingEvent;
   readonly offset: number;
@@ -32,30 +33,15 @@ export const userRatingsCodec = new AvroType<UserRatings>('user-ratings.avsc');
 
 const kinds = ['rate', 'unrate', 'forget'] as const;
 
-/** Kind, length of the user's id and of the item's (each less one, for none is empty), then offset. */
+/** The kind, and the lengths of the user's and the item's id in bytes, each less one. */
 const HEAD_BYTES = 3;
 const OFFSET_BYTES = 8;
 const TIME_BYTES = 8;
 const VALUE_BYTES = 4;
 
-export class UserRatingPack {
-  readonly #writer = new EntryWriter();
-
-  get length(): number {
-    return this.#writer.length;
-  }
-
-  get bytes(): Buffer {
-    return this.#writer.bytes;
-  }
-
-  /** The same with room behind them: for a look at an entry that was just added. */
-  get room(): Uint8Array {
-    return this.#writer.room;
-  }
-
+export class UserRatingPack extends EntryPack {
   add(event: RatingEvent, offset: number): void {
-    const writer = this.#writer;
+    const { writer } = this;
     const item = event.kind === 'forget' ? '' : event.item;
     const fixed = HEAD_BYTES + OFFSET_BYTES + TIME_BYTES + VALUE_BYTES;
     writer.reserve(fixed + 3 * (event.user.length + item.length));
@@ -75,7 +61,7 @@ export class UserRatingPack {
 export function* packedUserRatings(entries: Buffer): Generator<PackedUserRating, void> {
   for (let start = 0; start < entries.length; ) {
     const kind = kinds[entries.readUInt8(start)];
-    if (kind === undefined) throw new RangeError('an entry of no known kind');
+    if (kind === undefined) throw new RangeError('an entry has an unknown kind');
     const userStart = start + HEAD_BYTES;
     const userEnd = userStart + 1 + entries.readUInt8(start + 1);
     const user = entries.toString('utf8', userStart, userEnd);
