@@ -1,17 +1,12 @@
-export { defaultLagCurve } from './default-lag-curve.ts';
 export {
+  defaultLagCurve,
   expectedLoss,
   type LagCurve,
   lagCurve,
   parseLagCurve,
 } from './lag-curve.ts';
+export { type ItemCatalogue, PrequentialMeter } from './prequential-meter.ts';
 export {
-  type ItemCatalogue,
-  PrequentialMeter,
-  type Question,
-} from './prequential-meter.ts';
-export {
-  type Method,
   methods,
   type PrequentialFigures,
   userGroups,

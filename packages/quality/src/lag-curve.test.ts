@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultLagCurve } from './default-lag-curve.ts';
-import { expectedLoss, lagCurve, parseLagCurve } from './lag-curve.ts';
+import { defaultLagCurve, expectedLoss, lagCurve, parseLagCurve } from './lag-curve.ts';
 
 const curve = parseLagCurve(
   JSON.stringify({

@@ -1,8 +1,8 @@
 /**
- * How well does the live model answer? Before a rating is learnt: where does its item stand among those the
- * user has not rated, by the model and by popularity? AUC is read off the comparisons that θ learns from; for
- * the hit rate, some ratings are looked up among all items. The experiments' dynamic protocol on a running
- * stream. No clock, no I/O, and all that is random is drawn by the rating's offset.
+ * How good is the live model? Prequential evaluation, the experiments' dynamic protocol on a running stream:
+ * before a rating is learnt, its item is ranked among the items that the user has not rated, by the model
+ * and by popularity. AUC comes from the comparisons from which θ is learnt; for the hit rate a sample of
+ * ratings is looked up among all items. No clock and no I/O; the offset of a rating is the only seed.
  */
 import type { Kernels } from '@freshet/kernels';
 import {
@@ -23,46 +23,46 @@ import { Standing } from './standing.ts';
 interface MeterOptions {
   readonly kernels: Kernels;
   readonly factorCount: number;
-  /** One of so many ratings is looked up among all items; 0: nothing is measured. */
+  /** Look up 1 in N ratings among all items; 0: measure nothing. */
   readonly sample: number;
-  /** Answers that a figure is the mean of. */
+  /** A figure is the mean of so many answers. */
   readonly window?: number;
 }
 
-/** The items as a replica holds them. */
+/** The items of a replica. */
 export interface ItemCatalogue extends ComparedItems {
-  /** What counts say of each: part of the ranking, and how popular it is. */
+  /** Features from the counts of each item: for the ranking, and its popularity. */
   readonly features: Pick<FeatureTable, 'read' | 'weighted' | 'popularityAt'>;
 }
 
-/** A first rating of an item by a user, about to be learnt. */
+/** A rating that is about to be learnt, of an item that the user has not rated before. */
 export interface Question {
-  /** Where it lies in the log. */
+  /** The offset of the rating in its log. */
   readonly offset: number;
   /** The item's slot. */
   readonly slot: number;
-  /** The user's own, if there is one. */
+  /** The user's vector, if the user has one. */
   readonly vector: Float32Array | undefined;
-  /** Slots of the items that the user has rated so far; the first `length` count. */
+  /** Slots of the items that the user has rated so far: the first `length` of the array. */
   readonly rated: RatedBefore & { readonly slots: Uint32Array };
 }
 
 /**
- * The AUC of one rating deviates by .13 if all items are compared with. With five others it is a mean of five
- * lots, which adds a(1 − a)/5, about .008, to a variance of .017: a deviation of .16. So many answers then have a
- * standard error of .002 where consecutive ratings have little in common. Hits: .006.
+ * The AUC of one rating, compared with all items, has a standard deviation of .13. Compared with five it is
+ * the mean of five draws, which adds a(1 − a)/5, about .008, to a variance of .017: a deviation of .16. The
+ * mean of so many answers has a standard error of .002 if they are independent; that of the hits, .006.
  */
 const WINDOW = { auc: 8_192, hits: 4_096 } as const;
-/** Scored in one call. */
+/** Items that are scored in one call. */
 const CHUNK = 128;
 const HIT_LENGTH = 10;
-/** Among so many items every rating of the sample is looked up. */
+/** With at most so many items, every rating of the sample is looked up. */
 const FEW_ITEMS = 1_024;
-/** Among more, as many ratings as can be if each of the sample may look at so many items, on the average. */
+/** With more items, so few ratings are looked up that the sample costs this many items a rating on average. */
 const HIT_ITEMS = 256;
-/** Searches that this average remembers: it must not follow a single one, or hits would be asked less. */
+/** Searches in this average. It must not follow a single search: hits take longer and would be looked up less. */
 const HIT_MEMORY = 256;
-/** AUC of what nobody could have recommended, by the protocol. It is no hit. */
+/** The AUC of an item that the model does not know, by the protocol. It is no hit. */
 const UNKNOWN_AUC = 0.5;
 
 export class PrequentialMeter {
@@ -75,10 +75,10 @@ export class PrequentialMeter {
   readonly #popularities = new Float64Array(CHUNK + 1);
   readonly #model = new Standing();
   readonly #popularity = new Standing();
-  /** By slot: the number of the last question for which the item was no candidate. */
+  /** By slot: the number of the last question in which the item was no candidate. */
   #marks = new Uint32Array(FEW_ITEMS);
   #question = 0;
-  /** How many items the search for a hit looks at, on the average. */
+  /** How many items a search looks at, on average. */
   #hitItems = 0;
   #searches = 0;
 
@@ -91,12 +91,12 @@ export class PrequentialMeter {
     this.#query = new RankingQuery(factorCount);
   }
 
-  /** Whether it has a use for comparisons. */
+  /** False if nothing is measured, so that no comparison is needed. */
   get isOn(): boolean {
     return this.#options.sample > 0;
   }
 
-  /** The AUC of a rating that was compared; without others to compare with it has none. */
+  /** Adds the AUC of a rating that was compared. Without other items to compare with there is none. */
   compare(comparison: Comparison, items: ItemCatalogue): void {
     const { slots, length, earlier, isOfSample: isOfAll } = comparison;
     if (length === 0) {
@@ -108,16 +108,16 @@ export class PrequentialMeter {
     }
   }
 
-  /** Whether the rating at this offset is one of those to be looked up. */
+  /** True if the rating at this offset is in the sample that is looked up. */
   isDue(offset: number): boolean {
     return isOfSample(offset, this.#options.sample);
   }
 
-  /** Whether a rating that is due is among the ten best of all items. */
+  /** Looks up whether the item of a rating that is due is among the ten best of all items. */
   search(question: Question, items: ItemCatalogue, grams: Grams): void {
     const { slot, rated, vector, offset } = question;
     const { slotEnd } = items.table;
-    // The longer a search takes, the fewer are made: of those that are due, the ones with the least lots.
+    // The longer a search takes, the fewer are made: those of the ratings with the smallest lots.
     const lot = lotOf(offset) * this.#options.sample;
     if (slotEnd > FEW_ITEMS && lot * this.#hitItems >= HIT_ITEMS) return;
     if (!items.isPresent(slot)) {
@@ -136,7 +136,7 @@ export class PrequentialMeter {
     return this.#window.figures();
   }
 
-  /** Among all items until ten are above it: then it is no hit, whatever the others score. */
+  /** Ranks the item among all items until ten are above it: it is no hit then. False without others. */
   #findHits(slot: number, items: ItemCatalogue): boolean {
     const [model, popularity] = [this.#model, this.#popularity];
     const end = items.table.slotEnd;
@@ -161,7 +161,7 @@ export class PrequentialMeter {
     return others > 0;
   }
 
-  /** The item itself, then the candidates between two slots; returns how many in all. */
+  /** Writes the item and then the candidates between two slots to #slots; returns how many. */
   #candidates(slot: number, items: ItemCatalogue, from: number, to: number): number {
     const slots = this.#slots;
     const marks = this.#marks;
@@ -204,7 +204,7 @@ export class PrequentialMeter {
 
   #mark(rated: Question['rated'], slot: number, slotEnd: number): void {
     if (this.#marks.length < slotEnd) this.#marks = new Uint32Array(Math.ceil(1.5 * slotEnd));
-    // Once round, marks of long ago would look like those of today.
+    // When the numbers start again at 1, old marks would look like new ones.
     if (this.#question === 2 ** 32 - 1) this.#marks.fill(0);
     const question = (this.#question % (2 ** 32 - 1)) + 1;
     this.#question = question;

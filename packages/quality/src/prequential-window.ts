@@ -1,22 +1,22 @@
 /**
- * How good were the last answers? AUC and hit rate of the model and of popularity, for all users and for
- * those of whom little or nothing is known. Each group has a window of its own: newcomers are few, and
- * in a common window a handful of them would make a figure.
+ * AUC and hit rate of the last answers, by the model and by popularity, for all users and for those with
+ * few or no ratings. Each group has a window of its own: newcomers are few, and in a common window the
+ * figure of newcomers would be the mean of a handful.
  */
 import { SlidingMean } from './sliding-mean.ts';
 
 export const userGroups = ['all', 'cold', 'new'] as const;
 type UserGroup = (typeof userGroups)[number];
 export const methods = ['model', 'popularity'] as const;
-export type Method = (typeof methods)[number];
-export type Figure = 'auc' | 'hits';
+type RankingMethod = (typeof methods)[number];
+type Figure = 'auc' | 'hits';
 
-/** NaN where nothing was measured. */
+/** Figures are NaN until something is measured. */
 interface GroupFigures {
-  /** Ratings in the window of AUC. */
+  /** Number of ratings in the window of AUC. */
   readonly events: number;
-  readonly auc: Readonly<Record<Method, number>>;
-  readonly hits: Readonly<Record<Method, number>>;
+  readonly auc: Readonly<Record<RankingMethod, number>>;
+  readonly hits: Readonly<Record<RankingMethod, number>>;
 }
 
 export type PrequentialFigures = Readonly<Record<UserGroup, GroupFigures>>;
@@ -24,12 +24,12 @@ export type PrequentialFigures = Readonly<Record<UserGroup, GroupFigures>>;
 /** Users with at most this many earlier ratings are cold, as in the experiments. */
 const COLD_UP_TO = 2;
 
-type Means = Readonly<Record<Method, SlidingMean>>;
+type Means = Readonly<Record<RankingMethod, SlidingMean>>;
 
 export class PrequentialWindow {
   readonly #groups: Readonly<Record<UserGroup, { readonly auc: Means; readonly hits: Means }>>;
 
-  /** How many answers each figure is the mean of. */
+  /** `answers` tells how many answers each figure is the mean of. */
   constructor(answers: Readonly<Record<Figure, number>>) {
     const means = (count: number) => {
       return { model: new SlidingMean(count), popularity: new SlidingMean(count) };
@@ -39,8 +39,8 @@ export class PrequentialWindow {
   }
 
   /**
-   * The answer to a user with so many earlier ratings. Ratings of cold users may be asked about more often than
-   * others: `isOfAll` tells those that may count for all users.
+   * Adds the answer for a user with `earlier` ratings. Ratings of cold users may be sampled more often than
+   * others, so `isOfAll` tells whether this one counts in the figures of all users.
    */
   add(figure: Figure, earlier: number, isOfAll: boolean, model: number, popularity: number): void {
     const { all, cold, new: fresh } = this.#groups;
@@ -63,6 +63,6 @@ function addTo(means: Means, model: number, popularity: number): void {
   means.popularity.add(popularity);
 }
 
-function meansOf({ model, popularity }: Means): Record<Method, number> {
+function meansOf({ model, popularity }: Means): Record<RankingMethod, number> {
   return { model: model.mean, popularity: popularity.mean };
 }

@@ -1,9 +1,9 @@
-/** What is the mean of the last so many values? A ring, so that one more value costs the same at any time. */
+/** The mean of the last values, kept in a ring buffer, so that adding a value takes constant time. */
 export class SlidingMean {
   readonly #values: Float64Array;
   #next = 0;
   #count = 0;
-  /** Of values between 0 and 1: what adding and taking away leaves of rounding stays below 1e-8. */
+  /** Values are between 0 and 1, so that the rounding errors of adding and subtracting stay below 1e-8. */
   #sum = 0;
 
   constructor(window: number) {
@@ -14,7 +14,7 @@ export class SlidingMean {
     return this.#count;
   }
 
-  /** NaN while there is nothing: not measured is not zero. */
+  /** NaN without values, because 0 would look measured. */
   get mean(): number {
     return this.#count === 0 ? Number.NaN : this.#sum / this.#count;
   }

@@ -1,6 +1,6 @@
 /**
- * Where does the rated item stand among the others? How many score below it, the same, above: its AUC
- * and whether it is among the first n follow. The definitions are those of the experiments, ties half.
+ * Counts how many of the other items score below a rated item, the same and above it. Its AUC follows, and
+ * whether it is among the first n. The definitions are those of the experiments; ties count half.
  */
 export class Standing {
   #own = 0;
@@ -15,14 +15,14 @@ export class Standing {
     this.#above = 0;
   }
 
-  /** Others with these scores, from the second on. */
+  /** Adds other items with these scores; the first score is the item's own. */
   meet(scores: Float32Array | Float64Array, length: number): void {
     const own = this.#own;
     let below = 0;
     let above = 0;
     for (let e = 1; e < length; e++) {
       const score = scores[e];
-      // Added, not branched on: which way a score goes cannot be predicted.
+      // Added without a branch, because the CPU could not predict it.
       below += Number(score < own);
       above += Number(score > own);
     }
@@ -31,17 +31,17 @@ export class Standing {
     this.#tied += length - 1 - below - above;
   }
 
-  /** Others that score higher. */
+  /** How many others score higher. */
   get above(): number {
     return this.#above;
   }
 
-  /** Share of the others below; NaN without others. */
+  /** Share of the others that score lower; NaN without others. */
   get auc(): number {
     return (this.#below + this.#tied / 2) / (this.#below + this.#tied + this.#above);
   }
 
-  /** Chance of being among the first n when ties are broken by lot. */
+  /** Chance that the item is among the first n if ties are broken at random. */
   hitRate(n: number): number {
     return Math.max(0, Math.min(1, (n - this.#above) / (this.#tied + 1)));
   }

@@ -1,34 +1,34 @@
 /**
- * Which column is which, and is what it holds a rating? One place decides for every format, so that
- * a bad value is refused with the same words whether it came from CSV, JSON or a review block.
+ * Finds the columns of a rating and checks their values, for every format: a bad value is refused with
+ * the same words in CSV, JSON and review blocks.
  */
 
-/** A rating as a file gives it; without a time column the order of the lines is all there is. */
+/** A rating in a file. Without a time column only the order of the lines is known. */
 export interface FileRating {
   readonly user: string;
   readonly item: string;
   readonly value: number;
-  /** ms, or undefined where the file has none. */
+  /** In ms; undefined if the file has no times. */
   readonly time: number | undefined;
 }
 
 export const fields = ['user', 'item', 'value', 'time'] as const;
 export type Field = (typeof fields)[number];
 
-/** Where to find each field: a column's name or, in a file without names, its number from 1. */
+/** The column of each field: its name or, in a file without a header, its number from 1. */
 export type Columns = Partial<Record<Field, string>>;
 
-/** The file as a whole is not what it was taken for; the message says why. */
+/** The file cannot be read as ratings; the message tells why and what to do. */
 export class UnreadableRatings extends Error {
   override readonly name = 'UnreadableRatings';
 }
 
-/** Why one line is not a rating. Returned, not thrown: bad lines are expected, and counted. */
+/** Why a line is not a rating. It is returned, not thrown, because bad lines are skipped and counted. */
 export interface Malformed {
   readonly reason: string;
 }
 
-/** Names seen in the wild, in lower case without separators. */
+/** Names of columns in common data sets, in lower case without separators. */
 const aliases: Record<Field, readonly string[]> = {
   user: [
     'user',
@@ -69,7 +69,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** The name among `names` that means this field, by the order of the aliases. */
+/** The name among `names` that is an alias of this field; the first alias that is found counts. */
 export function guessColumn(field: Field, names: readonly string[]): string | undefined {
   const plain = names.map(plainName);
   for (const alias of aliases[field]) {
@@ -79,7 +79,7 @@ export function guessColumn(field: Field, names: readonly string[]): string | un
   return undefined;
 }
 
-/** Ids are at most this long everywhere in the system. */
+/** In bytes, as everywhere in the system. */
 const longestId = 256;
 
 export function toRating(
@@ -92,7 +92,7 @@ export function toRating(
   const itemId = toId(item);
   if (userId === undefined) return { reason: 'no user' };
   if (itemId === undefined) return { reason: 'no item' };
-  // Without a value column the event itself is the rating.
+  // Without a value column every line is a rating of 1.
   const number = value === undefined ? 1 : toNumber(value);
   if (!Number.isFinite(number)) return { reason: `the value is not a number: ${String(value)}` };
   if (number < 0) return { reason: `the value is below 0: ${number}` };
@@ -112,7 +112,7 @@ function toNumber(value: unknown): number {
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
 }
 
-/** Below this a number counts seconds: as ms it would be before 1973, as seconds after 5138. */
+/** A smaller number is in seconds: in ms it would be before 1973. */
 const msFrom = 1e11;
 
 function toMs(time: unknown): number {

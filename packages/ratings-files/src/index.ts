@@ -5,4 +5,3 @@ export {
   readRatingBatches,
   readRatings,
 } from './read-ratings.ts';
-export type { ReadProgress } from './text-lines.ts';

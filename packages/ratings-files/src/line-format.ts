@@ -1,6 +1,6 @@
 /**
- * How is one line of this file cut into a rating? The first line tells: `::`, tab, comma,
- * semicolon, JSON or a review block; a header is one whose value column holds no number.
+ * Parses lines of ratings. The first line of a file tells its format: `::`, tab, comma, semicolon, JSON
+ * or a review block. A first line whose value column holds no number is a header.
  */
 import {
   type Columns,
@@ -16,8 +16,8 @@ import {
 export const formats = ['double-colon', 'csv', 'tsv', 'semicolon', 'json', 'reviews'] as const;
 export type Format = (typeof formats)[number];
 
-/** Cuts one line; undefined for a line that is no record (blank, header). */
-export type LineParser = (line: string) => FileRating | Malformed | undefined;
+/** Parses one line. */
+export type LineParser = (line: string) => FileRating | Malformed;
 
 export function detectFormat(firstLine: string): Format {
   if (firstLine.startsWith('{')) return 'json';
@@ -58,7 +58,7 @@ export function jsonParser(columns: Columns): LineParser {
   };
 }
 
-/** A parser for separated columns; it consumes the header, if the first line is one. */
+/** A parser for separated columns, and whether the first line is a header. */
 export function separatedParser(
   format: Exclude<Format, 'json' | 'reviews'>,
   firstLine: string,
@@ -139,11 +139,11 @@ function byNumber(count: number, columns: Columns): Places {
 
 function noColumn(name: string, header: readonly string[]): UnreadableRatings {
   return new UnreadableRatings(
-    `no column for ${name} among ${header.join(', ')}; name the columns to use`,
+    `no column for ${name} among ${header.join(', ')}; name the columns with --columns`,
   );
 }
 
-/** Cuts at the separator; double quotes protect it, and two of them stand for one. */
+/** Splits at the separator. It may be inside double quotes, in which two of them stand for one. */
 function splitCells(line: string, separator: string): string[] {
   if (!line.includes('"')) return line.split(separator);
   const cells: string[] = [];

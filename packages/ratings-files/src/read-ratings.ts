@@ -1,8 +1,7 @@
 /**
- * What ratings are in this file? Any of the formats the paper's data sets come in, plain or gzip,
- * from a path or standard input, in one pass and constant memory. A malformed line is reported with
- * its number and skipped; more than 1 % of them means the file is not what we think, and reading
- * stops.
+ * Reads the ratings of a file or of standard input, plain or gzip, in any format of the paper's data sets,
+ * in one pass and constant memory. A malformed line is reported with its number and skipped. More than 1 %
+ * of malformed lines means that the file has another format, and reading stops.
  */
 import { type Columns, type FileRating, type Malformed, UnreadableRatings } from './fields.ts';
 import {
@@ -16,18 +15,18 @@ import { ReviewBlocks } from './review-blocks.ts';
 import { type ReadProgress, textLines } from './text-lines.ts';
 
 export interface ReadOptions {
-  /** Told by the first line if absent. */
+  /** If absent, the first line tells the format. */
   readonly format?: Format;
-  /** Names from the header, or numbers from 1; guessed if absent. */
+  /** Names in the header, or numbers from 1; columns that are absent here are guessed. */
   readonly columns?: Columns;
-  /** After every chunk of the file. */
+  /** Called after every chunk of the file. */
   readonly onProgress?: (progress: ReadProgress & { readonly ratings: number }) => void;
   readonly onMalformed?: (line: number, reason: string) => void;
 }
 
 const limits = {
   malformedShare: 0.01,
-  /** The share is judged after this many lines, so that one bad line at the top stops nothing. */
+  /** The share is checked from this many records on, so that one bad line at the top does not stop it. */
   judgeAfter: 10_000,
 } as const;
 
@@ -38,38 +37,39 @@ export async function* readRatings(
   for await (const batch of readRatingBatches(path, options)) yield* batch;
 }
 
-/** The same, some thousands at a time: for readers of ten million lines. */
+/** The same, some thousands at a time, which is faster for files of ten million lines. */
 export async function* readRatingBatches(
   path: string,
   options: ReadOptions = {},
 ): AsyncGenerator<readonly FileRating[], void> {
-  const tally = new Tally(path, options);
+  const counts = new ReadCounts(path, options);
   let source: RecordSource | undefined;
-  const progress = (at: ReadProgress) => options.onProgress?.({ ...at, ratings: tally.ratings });
+  const progress = (at: ReadProgress) => options.onProgress?.({ ...at, ratings: counts.ratings });
   for await (const { first, lines } of textLines(path, progress)) {
     const batch: FileRating[] = [];
     for (let i = 0; i < lines.length; i++) {
       const line = clean(lines[i], first + i);
       if (source === undefined && line.trim() === '') continue;
       source ??= openSource(line, options);
-      tally.add(source.take(line, first + i), source.line, batch);
+      counts.add(source.take(line, first + i), source.line, batch);
     }
-    tally.judge(limits.judgeAfter);
+    counts.judge(limits.judgeAfter);
     if (batch.length > 0) yield batch;
   }
   const last: FileRating[] = [];
-  if (source) tally.add(source.end(), source.line, last);
-  tally.judge(1);
+  if (source) counts.add(source.end(), source.line, last);
+  counts.judge(1);
   if (last.length > 0) yield last;
 }
 
-type Outcome = FileRating | Malformed | undefined;
+/** undefined: the line did not complete a record. */
+type ReadRecord = FileRating | Malformed | undefined;
 
 interface RecordSource {
-  /** Where the record just answered began. */
+  /** The line on which the last returned record began. */
   readonly line: number;
-  take(line: string, number: number): Outcome;
-  end(): Outcome;
+  take(line: string, number: number): ReadRecord;
+  end(): ReadRecord;
 }
 
 function clean(line: string, number: number): string {
@@ -112,8 +112,8 @@ function lineSource(parse: LineParser, skipFirst: boolean): RecordSource {
   };
 }
 
-/** Counts what was good and what was not, and decides when it is enough. */
-class Tally {
+/** Counts ratings and malformed records, and stops the reading if too many are malformed. */
+class ReadCounts {
   readonly #path: string;
   readonly #options: ReadOptions;
   ratings = 0;
@@ -125,7 +125,7 @@ class Tally {
     this.#options = options;
   }
 
-  add(outcome: Outcome, line: number, batch: FileRating[]): void {
+  add(outcome: ReadRecord, line: number, batch: FileRating[]): void {
     if (outcome === undefined) return;
     if ('reason' in outcome) {
       this.#malformed++;
@@ -142,7 +142,7 @@ class Tally {
     if (records < after || this.#malformed <= limits.malformedShare * records) return;
     throw new UnreadableRatings(
       `${this.#path}: ${this.#malformed} of the first ${records} records are malformed ` +
-        `(more than 1 %); the first: ${this.#firstReason}`,
+        `(more than 1 %). Is the format right? The first one, ${this.#firstReason}`,
     );
   }
 }

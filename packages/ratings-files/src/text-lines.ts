@@ -1,7 +1,7 @@
 /**
- * How does a file, a .gz or standard input become lines? Compression is told by the first two
- * bytes, not by the name, so that it also works on a pipe; lines come in batches, because ten
- * million separate awaits would cost more than the parsing.
+ * The lines of a file or of standard input, plain or gzip. Compression is recognized by the first two
+ * bytes, not by the name, so that it works on a pipe. Lines come in batches, because an await for each of
+ * ten million lines would cost more than parsing them.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { UnreadableRatings } from './fields.ts';
 
-/** How far a reader has come, in bytes of the file as it lies on disk. */
+/** The progress of a reader, in bytes of the file on disk. */
 export interface ReadProgress {
   readonly bytes: number;
   /** Unknown for standard input. */
@@ -18,7 +18,7 @@ export interface ReadProgress {
   readonly lines: number;
 }
 
-/** A line longer than this is not a rating: better a clear error than all of memory. */
+/** 1 MB: a longer line is not a rating, and reading on could use up the memory. */
 const longestLine = 1 << 20;
 
 interface LineBatch {
@@ -44,7 +44,7 @@ export async function* textLines(
   for await (const chunk of inflated(source, count)) {
     const text = rest + decoder.decode(chunk, { stream: true });
     const lines = text.split('\n');
-    rest = lines.pop() ?? '';
+    rest = lines.pop() as string; // split returns at least one part
     if (rest.length > longestLine)
       throw new UnreadableRatings(`line ${next + lines.length} is over 1 MB long`);
     if (lines.length === 0) continue;
@@ -57,7 +57,7 @@ export async function* textLines(
   onProgress?.({ bytes, totalBytes, lines: next - 1 });
 }
 
-/** Passes plain bytes through and unpacks gzip, whichever the first bytes announce. */
+/** Returns plain bytes as they are, and unpacks gzip. */
 async function* inflated(
   source: Readable,
   count: (chunk: Buffer) => void,
@@ -93,12 +93,12 @@ async function* unpacked(
   count(first);
   const gunzip = createGunzip({ chunkSize: 1 << 18 });
   const feeding = pipeline(packed, gunzip);
-  // The reader below sees the same failure; this only keeps it from being reported twice.
+  // The loop below sees the same failure. Without this it would also be an unhandled rejection.
   feeding.catch(() => undefined);
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;
     await feeding;
   } catch (error) {
-    throw new UnreadableRatings('its gzip is damaged or cut short', { cause: error });
+    throw new UnreadableRatings('the gzip data are damaged or end too early', { cause: error });
   }
 }
