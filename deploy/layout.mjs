@@ -1,6 +1,6 @@
-// What does an image hold? Lays one service out in a folder: its build, the packages it stands on and
-// their production dependencies, nothing else. The Dockerfile runs this, and so does the test of the
-// images. Plain JavaScript without dependencies; `deploy/setup.mjs` must have run before.
+// Puts into a folder what the image of one service holds: its build, the packages that it depends on and
+// their production dependencies. The Dockerfile runs this, and so does the test of the images. Plain
+// JavaScript without dependencies. Run `deploy/setup.mjs` first.
 //
 //   node deploy/layout.mjs SERVICE FOLDER
 import { execFileSync } from 'node:child_process';
@@ -12,31 +12,31 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'freshet');
 
-/** What a package needs at run time; the rest of its folder is what that was made from. */
+/** The parts of a package that are needed at run time. */
 const RUNTIME = ['package.json', 'dist', 'lua', 'schemas'];
-/** What pnpm needs to install exactly what the lockfile says. */
+/** The files that pnpm needs to install the versions of the lockfile. */
 const INSTALL = ['package.json', 'pnpm-workspace.yaml', 'pnpm-lock.yaml', '.npmrc'];
 
 const [service, target] = process.argv.slice(2);
 if (service === undefined || target === undefined) stop('usage: layout.mjs SERVICE FOLDER');
-if (existsSync(target)) stop(`${target} is there already: lay out in a new folder`);
+if (existsSync(target)) stop(`${target} exists already: name a folder that does not exist`);
 const main = folderOf(service);
 
 mkdirSync(target, { recursive: true });
 for (const name of INSTALL) cpSync(join(root, name), join(target, name));
 for (const folder of withDependencies(main)) copyPackage(folder);
 install();
-// One path to the service in every image, so that one command starts each.
+// Every image has its service at the same path, so that the same command starts each.
 symlinkSync(main, join(target, 'service'));
 
 function folderOf(name) {
   const found = [`services/${name}`, `packages/${name}`].find((path) =>
     existsSync(join(root, path)),
   );
-  return found ?? stop(`there is no service and no package "${name}"`);
+  return found ?? stop(`"${name}" is neither in services/ nor in packages/: name one that is`);
 }
 
-/** The folders of a package and of all workspace packages it stands on, itself first. */
+/** The folders of a package and of all workspace packages that it depends on, its own first. */
 function withDependencies(folder, seen = new Set()) {
   if (seen.has(folder)) return seen;
   seen.add(folder);
@@ -57,7 +57,7 @@ function copyPackage(folder) {
   }
 }
 
-/** From the store that the set-up has filled: the network is not asked a second time. */
+/** Installs from the pnpm store that setup.mjs has filled, without the network. */
 function install() {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const store = ['--store-dir', join(cache, 'pnpm-store'), '--offline', '--loglevel', 'error'];

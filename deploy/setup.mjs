@@ -1,5 +1,5 @@
-// What has to be there before any code of the workspace can run: dependencies and a build. Plain
-// JavaScript without dependencies, because it is what installs them. Does nothing that is done.
+// Installs the dependencies and builds the workspace, as far as that has not been done. Plain
+// JavaScript without dependencies, because it is what installs them.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ async function installDependencies() {
   writeFileSync(stamp, wanted);
 }
 
-/** Runs one command; says what it is doing only once it has taken long enough to be asked about. */
+/** Runs one command. Prints what it does only if it takes longer than a second. */
 async function step(what, expectation, command, args) {
   const begun = performance.now();
   let told = false;
@@ -63,14 +63,14 @@ async function step(what, expectation, command, args) {
   if (failure) stop(`${what} failed: ${causeOf(failure, what)}`);
 }
 
-/** Resolves to what the command printed if it failed, else to undefined. */
+/** Resolves to the output of the command if it failed, else to undefined. */
 function run(command, args) {
   const env = {
     ...process.env,
     CI: 'true',
-    // pnpm would keep its own state in the home folder: it goes to the cache with everything else.
+    // pnpm would keep its state in the home folder; this puts it into our cache folder.
     XDG_STATE_HOME: join(cache, 'state'),
-    // Without a network npm would try for a minute and a half before it says so.
+    // Without a network npm would retry for a minute and a half before it fails.
     npm_config_fetch_retry_mintimeout: '1000',
     npm_config_fetch_retry_maxtimeout: '5000',
   };
@@ -82,18 +82,18 @@ function run(command, args) {
   });
 }
 
-/** One line for a person; all of the output goes to a file. */
+/** The cause of a failure in one line. The whole output is written to a file. */
 function causeOf(output, what) {
   if (/ENOSPC|EDQUOT|No space left on device/i.test(output)) return DISK_FULL;
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT/.test(output)) {
-    return 'no network to fetch packages from; connect and try again';
+    return 'packages cannot be downloaded: check the network and start again';
   }
   const lines = output.split('\n').filter((line) => !/^\s*$|^npm warn/i.test(line));
   const told = lines.find((line) => /error|ERR_/i.test(line)) ?? lines[0] ?? 'no reason given';
   const file = join('.setup', `${what}.log`);
   mkdirSync(join(root, '.setup'), { recursive: true });
   writeFileSync(join(root, file), output);
-  return `${told.trim()} (all of it in ${file})`;
+  return `${told.trim()} (the whole output is in ${file})`;
 }
 
 function stop(message) {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes one cluster, with a replica for every master, out of the nodes given as HOST:PORT. Run again, it
-# finds the cluster and does nothing.
+# Creates a Redis Cluster, with a replica for every master, from the nodes given as HOST:PORT. If the
+# cluster exists already, it only waits until the cluster is ready.
 set -eu
 
 say() { echo "create-cluster: $*"; }
@@ -10,7 +10,7 @@ replicas() { ask "$1" cluster nodes | grep -c slave || true; }
 
 for node in "$@"; do
   until ask "$node" ping 2>/dev/null | grep -qx PONG; do
-    say "waiting for $node"
+    say "waiting until $node answers"
     sleep 1
   done
 done
@@ -21,8 +21,8 @@ fi
 
 for node in "$@"; do
   until knows "$node" "cluster_state:ok" && [ "$(replicas "$node")" -eq $(($# / 2)) ]; do
-    say "waiting for the cluster as $node sees it"
+    say "waiting until $node sees the whole cluster"
     sleep 1
   done
 done
-say "$# nodes are one cluster"
+say "the cluster of $# nodes is ready"

@@ -78,9 +78,9 @@ it('six nodes of Redis become one cluster, once', async () => {
   }
   const script = file('deploy/redis/create-cluster.sh');
   const first = await run('sh', [script, ...nodes]);
-  expect(first.stdout).toContain('6 nodes are one cluster');
+  expect(first.stdout).toContain('the cluster of 6 nodes is ready');
   const again = await run('sh', [script, ...nodes]);
-  expect(again.stdout).toBe('create-cluster: 6 nodes are one cluster\n');
+  expect(again.stdout).toBe('create-cluster: the cluster of 6 nodes is ready\n');
   const [, port = ''] = nodes[0].split(':');
   const { stdout } = await run('redis-cli', ['-p', port, 'cluster', 'nodes']);
   expect(stdout.match(/ (myself,)?slave /g)).toHaveLength(3);

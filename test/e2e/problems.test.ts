@@ -167,7 +167,7 @@ describe.concurrent('no network', () => {
     const command = run(['deploy/setup.mjs', 'start'], variables, clone);
     await command.exited;
     expect(command.complaints.filter((line) => !line.includes(' … failed'))).toEqual([
-      expect.stringMatching(/^freshet: dependencies failed: no network to fetch packages from/),
+      expect.stringMatching(/^freshet: dependencies failed: packages cannot be downloaded/),
     ]);
     expect(await command.exited).toBe(1);
   });
