@@ -1,6 +1,6 @@
-// Puts into a folder what the image of one service holds: its build, the packages that it depends on and
-// their production dependencies. The Dockerfile runs this, and so does the test of the images. Plain
-// JavaScript without dependencies. Run `deploy/setup.mjs` first.
+// Puts into a folder what the image of one service holds: its build, the packages it depends on and
+// their production dependencies. The Dockerfile runs this, and so does the test of the images.
+// Plain JavaScript without dependencies. Run `deploy/setup.mjs` first.
 //
 //   node deploy/layout.mjs SERVICE FOLDER
 import { execFileSync } from 'node:child_process';

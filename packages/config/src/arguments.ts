@@ -1,4 +1,4 @@
-/** Settings on a command line: `--stages users` is STAGES=users. Secrets are refused, because other users of the machine can see them. */
+/** Settings on a command line: `--stages users` is STAGES=users. Secrets would be visible there. */
 import { BadConfig } from './read-settings.ts';
 import { type SettingName, settings } from './settings.ts';
 
@@ -29,5 +29,6 @@ export function settingsHelp(service: string): string {
       const option = `--${name.toLowerCase().replaceAll('_', '-')}`;
       return `  ${option.padEnd(24)} ${about}${fallback === '' ? '' : ` (default ${fallback})`}`;
     });
-  return `freshet ${service}: each option can also be set in the environment: --stages as STAGES\n\n${rows.join('\n')}\n`;
+  const head = 'each option can also be set in the environment: --stages as STAGES';
+  return `freshet ${service}: ${head}\n\n${rows.join('\n')}\n`;
 }

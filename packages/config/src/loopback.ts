@@ -1,6 +1,6 @@
 /**
- * Which names mean loopback? One rule for the address that a server binds to and for the Host header of
- * its requests.
+ * Which names mean loopback? One rule for the address that a server binds to and for the Host
+ * header of its requests.
  */
 import { isIPv4 } from 'node:net';
 
@@ -13,12 +13,13 @@ export function isLoopback(host: string): boolean {
 const HOST_HEADER = /^(?:\[([0-9a-f:]+)\]|([^:[\]]+))(?::\d{0,5})?$/i;
 
 /**
- * True if a request has exactly one Host header and it names loopback. The owner of a web page can let
- * his domain resolve to 127.0.0.1 and so make a browser on this machine send requests to our port (DNS
- * rebinding). The browser sends that domain as Host, by which such a request is recognized.
+ * True if a request has exactly one Host header and it names loopback. The owner of a web page can
+ * let his domain resolve to 127.0.0.1 and so make a browser on this machine send requests to our
+ * port (DNS rebinding). The browser sends that domain as Host, by which such a request is
+ * recognized.
  *
- * Takes the raw headers, name and value in turn, because Node's parsed headers show only the first of
- * several Host headers.
+ * Takes the raw headers, name and value in turn, because Node's parsed headers show only the first
+ * of several Host headers.
  */
 export function asksForLoopback(rawHeaders: readonly string[]): boolean {
   let host: string | undefined;

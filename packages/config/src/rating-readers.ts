@@ -17,7 +17,7 @@ export const topicNames: Reader<readonly string[]> = (given) => {
   return names;
 };
 
-/** `user=userId,item=product.id`: the path of each field that is not under one of its usual names. */
+/** `user=userId,item=product.id`: the path of each field that has none of its usual names. */
 export const ratingFields: Reader<Readonly<Partial<Record<RatingFieldName, string>>>> = (given) => {
   if (given.trim() === '') return {};
   const pairs = list(given).map((part): [RatingFieldName, string] => {
@@ -25,7 +25,8 @@ export const ratingFields: Reader<Readonly<Partial<Record<RatingFieldName, strin
     const field = ratingFieldNames.find((known) => known === name);
     if (field === undefined || path.split('.').includes('')) {
       throw new BadValue(
-        `must be like user=userId,item=product.id with the fields ${ratingFieldNames.join(', ')}, not "${part}"`,
+        `must be like user=userId,item=product.id with the fields ${ratingFieldNames.join(', ')}, ` +
+          `not "${part}"`,
       );
     }
     return [field, path];
@@ -42,7 +43,8 @@ export const ratingKinds: Reader<ReadonlyMap<string, number | null>> = (given) =
     const [, kind, value] = /^(.*\S)\s*:\s*(null|\d+(?:\.\d+)?)$/s.exec(part) ?? [];
     if (kind === undefined || value === undefined) {
       throw new BadValue(
-        `must be like view:1,purchase:5,remove:null, each value a number from 0 up or null, not "${part}"`,
+        'must be like view:1,purchase:5,remove:null, each value a number from 0 up or null, ' +
+          `not "${part}"`,
       );
     }
     return [kind, value === 'null' ? null : Number(value)];

@@ -1,4 +1,4 @@
-/** Turns an environment into settings. All problems are reported together, each with its setting. */
+/** Turns an environment into settings. All problems are reported together, by setting. */
 import { readFileSync } from 'node:fs';
 import { asksForLoopback, isLoopback } from './loopback.ts';
 import { BadValue } from './readers.ts';
@@ -45,9 +45,10 @@ export function httpAddress(chosen: Settings, setting: HttpPortName) {
 }
 
 /**
- * Where an admin server listens, and which requests it answers. Admin ports need no token, so they bind
- * to loopback whatever HTTP_HOST and HTTP_TOKEN are, and there they answer only requests whose Host
- * header names loopback. With ADMIN_HOST beyond loopback they answer requests with any Host header.
+ * Where an admin server listens, and which requests it answers. Admin ports need no token, so they
+ * bind to loopback whatever HTTP_HOST and HTTP_TOKEN are, and there they answer only requests whose
+ * Host header names loopback. With ADMIN_HOST beyond loopback they answer requests with any Host
+ * header.
  */
 export function adminAddress(chosen: Settings, setting: AdminPortName) {
   const host = chosen.ADMIN_HOST;
@@ -72,7 +73,8 @@ function conflicts(chosen: Settings): string[] {
   const problems: string[] = [];
   if (chosen.HTTP_TOKEN === '' && !isLoopback(httpHost(chosen))) {
     problems.push(
-      `HTTP_HOST is ${chosen.HTTP_HOST}, beyond loopback, where a token is needed: set HTTP_TOKEN or HTTP_TOKEN_FILE`,
+      `HTTP_HOST is ${chosen.HTTP_HOST}, beyond loopback, where a token is needed: ` +
+        'set HTTP_TOKEN or HTTP_TOKEN_FILE',
     );
   }
   if (chosen.KAFKA_USERNAME !== '' && chosen.KAFKA_PASSWORD === '') {
@@ -81,7 +83,8 @@ function conflicts(chosen: Settings): string[] {
   for (const [kind, value] of chosen.RATING_KINDS) {
     if (value === null || value <= chosen.RATING_MAX) continue;
     problems.push(
-      `RATING_KINDS has ${kind}:${value} and RATING_MAX is ${chosen.RATING_MAX}: lower the value or raise RATING_MAX`,
+      `RATING_KINDS has ${kind}:${value} and RATING_MAX is ${chosen.RATING_MAX}: ` +
+        'lower the value or raise RATING_MAX',
     );
   }
   return problems;

@@ -1,6 +1,6 @@
 /**
- * Readers turn the text of a setting into its value. A reader throws a BadValue if it cannot, with a
- * message that continues the name of the setting: "NAME must be …".
+ * Readers turn the text of a setting into its value. A reader throws a BadValue if it cannot, with
+ * a message that continues the name of the setting: "NAME must be …".
  */
 import { readFileSync } from 'node:fs';
 

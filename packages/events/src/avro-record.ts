@@ -1,7 +1,8 @@
 /**
- * Decodes records that producers write with Avro schemas of their own. avsc parses the schema, but the
- * bytes are decoded here because avsc trusts them: six bytes that announce a list of 4,000 million entries
- * keep it busy for minutes, and it refuses a record with a whole number beyond 2^53 in any field.
+ * Decodes records that producers write with Avro schemas of their own. avsc parses the schema, but
+ * the bytes are decoded here because avsc trusts them: six bytes that announce a list of 4,000
+ * million entries keep it busy for minutes, and it refuses a record with a whole number beyond 2^53
+ * in any field.
  */
 import { isUtf8 } from 'node:buffer';
 import avro from 'avsc';
@@ -32,8 +33,9 @@ export class AvroRecordSchema {
   }
 
   /**
-   * Whole numbers beyond 2^53 are decoded as bigint, decimals as numbers, enums as text, unions as the
-   * value itself. Text that is not UTF-8 stays bytes, because different texts could become the same.
+   * Whole numbers beyond 2^53 are decoded as bigint, decimals as numbers, enums as text, unions as
+   * the value itself. Text that is not UTF-8 stays bytes, because different texts could become the
+   * same.
    */
   decode(body: Buffer): Record<string, unknown> {
     const from = new AvroCursor(body);

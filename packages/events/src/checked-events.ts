@@ -175,7 +175,7 @@ function must(holds: boolean, what: string): void {
     throw new RangeError(`not written by a service of this model: its ${what} does not fit`);
 }
 
-/** Zero times a number is zero unless the number is not finite, so that one sum tests all numbers. */
+/** Zero times a finite number is zero, and otherwise NaN, so that one sum tests all numbers. */
 function areFinite(numbers: Float32Array | Float64Array): boolean {
   let sum = 0;
   for (let at = 0; at < numbers.length; at++) sum += 0 * (numbers[at] as number);

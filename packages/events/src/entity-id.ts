@@ -3,7 +3,7 @@ import { PoisonRecord, shownValue } from './poison-record.ts';
 
 export const idBytesLimit = 256;
 
-/** Text is the id as it is; a whole number becomes decimal text, so that 42 and "42" are the same id. */
+/** Text is an id as it is. A whole number becomes decimal text: 42 and "42" are the same id. */
 export function idOf(field: string, given: unknown): string {
   const id = typeof given === 'string' ? given : decimalOf(field, given);
   if (id === '') throw new PoisonRecord('bad-id', `${field} is empty`);

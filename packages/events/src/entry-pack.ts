@@ -4,7 +4,7 @@ const FIRST_CAPACITY = 512;
 /** Writes the fields of entries. Whoever writes an entry reserves its bytes first. */
 class EntryWriter {
   #bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
-  /** A view of the same bytes, because a DataView writes numbers several times faster than a Buffer. */
+  /** The same bytes: a DataView writes numbers several times faster than a Buffer. */
   #view = viewOf(this.#bytes);
   #length = 0;
 

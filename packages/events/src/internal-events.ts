@@ -40,7 +40,7 @@ export interface FactorBatch extends Version {
   /** Lists of predecessors that changed, by the index of their item in `ids`. */
   lists: ReadonlyMap<number, Uint8Array>;
   deletes: string[];
-  /** A sample of the production times of its ratings, in ms; at least one if the batch is not empty. */
+  /** A sample of the production times, in ms; at least one if the batch is not empty. */
   produced: Float64Array;
   /** How many ratings the shard has applied since its beginning. */
   applied: number;
@@ -56,7 +56,7 @@ export interface GramPart extends Version {
   ratings: number;
   /** The sum of the known values. */
   values: number;
-  /** How many ratings have been applied. Unlike `ratings`, the number known now, this never falls. */
+  /** How many ratings have been applied. Unlike `ratings`, those known now, this never falls. */
   moves: number;
   /** The latest clock that the shard has used. */
   clock: number;

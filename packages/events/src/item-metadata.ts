@@ -1,4 +1,4 @@
-/** Decodes records of the items topic: the title and categories of an item, and whether it is withdrawn. */
+/** Decodes records of the items topic: title and categories of an item, and its withdrawal. */
 import { isUtf8 } from 'node:buffer';
 import { idOf } from './entity-id.ts';
 import { PoisonRecord } from './poison-record.ts';

@@ -1,8 +1,9 @@
 /**
- * A record of item-ratings: the ratings that one commit of a user shard has accepted, for the items of one
- * item shard. They share a record because a record for each rating would cost more than the half-steps.
- * Batches decide which entries are packed together. What an entry decides depends on the log alone, but its
- * vector does not: a shard that computes again after the store lost writes may compute another one.
+ * A record of item-ratings: the ratings that one commit of a user shard has accepted, for the items
+ * of one item shard. They share a record because a record for each rating would cost more than the
+ * half-steps. Batches decide which entries are packed together. What an entry decides depends on
+ * the log alone, but its vector does not: a shard that computes again after the store lost writes
+ * may compute another one.
  */
 import { AvroType } from './avro.ts';
 import { EntryPack } from './entry-pack.ts';
@@ -49,9 +50,9 @@ export interface PackedRating extends ItemRating {
 export const itemRatingsCodec = new AvroType<ItemRatings>('item-ratings.avsc');
 
 /**
- * The item's id is followed by float32 value and old value (NaN: none), float64 time and offset, and a
- * uint32 with the ordinal in its lower 28 bits, the number of keys in the next three and the newcomer in
- * the highest; then uint32 for each key.
+ * The item's id is followed by float32 value and old value (NaN: none), float64 time and offset,
+ * and a uint32 with the ordinal in its lower 28 bits, the number of keys in the next three and the
+ * newcomer in the highest; then uint32 for each key.
  */
 const NUMBERS_BYTES = 28;
 const NEWCOMER_BIT = 2 ** 31;
@@ -88,7 +89,7 @@ export function* packedRatings(
   factorCount: number,
 ): Generator<PackedRating, void> {
   const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
-  // One array for the vectors of all entries, because an array for each would cost more than reading it.
+  // One array for all vectors, because an array for each would cost more than reading it.
   const factors = new Float32Array(Math.floor(entries.length / 4));
   let first = 0;
   for (let start = 0; start < entries.length; ) {

@@ -27,7 +27,7 @@ export function unpackStrings(bytes: Buffer): string[] {
 const LIST_HEAD_BYTES = 5;
 const ENTRY_BYTES = 8;
 
-/** Each list as its 32-bit number, the number of its entries in a byte, and eight bytes for each entry. */
+/** Each list as its 32-bit number, a byte with its number of entries, and eight bytes for each. */
 export function packLists(lists: ReadonlyMap<number, Uint8Array>): Buffer {
   let length = 0;
   for (const list of lists.values()) length += LIST_HEAD_BYTES + list.length;
@@ -57,7 +57,7 @@ export function unpackLists(bytes: Buffer): Map<number, Uint8Array> {
 
 type Numbers = Float32Array | Float64Array | Uint32Array;
 
-/** The bytes of a typed array, without a copy; little-endian, as on every machine that Node runs on. */
+/** The bytes of a typed array, without a copy; little-endian on every machine that runs Node. */
 export function bytesOf(numbers: Numbers): Buffer {
   return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }

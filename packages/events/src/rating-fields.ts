@@ -1,63 +1,30 @@
 /**
- * Finds user, item, value, time and kind in a record. A field that RATING_FIELDS names is looked up at that
- * path only. Any other field is looked up by the names that producers usually give it.
+ * Finds user, item, value, time and kind in a record. A field that RATING_FIELDS names is looked up
+ * at that path only. Any other field is looked up by the names that producers usually give it.
  */
 import { PoisonRecord, shownText, shownValue } from './poison-record.ts';
 
-/** The first of these names that a record has is used. docs/ratings.md shows the same table. */
+/**
+ * The first of these names that a record has is used; each list begins with the field's own name.
+ * docs/ratings.md shows the same table.
+ */
 export const usualNames = {
-  user: [
-    'user',
-    'userId',
-    'user_id',
-    'userid',
-    'uid',
-    'customer',
-    'customerId',
-    'customer_id',
-    'visitorId',
-    'visitor_id',
-    'visitorid',
-    'memberId',
-    'member_id',
-    'reviewerID',
-  ],
-  item: [
-    'item',
-    'itemId',
-    'item_id',
-    'itemid',
-    'product',
-    'productId',
-    'product_id',
-    'movieId',
-    'movie_id',
-    'articleId',
-    'article_id',
-    'contentId',
-    'content_id',
-    'videoId',
-    'video_id',
-    'trackId',
-    'track_id',
-    'sku',
-    'asin',
-  ],
-  value: ['value', 'rating', 'score', 'stars', 'overall'],
-  time: [
-    'time',
-    'timestamp',
-    'ts',
-    'eventTime',
-    'event_time',
-    'occurredAt',
-    'occurred_at',
-    'createdAt',
-    'created_at',
-    'unixReviewTime',
-  ],
-  kind: ['kind', 'type', 'event', 'action', 'eventType', 'event_type'],
-} as const satisfies Record<string, readonly string[]>;
+  user: words(`
+    user userId user_id userid uid customer customerId customer_id visitorId visitor_id visitorid
+    memberId member_id reviewerID`),
+  item: words(`
+    item itemId item_id itemid product productId product_id movieId movie_id articleId article_id
+    contentId content_id videoId video_id trackId track_id sku asin`),
+  value: words('value rating score stars overall'),
+  time: words(`
+    time timestamp ts eventTime event_time occurredAt occurred_at createdAt created_at
+    unixReviewTime`),
+  kind: words('kind type event action eventType event_type'),
+};
+
+function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}
 
 export type RatingFieldName = keyof typeof usualNames;
 
@@ -71,7 +38,6 @@ export type DecodedRecord = Readonly<Record<string, unknown>>;
 export class RatingField {
   readonly #field: RatingFieldName;
   readonly #path: { readonly whole: string; readonly steps: readonly string[] } | undefined;
-  readonly #usual: string;
   /** The place of each usual name in the order of preference. */
   readonly #ranks: ReadonlyMap<string, number>;
 
@@ -79,31 +45,31 @@ export class RatingField {
     const whole = fields[field];
     this.#field = field;
     this.#path = whole === undefined ? undefined : { whole, steps: whole.split('.') };
-    this.#usual = usualNames[field][0];
     this.#ranks = new Map(usualNames[field].map((name, rank) => [name, rank]));
   }
 
   /** The value of the field, which may be null; undefined if the record does not have it. */
   in(record: DecodedRecord): unknown {
     if (this.#path !== undefined) return valueAt(record, this.#path.whole, this.#path.steps);
-    return record[this.#usual] ?? this.#preferred(record, () => 0);
+    return record[this.#field] ?? this.#preferred(record, () => 0);
   }
 
   /**
-   * The same for a field that must be a plain value. Usual names that hold null are skipped, and one that
-   * holds an object is used only if no other name has a value: many records have `user`, an object, and `userId`.
+   * The same for a field that must be a plain value. Usual names that hold null are skipped, and
+   * one that holds an object is used only if no other name has a value: many records have `user`,
+   * an object, and `userId`.
    */
   scalarIn(record: DecodedRecord): unknown {
     if (this.#path !== undefined) return valueAt(record, this.#path.whole, this.#path.steps);
-    const found = record[this.#usual];
+    const found = record[this.#field];
     return found === undefined || unlikeliness(found) > 0
       ? this.#preferred(record, unlikeliness)
       : found;
   }
 
   /**
-   * Goes through the keys of the record, not through the usual names: most records have fewer keys than a
-   * field has names, and a lookup of an absent property is slow.
+   * Goes through the keys of the record, not through the usual names: most records have fewer keys
+   * than a field has names, and a lookup of an absent property is slow.
    */
   #preferred(record: DecodedRecord, penalty: (value: unknown) => 0 | 1 | 2): unknown {
     const names = this.#ranks.size;
@@ -135,8 +101,10 @@ export class RatingField {
     const names = [...this.#ranks.keys()];
     const object = names.find((name) => unlikeliness(record[name]) === 1);
     return object === undefined
-      ? `say where it is by RATING_FIELDS=${field}=path.to.it; none of the usual names is there (${names.join(', ')})`
-      : `${object} is ${shownValue(record[object])}; name a field in it, like RATING_FIELDS=${field}=${object}.id`;
+      ? `say where it is by RATING_FIELDS=${field}=path.to.it; ` +
+          `none of the usual names is there (${names.join(', ')})`
+      : `${object} is ${shownValue(record[object])}; ` +
+          `name a field in it, like RATING_FIELDS=${field}=${object}.id`;
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Decodes a record of a source topic into an event: rate, un-rate or forget. All mistakes that a producer
- * can make are found here and explained in the error; an event that this file returns is valid.
+ * Decodes a record of a source topic into an event: rate, un-rate or forget. All mistakes that a
+ * producer can make are found here and explained in the error; an event that this file returns is
+ * valid.
  */
 import { isUtf8 } from 'node:buffer';
 import { isSingleObject, splitSingleObject, WrongSchema } from './avro.ts';
@@ -57,7 +58,8 @@ export function ratingSchemas(byId: Readonly<Record<string, unknown>>): RatingSc
   return schemas;
 }
 
-const RECORD_BYTES_LIMIT = 64 << 10; // events of trackers carry their context, and few have more than 10 KB
+/** Events of trackers carry their context, and few of them have more than 10 KB. */
+const RECORD_BYTES_LIMIT = 64 << 10;
 const SINGLE_OBJECT_FIRST_BYTE = 0xc3;
 /** Confluent's serializers write this byte and the registry's id, four bytes, before the record. */
 const CONFLUENT_MAGIC = 0;
@@ -128,7 +130,7 @@ export class RatingReader {
     return this.#own(bytes, () => ratingType.decode(bytes), timestamp);
   }
 
-  /** Freshet's own schema defines its fields, so that RATING_FIELDS and RATING_KINDS do not apply. */
+  /** Freshet's own schema defines its fields: RATING_FIELDS and RATING_KINDS do not apply. */
   #own(bytes: Buffer, decode: () => Rating, timestamp: number): RatingEvent {
     const rating = decoded(decode);
     if (isReplaced(rating.user, bytes) || isReplaced(rating.item, bytes)) {
@@ -167,7 +169,7 @@ function idIn(record: DecodedRecord, field: RatingField, name: string): string {
   return idOf(name, found);
 }
 
-/** avsc decodes bytes that are not UTF-8 as U+FFFD. If the bytes do not contain the id, it did so here. */
+/** avsc decodes bytes that are not UTF-8 as U+FFFD: then the record does not contain the id. */
 function isReplaced(id: string, bytes: Buffer): boolean {
   return id.includes('\ufffd') && !bytes.includes(id);
 }
@@ -179,7 +181,7 @@ function eventOf(user: string, item: string, value: number | null, time: number)
 
 function forget(key: Buffer | null): RatingEvent {
   if (key === null) throw new PoisonRecord('empty', 'neither key nor value');
-  // Bytes that are not UTF-8 are decoded as U+FFFD, so that different keys would become the same id.
+  // Bytes that are not UTF-8 are decoded as U+FFFD: different keys would become the same id.
   if (!isUtf8(key)) throw new PoisonRecord('bad-id', 'key is not UTF-8');
   return { kind: 'forget', user: idOf('key', key.toString('utf8')) };
 }

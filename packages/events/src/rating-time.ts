@@ -1,6 +1,6 @@
 /**
- * When was a rating given? Producers write seconds, milli-, micro- or nanoseconds since 1970, as numbers or
- * as text, or a date in ISO 8601. The unit of a number is recognized by its size.
+ * When was a rating given? Producers write seconds, milli-, micro- or nanoseconds since 1970, as
+ * numbers or as text, or a date in ISO 8601. The unit of a number is recognized by its size.
  */
 import { PoisonRecord, shownValue } from './poison-record.ts';
 
@@ -8,8 +8,8 @@ const AHEAD_LIMIT_MS = 5 * 60_000;
 const LATEST_MS = 8.64e15; // the last time that a JavaScript Date can hold
 
 /**
- * A number below the bound has this unit. Each bound is the year 5138 in its own unit and March 1973 in the
- * next, so that every time between these is recognized in any unit.
+ * A number below the bound has this unit. Each bound is the year 5138 in its own unit and March
+ * 1973 in the next, so that every time between these is recognized in any unit.
  */
 const units = [
   { below: 1e11, inMs: 1e3 }, // seconds
@@ -29,13 +29,14 @@ export function ratingTime(given: unknown, recordTime: number): number {
   if (time === undefined) {
     throw new PoisonRecord(
       'bad-time',
-      `time must be seconds, milli-, micro- or nanoseconds since 1970, or ISO 8601, not ${shownValue(given)}`,
+      'time must be seconds, milli-, micro- or nanoseconds since 1970, or ISO 8601, ' +
+        `not ${shownValue(given)}`,
     );
   }
   return checkedTime(time, recordTime);
 }
 
-/** Refuses a time that is not whole ms since 1970, or is more than 5 minutes ahead of its record. */
+/** Refuses a time that is not whole ms since 1970, or more than 5 minutes ahead of its record. */
 export function checkedTime(time: number, recordTime: number): number {
   // Producers set the timestamp of the record too, so both are checked.
   if (!Number.isInteger(time) || time < 0 || time > LATEST_MS) {

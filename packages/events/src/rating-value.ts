@@ -22,8 +22,9 @@ export function ratingValue(given: unknown, most: number): number | null {
 }
 
 /**
- * The value of an event with a kind. Records of a fixed shape have null where they have no value, so null
- * with a kind means no value. A kind whose value is null removes the rating, whatever the record's value.
+ * The value of an event with a kind. Records of a fixed shape have null where they have no value,
+ * so null with a kind means no value. A kind whose value is null removes the rating, whatever the
+ * record's value.
  */
 export function valueOfKind(
   kind: string,
@@ -33,9 +34,10 @@ export function valueOfKind(
 ): number | null {
   const usual = kinds.get(kind);
   if (usual === undefined) {
+    const known = [...kinds.keys()].map(shownText).join(', ');
     throw new PoisonRecord(
       'bad-kind',
-      `kind ${shownText(kind)} is not one of RATING_KINDS (${[...kinds.keys()].map(shownText).join(', ')})`,
+      `kind ${shownText(kind)} is not one of RATING_KINDS (${known})`,
     );
   }
   return usual === null || given === undefined || given === null ? usual : ratingValue(given, most);

@@ -1,4 +1,4 @@
-/** Requests and answers of the recommendation topics, in JSON or Avro. An answer has the format of its request. */
+/** Requests for recommendations, and answers, which have the format of their request. */
 import { AvroType, isSingleObject } from './avro.ts';
 import { idOf } from './entity-id.ts';
 import { PoisonRecord } from './poison-record.ts';
@@ -23,7 +23,7 @@ export interface ScoredItem {
 /** The state of the model from which an answer was computed. */
 export interface ModelState {
   readonly name: string;
-  /** Offset after the last rating in user-ratings, of the user's shard, that the answer includes. */
+  /** Offset in user-ratings, after the last rating of the user's shard in the answer. */
   readonly position: number | null;
   /** The last commit of that shard that the answer includes. */
   readonly sequence?: number | null;
@@ -31,7 +31,7 @@ export interface ModelState {
   readonly lag?: { readonly ratings: number; readonly ms: number } | null;
 }
 
-/** `newcomer`: nothing is known of the user, so that the answer is what newcomers take and what is popular. */
+/** `newcomer`: nothing is known of the user, who gets what newcomers take and what is popular. */
 export type Fallback = null | 'newcomer';
 
 export interface Recommendation {

@@ -1,7 +1,7 @@
 /**
- * A record of user-ratings: the ratings that intake has read in one batch from one source partition, for
- * the users of one shard. Batches decide which entries are packed together; an entry itself depends only
- * on its source record.
+ * A record of user-ratings: the ratings that intake has read in one batch from one source
+ * partition, for the users of one shard. Batches decide which entries are packed together; an entry
+ * itself depends only on its source record.
  */
 import { AvroType } from './avro.ts';
 import { EntryPack } from './entry-pack.ts';
@@ -9,17 +9,17 @@ import type { RatingEvent } from './rating-event.ts';
 
 export interface UserRatings {
   readonly topic: string;
-  /** Distinguishes a topic from one of the same name before it; its name if the broker has no topic ids. */
+  /** Changes when a topic is recreated. The name of the topic if the broker has no topic ids. */
   readonly topicId: string;
   readonly partition: number;
-  /** The life of the model: a rebuild begins a new one and reads the sources from their beginning. */
+  /** The life of the model: a rebuild begins a new one and reads the sources again. */
   readonly life: number;
   /** When the first of the ratings was produced, in ms. */
   readonly produced: number;
   readonly entries: Buffer;
 }
 
-/** A decoded entry: the event, its offset in the source partition, and the positions of its bytes. */
+/** A decoded entry: the event, its offset in the source, and the positions of its bytes. */
 export interface PackedUserRating {
   readonly event: RatingEvent;
   readonly offset: number;

@@ -3,7 +3,7 @@
  * changed and everything else as it is.
  */
 import { defaultModel, type ModelSettings } from '@freshet/model';
-import type { ModelRow, Training } from './comparison.ts';
+import { type ModelRow, modelRow, type Training } from './comparison.ts';
 import type { RatingTable } from './rating-table.ts';
 
 /** The changes that do not depend on the data, by label. */
@@ -30,15 +30,12 @@ export function ablationRows(
   training: Training,
   fixed: Partial<ModelSettings> = {},
 ): ModelRow[] {
-  const whole = { ...defaultModel, ...fixed };
-  const row = (label: string, change: Partial<ModelSettings>, how = training): ModelRow => ({
-    label,
-    settings: [{ kind: 'model', settings: { ...whole, ...change }, ...how }],
-  });
+  const shrinkage = fixedShrinkage({ ...defaultModel, ...fixed }, table, train);
   return [
-    ...Object.entries(changes).map(([label, change]) => row(label, change)),
-    row('fixed shrinkage', fixedShrinkage(whole, table, train)),
-    row('no factorization first', {}, { ...training, passes: 0 }),
+    ...Object.entries({ ...changes, 'fixed shrinkage': shrinkage }).map(([label, change]) =>
+      modelRow(label, training, { ...fixed, ...change }),
+    ),
+    modelRow('no factorization first', { ...training, passes: 0 }, fixed),
   ];
 }
 

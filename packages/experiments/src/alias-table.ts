@@ -1,6 +1,7 @@
 /**
- * Draws from a fixed distribution in constant time by Walker's alias method: every cell holds at most
- * two outcomes, so that a draw needs one cell and one comparison whatever the number of outcomes.
+ * Draws from a fixed distribution in constant time by Walker's alias method: every cell holds at
+ * most two outcomes, so that a draw needs one cell and one comparison whatever the number of
+ * outcomes.
  */
 import type { Random } from '@freshet/model';
 

@@ -9,6 +9,7 @@ import {
   type ModelSettings,
   paperModel,
 } from '@freshet/model';
+import type { NmfObjective } from './baselines/mult-nmf.ts';
 import type { Method, StreamingMethod } from './method.ts';
 
 export const grids = ['none', 'small', 'paper'] as const;
@@ -111,7 +112,12 @@ export const expectedValueRow: MethodRow = {
   settings: [{ kind: 'expected-value' }],
 };
 
-function modelRow(label: string, training: Training, changes: Partial<ModelSettings>): ModelRow {
+/** The default model with some changes. */
+export function modelRow(
+  label: string,
+  training: Training,
+  changes: Partial<ModelSettings>,
+): ModelRow {
   const settings = { ...defaultModel, ...changes };
   return { label, settings: [{ kind: 'model', settings, ...training }] };
 }
@@ -122,7 +128,7 @@ function chosen<M extends Method>(methods: readonly M[], grid: Grid): readonly M
   return grid === 'none' ? methods.slice(0, 1) : [...unique.values()];
 }
 
-/** In ratings per item. Several, because what is recent differs between logs; undefined: no decay. */
+/** In ratings per item; what is recent differs between logs. undefined: counts do not decay. */
 const halfLives = [undefined, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20] as const;
 
 const popularities = halfLives.map((halfLife): StreamingMethod => {
@@ -170,27 +176,21 @@ export function streamingBaselines(grid: Grid): Record<string, MethodRow<Streami
 
 /** Baselines that can be in a static table, by the same names. */
 export function staticBaselines(grid: Grid): Record<string, MethodRow> {
-  const nmf = (objective: 'squared-known' | 'divergence-all', ks: readonly number[]): Method[] =>
-    ks.map((k) => ({ kind: 'mult-nmf', k, passes: 30, objective }));
-  const als = (choices: readonly (readonly [number, number])[]): Method[] =>
-    choices.map(([k, lambda]) => ({ kind: 'als', k, lambda, passes: 8 }));
-  const ks = grid === 'paper' ? paperGrid.baselineK : [20, 10];
-  const alsChoices =
+  const [nmfKs, alsKs, alsLambdas] =
     grid === 'paper'
-      ? paperGrid.baselineK.flatMap((k) =>
-          paperGrid.alsLambda.map((lambda) => [k, lambda] as const),
-        )
-      : ([
-          [20, 0.05],
-          [20, 0.1],
-        ] as const);
+      ? [paperGrid.baselineK, paperGrid.baselineK, paperGrid.alsLambda]
+      : [[20, 10], [20], [0.05, 0.1]];
+  const nmf = (label: string, objective: NmfObjective): MethodRow => {
+    const settings = nmfKs.map((k) => ({ kind: 'mult-nmf', k, passes: 30, objective }) as const);
+    return { label, settings: chosen(settings, grid) };
+  };
+  const als = alsKs.flatMap((k) =>
+    alsLambdas.map((lambda) => ({ kind: 'als', k, lambda, passes: 8 }) as const),
+  );
   return {
-    'mult-nmf': { label: 'Mult-NMF', settings: chosen(nmf('squared-known', ks), grid) },
-    'mult-nmf-all': {
-      label: 'Mult-NMF, all cells',
-      settings: chosen(nmf('divergence-all', ks), grid),
-    },
-    als: { label: 'ALS-UV', settings: chosen(als(alsChoices), grid) },
+    'mult-nmf': nmf('Mult-NMF', 'squared-known'),
+    'mult-nmf-all': nmf('Mult-NMF, all cells', 'divergence-all'),
+    als: { label: 'ALS-UV', settings: chosen(als, grid) },
     ...streamingBaselines(grid),
     popularity: { label: 'popularity', settings: [{ kind: 'popularity' }] },
   };

@@ -1,6 +1,7 @@
 /**
  * Measures the rows of a table. For each row and run, it chooses among the settings on validation
- * data, then measures the chosen one on the test data: for the static and the dynamic protocol alike.
+ * data, then measures the chosen one on the test data: for the static and the dynamic protocol
+ * alike.
  */
 import type { MethodRow } from './comparison.ts';
 import type { Method } from './method.ts';

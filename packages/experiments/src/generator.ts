@@ -1,9 +1,9 @@
 /**
  * Generates a stream of ratings where no real one may be used. Tastes are of low rank (a user is a
- * mixture of categories) and drift, the popularity of items follows a Zipf law, users arrive and rate
- * in bursts with a mood that lasts a few ratings, items are released over time, and people often rate
- * the parts of a series one after the other. Memory holds only the users who will still rate, and one
- * rating costs a few draws whatever the size of the world.
+ * mixture of categories) and drift, the popularity of items follows a Zipf law, users arrive and
+ * rate in bursts with a mood that lasts a few ratings, items are released over time, and people
+ * often rate the parts of a series one after the other. Memory holds only the users who will still
+ * rate, and one rating costs a few draws whatever the size of the world.
  */
 import { hashId, Random } from '@freshet/model';
 import { AliasTable } from './alias-table.ts';
@@ -39,18 +39,14 @@ export interface GeneratorOptions {
   readonly newItems?: number;
   /** How many users at least are in a burst at any moment. */
   readonly concurrency?: number;
-  /** Chance, per rating, that one of the user's tastes is replaced by another. */
-  readonly drift?: number;
   /**
    * Chance that a user goes on with the next part of the series that her last rating belongs to. If
-   * there is no next part, or it is not released yet, or she has rated it, she chooses as usual. With 0
-   * nobody follows a series.
+   * there is no next part, or it is not released yet, or she has rated it, she chooses as usual.
+   * With 0 nobody follows a series.
    */
   readonly sequences?: number;
   /** Time of the first rating, ms. */
   readonly start?: number;
-  /** Mean time from one rating of the stream to the next, ms. */
-  readonly gapMs?: number;
 }
 
 const defaults = {
@@ -61,11 +57,14 @@ const defaults = {
   nature: 'movieLens',
   newItems: 0.2,
   concurrency: 24,
-  drift: 0.003,
   sequences: 0.25,
   start: Date.UTC(2024, 0, 1),
-  gapMs: 2_000,
 } as const;
+
+/** Mean time from one rating of the stream to the next, in ms. */
+const GAP_MS = 2_000;
+/** Chance, after each rating, that one of the user's tastes is replaced by another. */
+const TASTE_DRIFT = 0.003;
 
 /** How an item is found. */
 const browsing = {
@@ -115,7 +114,7 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Gene
     const burst = active[slot];
     const { person } = burst;
     const out = atStart + Math.floor(((settings.items - atStart) * emitted) / settings.ratings);
-    // With `sequences: 0` nothing is drawn here, so the stream is the one of a world without series.
+    // With `sequences: 0` nothing is drawn here: the stream is that of a world without series.
     const followsSeries = settings.sequences > 0 && random.next() < settings.sequences;
     const item =
       (followsSeries ? continueSeries(world, person, out) : undefined) ??
@@ -127,8 +126,8 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Gene
       value: valueGiven(person, world.items[item], random),
       time,
     };
-    if (random.next() < settings.drift) changeTaste(person, nature, random);
-    time += Math.round(exponential(settings.gapMs, random));
+    if (random.next() < TASTE_DRIFT) changeTaste(person, nature, random);
+    time += Math.round(exponential(GAP_MS, random));
     person.left--;
     burst.left--;
     if (burst.left === 0) {

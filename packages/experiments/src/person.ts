@@ -1,6 +1,6 @@
 /**
- * The people of a generated world. Each has a mixture of tastes and a mood, gives a log-normal number
- * of ratings in bursts, and values an item by its quality, the tastes, leniency and chance.
+ * The people of a generated world. Each has a mixture of tastes and a mood, gives a log-normal
+ * number of ratings in bursts, and values an item by its quality, the tastes, leniency and chance.
  */
 import type { Random } from '@freshet/model';
 import type { ItemTraits } from './catalogue.ts';

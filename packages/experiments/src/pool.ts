@@ -1,7 +1,7 @@
 /**
- * Runs independent tasks on worker threads that share the table; a thread that is free takes the next
- * task. Results come in the order of the tasks and depend on nothing but the tasks, so that any
- * number of workers gives the same numbers.
+ * Runs independent tasks on worker threads that share the table; a thread that is free takes the
+ * next task. Results come in the order of the tasks and depend on nothing but the tasks, so that
+ * any number of workers gives the same numbers.
  */
 import { Worker } from 'node:worker_threads';
 import type { RatingTable } from './rating-table.ts';

@@ -27,7 +27,7 @@ export interface RatingTable extends RatingColumns, RatingIds {
 }
 
 interface TableOptions {
-  /** Seed of a shuffle of ratings with equal times; without a seed they keep the order of the file. */
+  /** Seed of a shuffle of ratings with equal times; by default they keep the order of the file. */
   readonly shuffleTies?: number;
 }
 

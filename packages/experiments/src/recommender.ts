@@ -9,7 +9,7 @@ import type { RatingColumns } from './rating-table.ts';
 export interface Recommender {
   /** Learns from scratch. Users and items are numbered below the table's counts. */
   fit(ratings: RatingColumns, onProgress?: (share: number) => void): void;
-  /** out[item] = score, for every item of the table, also for items that the method has not seen. */
+  /** out[item] = score, for every item of the table, known to the method or not. */
   scoreAll(user: number, out: Float32Array): void;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Lets a run of thousands of factorizations be stopped and started again. Every finished task becomes
- * a line of a file, with a key made of the task and the data; tasks with a line are not run again.
+ * Lets a run of thousands of factorizations be stopped and started again. Every finished task
+ * becomes a line of a file, with a key made of the task and the data; tasks with a line are not run
+ * again.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
@@ -34,14 +35,10 @@ export class ResultsFile {
       // goes on. A line that does not even begin like a result means another file.
       else if (index < last && !line.startsWith('{"key"')) {
         throw new Error(
-          `${path}, line ${index + 1} is not a result: name the file of an earlier run, or a new one`,
+          `${path}, line ${index + 1} is not a result: name the file of an earlier run or a new one`,
         );
       }
     }
-  }
-
-  get size(): number {
-    return this.#results.size;
   }
 
   find<T extends Task>(task: T): ResultOf<T> | undefined {

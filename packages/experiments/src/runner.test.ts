@@ -102,13 +102,14 @@ describe('a results file', () => {
 
   it('survives a process killed in the middle of a line, and goes on below it', async () => {
     const path = join(folder, 'torn.jsonl');
+    const measured = (file: ResultsFile) => tasks.filter((task) => file.find(task)).length;
     const runner = new Runner(table, { workers: 0, file: new ResultsFile(path, table) });
     await runner.run(tasks.slice(0, 1));
     await appendFile(path, '{"key":"0123","task":{"pro');
     const torn = new ResultsFile(path, table);
-    expect(torn.size).toBe(1);
+    expect(measured(torn)).toBe(1);
     await new Runner(table, { workers: 0, file: torn }).run(tasks.slice(0, 2));
-    expect(new ResultsFile(path, table).size).toBe(2);
+    expect(measured(new ResultsFile(path, table))).toBe(2);
   });
 
   it('refuses a file that is something else', async () => {

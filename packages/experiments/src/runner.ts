@@ -1,6 +1,7 @@
 /**
- * Gets the results of an experiment's tasks: from the results file if they are there, otherwise from
- * the pool. It tells the share done and the time left, and returns the results so far when stopped.
+ * Gets the results of an experiment's tasks: from the results file if they are there, otherwise
+ * from the pool. It tells the share done and the time left, and returns the results so far when
+ * stopped.
  */
 import { runTasks } from './pool.ts';
 import type { RatingTable } from './rating-table.ts';

@@ -1,7 +1,7 @@
 /**
  * Which item continues which? Items form series: the parts of a film series, or the episodes of a
- * show. The parts of one series share their main shelf and are about equally popular, because whoever
- * rates one often rates the next. They are released one after the other.
+ * show. The parts of one series share their main shelf and are about equally popular, because
+ * whoever rates one often rates the next. They are released one after the other.
  */
 import type { ItemTraits } from './catalogue.ts';
 
@@ -10,7 +10,7 @@ const PARTS = 6;
 /** Marks the last part of a series, and a person who has not rated anything yet. */
 export const NO_ITEM = -1;
 
-/** For each item the next part of its series, or NO_ITEM. `rankOf[item]` is its place in the order of release. */
+/** For each item the next part of its series, or NO_ITEM. `rankOf` is the order of release. */
 export function drawSeries(items: readonly ItemTraits[], rankOf: Uint32Array): Int32Array {
   const shelves = new Map<number, number[]>();
   items.forEach(({ shelves: [main] }, item) => {

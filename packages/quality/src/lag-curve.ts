@@ -1,6 +1,7 @@
 /**
- * What does the lag of the live system cost? A lag curve holds the losses that the delay experiment has
- * measured. Read at the current lag, it lets a dashboard say "4 % of AUC" instead of "900 ratings".
+ * What does the lag of the live system cost? A lag curve holds the losses that the delay experiment
+ * has measured. Read at the current lag, it lets a dashboard say "4 % of AUC" instead of "900
+ * ratings".
  */
 import assert from 'node:assert/strict';
 
@@ -27,8 +28,9 @@ interface DelayLoss {
 }
 
 /**
- * The curve of a deployment that has not measured its own: that of MovieLens-1M. Other data have a curve
- * of the same shape and another height, so measure yours with `freshet evaluate delay --curve`.
+ * The curve of a deployment that has not measured its own: that of MovieLens-1M. Other data have a
+ * curve of the same shape and another height, so measure yours with `freshet evaluate delay
+ * --curve`.
  */
 export const defaultLagCurve: LagCurve = {
   format: 1,
@@ -77,9 +79,9 @@ export function parseLagCurve(text: string): LagCurve {
 }
 
 /**
- * Interpolates between two measured lags in proportion to log(1 + lag), the shape of the paper's figure.
- * Beyond the last point its loss is returned: at least that much is lost. A loss below 0 is noise and
- * becomes 0. The loss at an unknown lag, NaN, is NaN.
+ * Interpolates between two measured lags in proportion to log(1 + lag), the shape of the paper's
+ * figure. Beyond the last point its loss is returned: at least that much is lost. A loss below 0 is
+ * noise and becomes 0. The loss at an unknown lag, NaN, is NaN.
  */
 export function expectedLoss(
   { points }: LagCurve,

@@ -1,8 +1,9 @@
 /**
- * How good is the live model? Prequential evaluation, the experiments' dynamic protocol on a running stream:
- * before a rating is learnt, its item is ranked among the items that the user has not rated, by the model
- * and by popularity. AUC comes from the comparisons from which θ is learnt; for the hit rate a sample of
- * ratings is looked up among all items. No clock and no I/O; the offset of a rating is the only seed.
+ * How good is the live model? Prequential evaluation, the experiments' dynamic protocol on a
+ * running stream: before a rating is learnt, its item is ranked among the items that the user has
+ * not rated, by the model and by popularity. AUC comes from the comparisons from which θ is learnt;
+ * for the hit rate a sample of ratings is looked up among all items. No clock and no I/O; the
+ * offset of a rating is the only seed.
  */
 import type { Kernels } from '@freshet/kernels';
 import {
@@ -48,9 +49,10 @@ export interface Question {
 }
 
 /**
- * The AUC of one rating, compared with all items, has a standard deviation of .13. Compared with five it is
- * the mean of five draws, which adds a(1 − a)/5, about .008, to a variance of .017: a deviation of .16. The
- * mean of so many answers has a standard error of .002 if they are independent; that of the hits, .006.
+ * The AUC of one rating, compared with all items, has a standard deviation of .13. Compared with
+ * five it is the mean of five draws, which adds a(1 − a)/5, about .008, to a variance of .017: a
+ * deviation of .16. The mean of so many answers has a standard error of .002 if they are
+ * independent; that of the hits, .006.
  */
 const WINDOW = { auc: 8_192, hits: 4_096 } as const;
 /** Items that are scored in one call. */
@@ -58,9 +60,9 @@ const CHUNK = 128;
 const HIT_LENGTH = 10;
 /** With at most so many items, every rating of the sample is looked up. */
 const FEW_ITEMS = 1_024;
-/** With more items, so few ratings are looked up that the sample costs this many items a rating on average. */
+/** With more, so few are looked up that each of the sample costs this many items on average. */
 const HIT_ITEMS = 256;
-/** Searches in this average. It must not follow a single search: hits take longer and would be looked up less. */
+/** Searches in this average. It must not follow a single one: searches for hits are longest. */
 const HIT_MEMORY = 256;
 /** The AUC of an item that the model does not know, by the protocol. It is no hit. */
 const UNKNOWN_AUC = 0.5;
@@ -96,7 +98,7 @@ export class PrequentialMeter {
     return this.#options.sample > 0;
   }
 
-  /** Adds the AUC of a rating that was compared. Without other items to compare with there is none. */
+  /** Adds the AUC of a rating that was compared. Without other items there is none. */
   compare(comparison: Comparison, items: ItemCatalogue): void {
     const { slots, length, earlier, isOfSample: isOfAll } = comparison;
     if (length === 0) {
@@ -136,7 +138,7 @@ export class PrequentialMeter {
     return this.#window.figures();
   }
 
-  /** Ranks the item among all items until ten are above it: it is no hit then. False without others. */
+  /** Ranks the item among all until ten are above it: it is no hit then. False without others. */
   #findHits(slot: number, items: ItemCatalogue): boolean {
     const [model, popularity] = [this.#model, this.#popularity];
     const end = items.table.slotEnd;

@@ -1,7 +1,7 @@
 /**
- * AUC and hit rate of the last answers, by the model and by popularity, for all users and for those with
- * few or no ratings. Each group has a window of its own: newcomers are few, and in a common window the
- * figure of newcomers would be the mean of a handful.
+ * AUC and hit rate of the last answers, by the model and by popularity, for all users and for those
+ * with few or no ratings. Each group has a window of its own: newcomers are few, and in a common
+ * window the figure of newcomers would be the mean of a handful.
  */
 import { SlidingMean } from './sliding-mean.ts';
 
@@ -39,8 +39,8 @@ export class PrequentialWindow {
   }
 
   /**
-   * Adds the answer for a user with `earlier` ratings. Ratings of cold users may be sampled more often than
-   * others, so `isOfAll` tells whether this one counts in the figures of all users.
+   * Adds the answer for a user with `earlier` ratings. Ratings of cold users may be sampled more
+   * often than others, so `isOfAll` tells whether this one counts in the figures of all users.
    */
   add(figure: Figure, earlier: number, isOfAll: boolean, model: number, popularity: number): void {
     const { all, cold, new: fresh } = this.#groups;

@@ -1,9 +1,9 @@
-/** The mean of the last values, kept in a ring buffer, so that adding a value takes constant time. */
+/** The mean of the last values, in a ring buffer: adding a value takes constant time. */
 export class SlidingMean {
   readonly #values: Float64Array;
   #next = 0;
   #count = 0;
-  /** Values are between 0 and 1, so that the rounding errors of adding and subtracting stay below 1e-8. */
+  /** Values are between 0 and 1: rounding errors of adding and subtracting stay below 1e-8. */
   #sum = 0;
 
   constructor(window: number) {

@@ -1,6 +1,7 @@
 /**
- * Counts how many of the other items score below a rated item, the same and above it. Its AUC follows, and
- * whether it is among the first n. The definitions are those of the experiments; ties count half.
+ * Counts how many of the other items score below a rated item, the same and above it. Its AUC
+ * follows, and whether it is among the first n. The definitions are those of the experiments; ties
+ * count half.
  */
 export class Standing {
   #own = 0;

@@ -1,6 +1,6 @@
 /**
- * Finds the columns of a rating and checks their values, for every format: a bad value is refused with
- * the same words in CSV, JSON and review blocks.
+ * Finds the columns of a rating and checks their values, for every format: a bad value is refused
+ * with the same words in CSV, JSON and review blocks.
  */
 
 /** A rating in a file. Without a time column only the order of the lines is known. */
@@ -23,47 +23,22 @@ export class UnreadableRatings extends Error {
   override readonly name = 'UnreadableRatings';
 }
 
-/** Why a line is not a rating. It is returned, not thrown, because bad lines are skipped and counted. */
+/** Why a line is not a rating. Returned, not thrown, because bad lines are skipped and counted. */
 export interface Malformed {
   readonly reason: string;
 }
 
 /** Names of columns in common data sets, in lower case without separators. */
 const aliases: Record<Field, readonly string[]> = {
-  user: [
-    'user',
-    'userid',
-    'uid',
-    'reviewerid',
-    'reviewuserid',
-    'customerid',
-    'memberid',
-    'profilename',
-  ],
-  item: [
-    'item',
-    'itemid',
-    'iid',
-    'movieid',
-    'productid',
-    'productproductid',
-    'asin',
-    'parentasin',
-    'bookid',
-    'trackid',
-  ],
-  value: ['value', 'rating', 'score', 'reviewscore', 'overall', 'stars', 'preference', 'weight'],
-  time: [
-    'time',
-    'timestamp',
-    'reviewtime',
-    'unixreviewtime',
-    'ts',
-    'date',
-    'datetime',
-    'createdat',
-  ],
+  user: words('user userid uid reviewerid reviewuserid customerid memberid profilename'),
+  item: words('item itemid iid movieid productid productproductid asin parentasin bookid trackid'),
+  value: words('value rating score reviewscore overall stars preference weight'),
+  time: words('time timestamp reviewtime unixreviewtime ts date datetime createdat'),
 };
+
+function words(text: string): string[] {
+  return text.split(' ');
+}
 
 function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');

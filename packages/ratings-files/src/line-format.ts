@@ -1,6 +1,6 @@
 /**
- * Parses lines of ratings. The first line of a file tells its format: `::`, tab, comma, semicolon, JSON
- * or a review block. A first line whose value column holds no number is a header.
+ * Parses lines of ratings. The first line of a file tells its format: `::`, tab, comma, semicolon,
+ * JSON or a review block. A first line whose value column holds no number is a header.
  */
 import {
   type Columns,

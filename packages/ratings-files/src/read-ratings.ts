@@ -1,7 +1,8 @@
 /**
- * Reads the ratings of a file or of standard input, plain or gzip, in any format of the paper's data sets,
- * in one pass and constant memory. A malformed line is reported with its number and skipped. More than 1 %
- * of malformed lines means that the file has another format, and reading stops.
+ * Reads the ratings of a file or of standard input, plain or gzip, in any format of the paper's
+ * data sets, in one pass and constant memory. A malformed line is reported with its number and
+ * skipped. More than 1 % of malformed lines means that the file has another format, and reading
+ * stops.
  */
 import { type Columns, type FileRating, type Malformed, UnreadableRatings } from './fields.ts';
 import {
@@ -26,7 +27,7 @@ export interface ReadOptions {
 
 const limits = {
   malformedShare: 0.01,
-  /** The share is checked from this many records on, so that one bad line at the top does not stop it. */
+  /** The share is checked from so many records on: one bad line at the top must not stop it. */
   judgeAfter: 10_000,
 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * Reads review blocks: `product/productId: …` and other fields, one per line, with a blank line between
- * blocks. Four fields of a block make the rating; the text of the review is skipped.
+ * Reads review blocks: `product/productId: …` and other fields, one per line, with a blank line
+ * between blocks. Four fields of a block make the rating; the text of the review is skipped.
  */
 import { type FileRating, type Malformed, toRating } from './fields.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The lines of a file or of standard input, plain or gzip. Compression is recognized by the first two
- * bytes, not by the name, so that it works on a pipe. Lines come in batches, because an await for each of
- * ten million lines would cost more than parsing them.
+ * The lines of a file or of standard input, plain or gzip. Compression is recognized by the first
+ * two bytes, not by the name, so that it works on a pipe. Lines come in batches, because an await
+ * for each of ten million lines would cost more than parsing them.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Alternating least squares over the known ratings (ALS-UV), with the regularization weighted by the
- * number of ratings. Each vector becomes the exact solution while the other side is held still.
+ * Alternating least squares over the known ratings (ALS-UV), with the regularization weighted by
+ * the number of ratings. Each vector becomes the exact solution while the other side is held still.
  */
 import { cholesky, solveFactored } from '@freshet/kernels';
 import type { Rows } from '../rating-table.ts';
@@ -33,7 +33,8 @@ export class Als extends AlternatingFactors {
 }
 
 /**
- * own ← argmin Σ (r − own·h)² + λ · count · ‖own‖², for every owner. Without ratings the vector is 0.
+ * own ← argmin Σ (r − own·h)² + λ · count · ‖own‖², for every owner. Without ratings the vector is
+ * 0.
  */
 export function solveSide(own: Factors, rows: Rows, others: Factors, lambda: number): void {
   const { k } = own;

@@ -38,8 +38,8 @@ export class Factors {
   }
 
   /**
-   * out[j] = own · others[j]. Four sums are added up side by side, so that an addition does not wait
-   * for the one before it.
+   * out[j] = own · others[j]. Four sums are added up side by side, so that an addition does not
+   * wait for the one before it.
    */
   innerProducts(own: number, others: Factors, out: Float32Array): void {
     const { k } = this;

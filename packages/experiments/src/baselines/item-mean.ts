@@ -1,6 +1,6 @@
 /**
- * Recommends the items that are rated best: the mean rating of each item, damped as if every item had
- * already been given the mean of all ratings a few times.
+ * Recommends the items that are rated best: the mean rating of each item, damped as if every item
+ * had already been given the mean of all ratings a few times.
  */
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';

@@ -1,8 +1,8 @@
 /**
- * Non-negative factorization by multiplicative updates (Lee and Seung). `squared-known` minimizes the
- * squared error over the known ratings, which is what the paper says it ran. `divergence-all`
- * minimizes the divergence over all cells with the unknown ones as 0, which is what the program that
- * the paper names computes.
+ * Non-negative factorization by multiplicative updates (Lee and Seung). `squared-known` minimizes
+ * the squared error over the known ratings, which is what the paper says it ran. `divergence-all`
+ * minimizes the divergence over all cells with the unknown ones as 0, which is what the program
+ * that the paper names computes.
  */
 import type { Random } from '@freshet/model';
 import type { Rows } from '../rating-table.ts';

@@ -14,7 +14,7 @@ interface PopularityOptions {
   readonly halfLife?: number;
 }
 
-/** When a new rating weighs as much as this, all weights are scaled back: a double ends at 1.8e308. */
+/** When a rating weighs as much as this, all weights are scaled back: a double ends at 1.8e308. */
 const heaviest = 1e100;
 
 export class Popularity implements StreamingRecommender {

@@ -83,7 +83,7 @@ export class Sgd implements StreamingRecommender {
     return this.#bias[item] + this.#users.dot(user, this.#items, item);
   }
 
-  /** Moves both vectors and the bias by `rate` along `error`, the slope of the loss at the score. */
+  /** Moves both vectors and the bias by `rate` along `error`, the slope of the loss. */
   #step(user: number, item: number, error: number): void {
     const { k, rate, decay } = this.#options;
     const w = this.#users.data;

@@ -1,7 +1,7 @@
 /**
  * Could two sets of runs differ by chance alone? The two-sided Mann–Whitney U test: exact for small
- * samples without ties, such as ten runs of each method; otherwise the normal approximation with tie
- * and continuity correction.
+ * samples without ties, such as ten runs of each method; otherwise the normal approximation with
+ * tie and continuity correction.
  */
 
 interface MannWhitney {
@@ -35,7 +35,7 @@ export function mannWhitney(first: readonly number[], second: readonly number[])
 
 /** Counts the arrangements with each U by the recursion on which sample holds the largest value. */
 function exact(u: number, n: number, m: number): number {
-  // ways[j][v] after i rounds: arrangements of i of the first and j of the second sample with U = v.
+  // ways[j][v] after i rounds: arrangements of i of the first and j of the second with U = v.
   let ways: Float64Array[] = Array.from({ length: m + 1 }, () => Float64Array.of(1));
   for (let i = 1; i <= n; i++) {
     const next: Float64Array[] = [Float64Array.of(1)];

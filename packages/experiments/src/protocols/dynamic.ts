@@ -1,7 +1,7 @@
 /**
- * How good is a model that learns while ratings arrive? The prequential protocol: for each rating of
- * the test block, first ask where the model places the item for that user, then let the model learn
- * the rating. With a delay d the model is always d ratings behind.
+ * How good is a model that learns while ratings arrive? The prequential protocol: for each rating
+ * of the test block, first ask where the model places the item for that user, then let the model
+ * learn the rating. With a delay d the model is always d ratings behind.
  */
 import { Mean } from '../metrics/mean.ts';
 import { aucOf, hitRateOf, type Place, placeOf } from '../metrics/place.ts';

@@ -1,6 +1,6 @@
 /**
- * What do k, λ and ρ do? Changes one of them at a time and measures AUC and the time of an update, as
- * in the paper's last figure.
+ * What do k, λ and ρ do? Changes one of them at a time and measures AUC and the time of an update,
+ * as in the paper's last figure.
  */
 import type { ModelSettings } from '@freshet/model';
 import type { Training } from '../comparison.ts';

@@ -1,7 +1,7 @@
 /**
- * How well does a model that has stopped learning rank what its users rate next? Measures, for every
- * chosen user: NDCG over all items that the user has not rated in the training set, NDCG over the
- * held-out items alone (NDCG-RI), and the AUC of the held-out items against those never rated.
+ * How well does a model that has stopped learning rank what its users rate next? Measures, for
+ * every chosen user: NDCG over all items that the user has not rated in the training set, NDCG over
+ * the held-out items alone (NDCG-RI), and the AUC of the held-out items against those never rated.
  */
 import { auc } from '../metrics/auc.ts';
 import { Mean } from '../metrics/mean.ts';

@@ -1,6 +1,6 @@
 /**
- * How many updates does one CPU second make? Measures each update by the wall clock and multiplies by
- * the share of the time in which this thread ran, so that other processes do not count.
+ * How many updates does one CPU second make? Measures each update by the wall clock and multiplies
+ * by the share of the time in which this thread ran, so that other processes do not count.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 /**
- * Draws figures as lines, in an SVG that needs nothing but the page around it. The colours come from
- * the style of the page, light or dark, and each point shows its value when one points at it.
+ * Draws figures as lines, in an SVG that needs nothing but the page around it. The colours come
+ * from the style of the page, light or dark, and each point shows its value when one points at it.
  */
 import { element, escapeHtml } from './markup.ts';
 

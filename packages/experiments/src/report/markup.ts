@@ -1,4 +1,4 @@
-/** Writes markup. Text from a file or a command line is escaped, so that it cannot become markup. */
+/** Writes markup. Text from a file or a command line is escaped: it cannot become markup. */
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
