@@ -8,4 +8,4 @@ export {
 } from './environment.ts';
 export { asksForLoopback } from './loopback.ts';
 export { adminAddress, BadConfig, httpAddress, readSettings } from './read-settings.ts';
-export { type SettingName, type Settings, settings } from './settings.ts';
+export { type Settings, settings } from './settings.ts';

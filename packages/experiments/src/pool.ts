@@ -1,7 +1,7 @@
 /**
  * Runs independent tasks on worker threads that share the table; a thread that is free takes the
- * next task. Results come in the order of the tasks and depend on nothing but the tasks, so that
- * any number of workers gives the same numbers.
+ * next task. Results depend on nothing but the tasks, so that any number of workers gives the same
+ * numbers.
  */
 import { Worker } from 'node:worker_threads';
 import type { RatingTable } from './rating-table.ts';
@@ -11,47 +11,39 @@ import type { FromWorker } from './worker.ts';
 interface PoolOptions<T extends Task> {
   /** 0: run all tasks in this thread. */
   readonly workers: number;
-  /** Stops all tasks; the results so far are returned. */
+  /** Stops all tasks. */
   readonly signal?: AbortSignal;
-  readonly onProgress?: (index: number, progress: TaskProgress) => void;
-  readonly onResult?: (index: number, result: ResultOf<T>) => void;
+  readonly onProgress: (index: number, progress: TaskProgress) => void;
+  readonly onResult: (index: number, result: ResultOf<T>) => void;
 }
 
-/** Undefined for tasks that were not finished when the signal came. */
+/** Resolves when all tasks are done, or after the signal. */
 export async function runTasks<T extends Task>(
   tasks: readonly T[],
   table: RatingTable,
   options: PoolOptions<T>,
-): Promise<(ResultOf<T> | undefined)[]> {
-  const results: (ResultOf<T> | undefined)[] = tasks.map(() => undefined);
-  const keep = (index: number, result: ResultOf<T>) => {
-    results[index] = result;
-    options.onResult?.(index, result);
-  };
+): Promise<void> {
   let next = 0;
   const takeNext = () => (options.signal?.aborted || next >= tasks.length ? undefined : next++);
   if (options.workers === 0) {
     for (let index = takeNext(); index !== undefined; index = takeNext()) {
       const at = index;
-      const progress = (told: TaskProgress) => options.onProgress?.(at, told);
-      keep(at, runTask(tasks[at], table, progress) as ResultOf<T>);
+      const result = runTask(tasks[at], table, (progress) => options.onProgress(at, progress));
+      options.onResult(at, result as ResultOf<T>);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    return results;
+    return;
   }
   const count = Math.min(options.workers, tasks.length);
-  const threads = Array.from({ length: count }, () => serve(tasks, table, options, takeNext, keep));
-  await Promise.all(threads);
-  return results;
+  await Promise.all(Array.from({ length: count }, () => serve(tasks, table, options, takeNext)));
 }
 
 /** Runs one worker from its first task until there are no more, or until the signal. */
 function serve<T extends Task>(
   tasks: readonly T[],
   table: RatingTable,
-  { signal, onProgress }: PoolOptions<T>,
+  { signal, onProgress, onResult }: PoolOptions<T>,
   takeNext: () => number | undefined,
-  keep: (index: number, result: ResultOf<T>) => void,
 ): Promise<void> {
   const first = takeNext();
   if (first === undefined) return Promise.resolve();
@@ -66,10 +58,10 @@ function serve<T extends Task>(
     signal?.addEventListener('abort', stop);
     worker.on('error', (error) => finish(() => reject(error)));
     worker.on('message', (message: FromWorker) => {
-      if ('progress' in message) onProgress?.(current, message.progress);
+      if ('progress' in message) onProgress(current, message.progress);
       else if ('error' in message) finish(() => reject(new Error(message.error)));
       else {
-        keep(current, message.result as ResultOf<T>);
+        onResult(current, message.result as ResultOf<T>);
         const following = takeNext();
         if (following === undefined) return finish(resolve);
         current = following;

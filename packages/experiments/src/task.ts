@@ -39,7 +39,7 @@ export interface TaskProgress {
 export function runTask(
   task: Task,
   table: RatingTable,
-  onProgress?: (progress: TaskProgress) => void,
+  onProgress: (progress: TaskProgress) => void,
 ): DynamicResult | StaticResult {
   return task.protocol === 'dynamic'
     ? runDynamicTask(task, table, onProgress)
@@ -49,7 +49,7 @@ export function runTask(
 function runDynamicTask(
   task: DynamicTask,
   table: RatingTable,
-  onProgress?: (progress: TaskProgress) => void,
+  onProgress: (progress: TaskProgress) => void,
 ): DynamicResult {
   const { train, test, delay } = task;
   const recommender = createStreaming(task.method, table, task.seed);
@@ -57,10 +57,10 @@ function runDynamicTask(
     train,
     test,
     delay,
-    onFit: (share) => onProgress?.({ share: shareOfFit * share }),
+    onFit: (share) => onProgress({ share: shareOfFit * share }),
     onProgress: (done, soFar) => {
       const share = shareOfFit + ((1 - shareOfFit) * done) / test;
-      onProgress?.({ share, soFar });
+      onProgress({ share, soFar });
     },
   });
 }
@@ -71,7 +71,7 @@ const shareOfFit = 0.3;
 function runStaticTask(
   task: StaticTask,
   table: RatingTable,
-  onProgress?: (progress: TaskProgress) => void,
+  onProgress: (progress: TaskProgress) => void,
 ): StaticResult {
   const all = firstRatings(table, table.users.length, table.items.length);
   const cut = (rows: Uint32Array, seed: number) =>
@@ -83,5 +83,5 @@ function runStaticTask(
       : // Each validation set of each run gets a seed of its own.
         cut(outer.train, task.seed * 1_000 + task.validation + 1);
   const recommender = createRecommender(task.method, table, task.seed);
-  return runStatic(table, recommender, split, (share) => onProgress?.({ share }));
+  return runStatic(table, recommender, split, (share) => onProgress({ share }));
 }

@@ -6,7 +6,7 @@ import type { TriedSetting } from '../experiment.ts';
 import type { Method } from '../method.ts';
 import type { LineChart } from './line-chart.ts';
 
-export interface TableCell {
+interface TableCell {
   readonly text: string;
   /** best: significantly above all others; paper: the paper's number, not ours. */
   readonly kind?: 'best' | 'paper';
