@@ -134,9 +134,9 @@ export const settings = {
   },
   RANKING_SAMPLE: {
     read: integer(1, 1_000_000),
-    fallback: '1',
+    fallback: '4',
     about:
-      'Learn the weights of the ranking from a sample of 1 in N ratings, and from every rating of users with fewer than 8 ratings. Live AUC is measured on the same ratings',
+      'Learn the weights of the ranking from a sample of 1 in N ratings, and from every rating of users with fewer than 32 ratings. Live AUC is measured on the same ratings',
   },
   RATINGS_TOPICS: {
     read: topicNames,
