@@ -1,6 +1,6 @@
 -- Writes one batch of one shard, or nothing: everything is checked before the first write, and the
 -- position is the last. An error half-way would leave the position, and the batch would be redone.
--- Input:  KEYS 1 meta · 2 vectors · 3 sums · 4 outbox · 5… bodies appended to · then bodies written whole
+-- Input:  KEYS 1 head · 2 vectors · 3 sums · 4 outbox · 5… bodies appended to · then bodies written whole
 --              · then bodies removed
 --         ARGV 1 fence · 2 expected position · 3 next position · 4 commit id · 5 sums · 6 outbox · 7 facts
 --              8 seal of the manifest, or '' · 9 number of vectors written · 10 of vectors removed

@@ -1,5 +1,5 @@
 -- Makes a new epoch the only writer of a shard.
--- Input:  KEYS 1 meta · 2 sums · 3 outbox          ARGV 1 epoch · 2 seal of the manifest, or ''
+-- Input:  KEYS 1 head · 2 sums · 3 outbox          ARGV 1 epoch · 2 seal of the manifest, or ''
 -- Output: {0, fence}                                the epoch is not above the stored fence
 --         {-2, seal}                                the shard was written under another manifest
 --         {-3}                                      the shard is being emptied

@@ -46,7 +46,7 @@ export interface Commit {
   readonly facts: ShardFacts;
 }
 
-export type CommitVerdict =
+export type CommitResult =
   | { readonly kind: 'written' }
   /** Another writer holds the shard. */
   | { readonly kind: 'fenced'; readonly fence: number }
@@ -114,7 +114,7 @@ export interface FactorStore {
   birth(): Promise<Birth | null>;
   /** Makes an epoch the only writer. The state is as it was before, its former fence included. */
   takeOver(shard: ShardId, epoch: number): Promise<ShardState>;
-  commit(shard: ShardId, commit: Commit): Promise<CommitVerdict>;
+  commit(shard: ShardId, commit: Commit): Promise<CommitResult>;
   /** The shard as its last commit left it, without taking it over. */
   inspect(shard: ShardId): Promise<ShardState>;
   head(shard: ShardId): Promise<ShardHead>;

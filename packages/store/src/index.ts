@@ -12,7 +12,7 @@ export {
   type AcceptedLoss,
   type BodyChange,
   type Commit,
-  type CommitVerdict,
+  type CommitResult,
   type FactorStore,
   type PlacedEntity,
   type ShardHead,

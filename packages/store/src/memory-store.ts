@@ -14,7 +14,7 @@ import {
 import {
   type AcceptedLoss,
   type Commit,
-  type CommitVerdict,
+  type CommitResult,
   type FactorStore,
   type PlacedEntity,
   type ShardHead,
@@ -89,7 +89,7 @@ export class MemoryStore implements FactorStore {
     return before;
   }
 
-  async commit(id: ShardId, commit: Commit): Promise<CommitVerdict> {
+  async commit(id: ShardId, commit: Commit): Promise<CommitResult> {
     const shard = this.#shard(id);
     const position = shard.position ?? 0;
     if (shard.fence !== commit.epoch) return { kind: 'fenced', fence: shard.fence ?? 0 };

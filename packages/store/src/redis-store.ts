@@ -19,7 +19,7 @@ import {
 import {
   type AcceptedLoss,
   type Commit,
-  type CommitVerdict,
+  type CommitResult,
   type FactorStore,
   type PlacedEntity,
   type ShardHead,
@@ -50,7 +50,7 @@ const RETRY_LIMIT_MS = 2_000;
 const SCAN_COUNT = 1_000;
 /** So many users or items in one call: a script keeps everybody else waiting. */
 const LOADED_AT_ONCE = 1_000;
-/** What the meta hash says of a shard, in the order in which every script tells it. */
+/** The fields of a shard's head, in the order in which every script returns them. */
 const HEAD = ['fence', 'position', 'commit', 'facts'] as const;
 
 const connection = {
@@ -152,7 +152,7 @@ export class RedisStore implements FactorStore {
 
   async takeOver(shard: ShardId, epoch: number): Promise<ShardState> {
     const keys = this.#keys(shard);
-    const place = [keys.meta, keys.sums, keys.outbox];
+    const place = [keys.head, keys.sums, keys.outbox];
     const reply = await this.#run.takeOver(3, ...place, epoch, this.#seal);
     const [taken, ...state] = reply as [number, ...Reply];
     if (taken === -2) throw foreignShard(shard.side, shard.shard, this.#model);
@@ -165,13 +165,13 @@ export class RedisStore implements FactorStore {
     return stateOf(state);
   }
 
-  async commit(shard: ShardId, commit: Commit): Promise<CommitVerdict> {
+  async commit(shard: ShardId, commit: Commit): Promise<CommitResult> {
     const keys = this.#keys(shard);
     const bodies = [...commit.bodies];
     const appended = bodies.filter(([, { isWhole }]) => !isWhole);
     const whole = bodies.filter(([, { isWhole }]) => isWhole);
     const touched = [
-      keys.meta,
+      keys.head,
       keys.vectors,
       keys.sums,
       keys.outbox,
@@ -199,17 +199,17 @@ export class RedisStore implements FactorStore {
     );
     const [code, detail] = reply as [number, Buffer];
     if (code === -2) throw foreignShard(shard.side, shard.shard, this.#model);
-    return verdictOf(code, detail);
+    return resultOf(code, detail);
   }
 
   async inspect(shard: ShardId): Promise<ShardState> {
     const keys = this.#keys(shard);
-    return stateOf((await this.#run.inspect(3, keys.meta, keys.sums, keys.outbox)) as Reply);
+    return stateOf((await this.#run.inspect(3, keys.head, keys.sums, keys.outbox)) as Reply);
   }
 
   async head(shard: ShardId): Promise<ShardHead> {
-    const { meta } = this.#keys(shard);
-    return headOf(await answered(this.#redis.hmgetBuffer(meta, ...HEAD)));
+    const { head } = this.#keys(shard);
+    return headOf(await answered(this.#redis.hmgetBuffer(head, ...HEAD)));
   }
 
   async *vectors(shard: ShardId): AsyncIterable<readonly [string, StoredVector]> {
@@ -276,14 +276,14 @@ export class RedisStore implements FactorStore {
 
   async #load(shard: ShardId, ids: readonly string[]): Promise<Reply> {
     const keys = this.#keys(shard);
-    const read = [keys.meta, keys.vectors, ...ids.map(keys.body)];
+    const read = [keys.head, keys.vectors, ...ids.map(keys.body)];
     return (await this.#run.load(read.length, ...read, ...ids)) as Reply;
   }
 
   /** Nobody writes a shard while it is emptied: what is written among it would be left without its vector. */
   async #empty(shard: ShardId): Promise<void> {
-    const { meta, vectors, sums, outbox, body, row } = this.#keys(shard);
-    const closed = this.#redis.multi().hset(meta, 'emptying', 1).hdel(meta, 'fence');
+    const { head, vectors, sums, outbox, body, row } = this.#keys(shard);
+    const closed = this.#redis.multi().hset(head, 'emptying', 1).hdel(head, 'fence');
     await answered(closed.exec());
     let ids: string[] = [];
     const unlink = async () => {
@@ -297,13 +297,14 @@ export class RedisStore implements FactorStore {
       if (ids.length >= SCAN_COUNT) await unlink();
     }
     await unlink();
-    await answered(this.#redis.unlink(meta, vectors, sums, outbox));
+    await answered(this.#redis.unlink(head, vectors, sums, outbox));
   }
 
   #keys({ side, shard }: ShardId) {
     const tag = `${this.#model}:{${side[0]}:${shard}}`;
     return {
-      meta: `${tag}:meta`,
+      // Stored under another name: stores that exist already have it.
+      head: `${tag}:meta`,
       vectors: `${tag}:vectors`,
       sums: `${tag}:sums`,
       outbox: `${tag}:outbox`,
@@ -321,7 +322,7 @@ function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function verdictOf(code: number, detail: Buffer): CommitVerdict {
+function resultOf(code: number, detail: Buffer): CommitResult {
   if (code === -1) return { kind: 'fenced', fence: Number(detail) };
   return code === 0 ? { kind: 'elsewhere', position: Number(detail) } : { kind: 'written' };
 }
