@@ -6,7 +6,8 @@ import { type FactorBatch, readFactorBatch, topicName } from '@freshet/events';
 import type { FactorStore, ShardHead } from '@freshet/store';
 import { InternalEvents, type LogRecord, Tail, type TopicAdmin } from '@freshet/stream';
 import { type Log, untilAnswered } from '@freshet/telemetry';
-import type { Replica, ShardVersion } from './replica.ts';
+import type { Replica } from './replica.ts';
+import type { ShardVersion } from './shard-version.ts';
 
 type Kafka = Parameters<typeof Tail.open>[0];
 
@@ -77,7 +78,7 @@ export class FollowedReplica {
   async #receive(partition: number, records: readonly LogRecord[]): Promise<void> {
     for (const record of records) {
       const batch = this.#events.read(partition, record);
-      if (batch !== undefined && this.replica.receive(batch) === 'reload') {
+      if (batch !== undefined && this.replica.receive(batch) === 'gap') {
         const { shard } = batch;
         this.#options.log.info({ side, shard }, 'batches are missing: loading the shard again');
         await this.#load(shard);

@@ -1,4 +1,5 @@
 export { FollowedGrams } from './followed-grams.ts';
-export { FollowedReplica, type FollowOptions } from './followed-replica.ts';
+export { FollowedReplica } from './followed-replica.ts';
 export { ListedReplica } from './listed-replica.ts';
-export { Replica, ReplicaFull, type ReplicaOptions, type ShardVersion } from './replica.ts';
+export { Replica, type ReplicaOptions } from './replica.ts';
+export { arrivalOf, type ShardVersion } from './shard-version.ts';

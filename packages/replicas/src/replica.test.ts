@@ -58,12 +58,12 @@ function vectorOf(id: string): number[] | undefined {
 describe('a replica receives a batch', () => {
   it('that is the first of its shard, from where it is: the store has lost what it holds', () => {
     replica.resetShard(0, { epoch: 1, sequence: 4, next: 7 }, new Set([a]));
-    expect(replica.receive(batch(7, { epoch: 2, sequence: 1 }))).toBe('reload');
+    expect(replica.receive(batch(7, { epoch: 2, sequence: 1 }))).toBe('gap');
   });
 
   it('that continues what it holds: applied', () => {
-    expect(replica.receive(batch(0))).toBe('applied');
-    expect(replica.receive(batch(1))).toBe('applied');
+    expect(replica.receive(batch(0))).toBe('next');
+    expect(replica.receive(batch(1))).toBe('next');
     expect(vectorOf(a)).toEqual([1, 1]);
     expect(replica.version(0)).toEqual({ epoch: 1, sequence: 2, next: 2 });
   });
@@ -79,14 +79,14 @@ describe('a replica receives a batch', () => {
 
   it('after a gap: changes nothing and asks for the shard to be loaded', () => {
     replica.receive(batch(0));
-    expect(replica.receive(batch(2))).toBe('reload');
+    expect(replica.receive(batch(2))).toBe('gap');
     expect(vectorOf(a)).toEqual([0, 0]);
     expect(replica.version(0)).toMatchObject({ next: 1 });
   });
 
   it('of a new epoch from where it is: applied, as after an ordinary take-over', () => {
     replica.receive(batch(0));
-    expect(replica.receive(batch(1, { epoch: 2, sequence: 0 }))).toBe('applied');
+    expect(replica.receive(batch(1, { epoch: 2, sequence: 0 }))).toBe('next');
     expect(replica.receive(batch(1, { epoch: 1, sequence: 9, value: 99 }))).toBe('known');
     expect(vectorOf(a)).toEqual([1, 1]);
   });
@@ -94,17 +94,17 @@ describe('a replica receives a batch', () => {
   it('of a new epoch from earlier: the store went back, the shard must be loaded', () => {
     replica.receive(batch(0));
     replica.receive(batch(1));
-    expect(replica.receive(batch(1, { epoch: 2, sequence: 0 }))).toBe('reload');
+    expect(replica.receive(batch(1, { epoch: 2, sequence: 0 }))).toBe('gap');
   });
 
   it('that is not the first of a shard it knows nothing of: the shard must be loaded', () => {
-    expect(replica.receive(batch(5))).toBe('reload');
+    expect(replica.receive(batch(5))).toBe('gap');
     expect(replica.size).toBe(0);
   });
 
   it('of one shard without regard to the others', () => {
     replica.receive(batch(0));
-    expect(replica.receive(batch(0, { shard: 1, ids: [elsewhere] }))).toBe('applied');
+    expect(replica.receive(batch(0, { shard: 1, ids: [elsewhere] }))).toBe('next');
     expect(replica.size).toBe(2);
   });
 
@@ -146,7 +146,7 @@ describe('a shard that is loaded again', () => {
     expect(replica.size).toBe(2);
     expect(vectorOf(b)).toEqual([5, 5]);
     expect(vectorOf(elsewhere)).toEqual([0, 0]);
-    expect(replica.receive(batch(9, { epoch: 3, sequence: 5 }))).toBe('applied');
+    expect(replica.receive(batch(9, { epoch: 3, sequence: 5 }))).toBe('next');
   });
 
   it('keeps the start vectors of neighbours that are still awaited', () => {
@@ -159,7 +159,7 @@ describe('a shard that is loaded again', () => {
     replica.receive(batch(0));
     replica.resetShard(0, undefined, new Set());
     expect(replica.size).toBe(0);
-    expect(replica.receive(batch(0, { epoch: 2 }))).toBe('applied');
+    expect(replica.receive(batch(0, { epoch: 2 }))).toBe('next');
   });
 });
 

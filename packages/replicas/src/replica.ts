@@ -4,7 +4,7 @@
  * be loaded again. An id keeps its slot for the life of the process, so that rows may refer to it:
  * one that is removed holds zeros, which pull at nothing.
  */
-import { type FactorBatch, isNewer, shardOf, type Version } from '@freshet/events';
+import { type FactorBatch, shardOf } from '@freshet/events';
 import type { Kernels, VectorTable } from '@freshet/kernels';
 import {
   COUNT_FEATURES,
@@ -16,13 +16,7 @@ import {
   statisticsIn,
 } from '@freshet/model';
 import { Fault } from '@freshet/telemetry';
-
-export interface ShardVersion extends Version {
-  /** Source offset after the last batch held. */
-  readonly next: number;
-}
-
-type Reception = 'applied' | 'known' | 'reload';
+import { type Arrival, arrivalOf, type ShardVersion } from './shard-version.ts';
 
 export interface ReplicaOptions {
   /** Where the vectors go; a plain table unless given. A wider one gets the features behind each vector. */
@@ -141,10 +135,10 @@ export class Replica {
     return slot;
   }
 
-  receive(batch: FactorBatch): Reception {
-    const held = this.#versions[batch.shard];
-    if (!isNewer(batch, held)) return 'known';
-    if (!follows(batch, held)) return 'reload';
+  /** Applies the batch that comes next in its shard; after a gap the shard must be loaded again. */
+  receive(batch: FactorBatch): Arrival {
+    const arrival = arrivalOf(batch, this.#versions[batch.shard]);
+    if (arrival !== 'next') return arrival;
     const k = batch.factorCount;
     const figures = batch.figures.length / Math.max(1, batch.ids.length);
     batch.ids.forEach((id, index) => {
@@ -155,7 +149,7 @@ export class Replica {
     for (const id of batch.deletes) this.remove(id);
     const { epoch, sequence, next } = batch;
     this.#versions[batch.shard] = { epoch, sequence, next };
-    return 'applied';
+    return arrival;
   }
 
   /** Without a list, the one that is held stays. */
@@ -253,14 +247,4 @@ export class Replica {
     this.#absent[slot] = absent;
     this.#present?.(slot, absent === 0);
   }
-}
-
-/**
- * A batch continues what is held when it starts where that ended. A new epoch that starts earlier means that
- * the store went back; a gap, that batches were lost to retention. The first batch of a shard continues
- * nothing, wherever its log begins: if something is held, the store has lost it.
- */
-function follows(batch: FactorBatch, held: ShardVersion | undefined): boolean {
-  if (batch.sequence === 1 || held === undefined) return batch.sequence === 1 && held === undefined;
-  return batch.from === held.next;
 }

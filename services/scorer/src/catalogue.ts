@@ -43,9 +43,9 @@ class ToldReplica extends Replica {
   }
 
   override receive(batch: FactorBatch) {
-    const reception = super.receive(batch);
-    if (reception === 'applied') this.#moved(batch);
-    return reception;
+    const arrival = super.receive(batch);
+    if (arrival === 'next') this.#moved(batch);
+    return arrival;
   }
 }
 

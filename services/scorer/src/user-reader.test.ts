@@ -36,7 +36,7 @@ function store(position: number, taste: number, rated: readonly string[] = ['7']
     position,
     fence: 1,
     commit: `at ${position}`,
-    facts: { ...NO_FACTS, epoch: 1, sequence: 3, sources },
+    facts: { ...NO_FACTS, epoch: 1, sequence: position, sources },
     stored: { vector: Float32Array.of(taste), figures: new Float64Array() },
     body: Buffer.concat(row),
   };
@@ -101,6 +101,20 @@ describe('a user that is asked for again', () => {
     users.moved(batch(6, 7, ['bob'], 2));
     await users.read('ada');
     expect(reads).toBeGreaterThan(2);
+  });
+
+  it('is read again after each commit of a record that needs several, and after none of a replaced writer', async () => {
+    users.begin(0, stored);
+    await users.read('ada');
+    users.moved({ ...batch(5, 5, ['ada']), sequence: 6 });
+    await users.read('ada');
+    expect(reads).toBe(2);
+    users.moved(batch(5, 6, ['bob'], 2));
+    store(6, 1);
+    await users.read('ada');
+    users.moved(batch(6, 9, ['ada'], 1));
+    await users.read('ada');
+    expect(reads).toBe(2);
   });
 
   it('is not kept when a batch passed while the store was asked', async () => {
@@ -180,7 +194,7 @@ describe('what has been received', () => {
     expect(users.applied).toBe(0);
     users.begin(0, stored);
     users.moved(batch(4, 5, ['ada']));
-    expect(users.received(0)).toMatchObject({ epoch: 1, sequence: 3, next: 5 });
+    expect(users.received(0)).toMatchObject({ epoch: 1, sequence: 5, next: 5 });
     expect(users.applied).toBe(10);
     users.moved(batch(5, 8, ['ada']));
     expect(users.received(0)).toMatchObject({ epoch: 1, sequence: 8, next: 8 });

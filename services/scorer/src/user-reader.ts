@@ -4,7 +4,7 @@
  * rating waits for the store to have applied it.
  */
 import { type FactorBatch, shardOf } from '@freshet/events';
-import type { ShardVersion } from '@freshet/replicas';
+import { arrivalOf, type ShardVersion } from '@freshet/replicas';
 import {
   decodeRow,
   type FactorStore,
@@ -152,10 +152,11 @@ export class UserReader {
 
   /** Drops whom the batch names, or the whole shard where batches are missing. */
   moved(batch: FactorBatch): void {
-    const { shard, epoch, sequence, from, next, ids, deletes, applied } = batch;
+    const { shard, epoch, sequence, next, ids, deletes, applied } = batch;
     const known = this.#received.get(shard);
-    if (known !== undefined && epoch <= known.epoch && next <= known.next) return;
-    const isNext = known !== undefined && from === known.next;
+    const arrival = arrivalOf(batch, known);
+    if (arrival === 'known') return;
+    const isNext = known !== undefined && arrival === 'next';
     // After a gap the store may have gone back: then what was applied of the others no longer is.
     const offsets = isNext ? known.offsets : new Map<string, number>();
     batch.sources.forEach((source, nth) => {
