@@ -11,8 +11,10 @@ import {
   FeatureTable,
   itemKey,
   type ListFollower,
+  type NextContext,
   NO_STATISTICS,
   Predecessors,
+  PredecessorTable,
   statisticsIn,
 } from '@freshet/model';
 import { Fault } from '@freshet/telemetry';
@@ -246,5 +248,26 @@ export class Replica {
     this.#absentCount += absent - (this.#absent[slot] ?? 0);
     this.#absent[slot] = absent;
     this.#present?.(slot, absent === 0);
+  }
+}
+
+/** A replica that also holds the list of predecessors of each item: user shards compare items by these lists. */
+export class ListedReplica extends Replica {
+  readonly #predecessors: PredecessorTable;
+
+  constructor(
+    kernels: Kernels,
+    factorCount: number,
+    shards: number,
+    options: Omit<ReplicaOptions, 'lists'> = {},
+  ) {
+    const predecessors = new PredecessorTable();
+    super(kernels, factorCount, shards, { ...options, lists: predecessors });
+    this.#predecessors = predecessors;
+  }
+
+  /** P/.04 of an item. */
+  nextSumAt(slot: number, context: NextContext): number {
+    return this.#predecessors.sumAt(slot, context);
   }
 }

@@ -30,7 +30,6 @@ import {
   type StoredEntity,
   type StoredVector,
 } from './factor-store.ts';
-import { answered } from './redis-answer.ts';
 import { decodeFacts, encodeFacts, NO_FACTS } from './shard-facts.ts';
 import { decodeVector, encodeVector } from './vector-codec.ts';
 
@@ -355,4 +354,23 @@ function define(redis: Redis | Cluster, name: string, file: string): Script {
   redis.defineCommand(name, { lua });
   const command: Script = Reflect.get(redis, `${name}Buffer`).bind(redis);
   return (...given) => answered(command(...given));
+}
+
+/** What Redis says of a command that is wrong, and stays wrong however often it is sent. */
+const WRONG = /^(ERR|WRONGTYPE|CROSSSLOT|NOSCRIPT)\b/;
+const PASSING = /^ERR max number of clients/;
+
+/** The reply to a command, or an error that says what it means and nothing of the command. */
+async function answered<T>(reply: Promise<T>): Promise<T> {
+  try {
+    return await reply;
+  } catch (error) {
+    const isBug = error instanceof TypeError || error instanceof RangeError;
+    if (isBug || !(error instanceof Error)) throw error;
+    const { name, message } = error;
+    if (name === 'ReplyError' && WRONG.test(message) && !PASSING.test(message)) {
+      throw new Error(`Redis refused a command: ${message}`);
+    }
+    throw new StoreAway(`Redis: ${message}`);
+  }
 }

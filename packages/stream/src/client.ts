@@ -1,10 +1,10 @@
 /** The connection to Kafka: every limit and retry stated here, none inherited. */
-
+import { connect, isIP } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 import { Fault, type Log } from '@freshet/telemetry';
-import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import { type ISocketFactory, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import { registerCodecs } from './codecs.ts';
 import { replaceFetchDecoding } from './fetch-decoding.ts';
-import { openSocket } from './open-socket.ts';
 
 // As this is loaded: no client of this process may fetch before.
 registerCodecs();
@@ -33,6 +33,20 @@ export const retry = {
   factor: 0.2,
   multiplier: 2,
   restartOnFailure: async () => true,
+};
+
+const KEEP_ALIVE_MS = 60_000;
+
+/**
+ * Without Nagle's algorithm, which kafkajs leaves on: a small request would wait until the one before it is
+ * acknowledged, which can take 40 ms.
+ */
+const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  const socket = ssl
+    ? connectSecurely({ host, port, ...name, ...ssl }, onConnect)
+    : connect({ host, port }, onConnect);
+  return socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
 };
 
 export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka> {

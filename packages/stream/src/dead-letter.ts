@@ -68,3 +68,16 @@ function hashOf(value: Buffer | null): string {
     .update(value ?? '')
     .digest('hex');
 }
+
+/**
+ * The first bytes of a letter, safe to show on any terminal or page: printable ASCII stays as it is, every
+ * other byte becomes \\xNN.
+ */
+export function printable(bytes: Buffer, limit: number): string {
+  const shown = [...bytes.subarray(0, limit)].map((byte) =>
+    byte >= 0x20 && byte < 0x7f && byte !== 0x5c
+      ? String.fromCharCode(byte)
+      : `\\x${byte.toString(16).padStart(2, '0')}`,
+  );
+  return shown.join('') + (bytes.length > limit ? '…' : '');
+}

@@ -1,13 +1,12 @@
 export { KafkaUnreachable, openKafka } from './client.ts';
-export { CUT_HEADER, deadLetter } from './dead-letter.ts';
+export { CUT_HEADER, deadLetter, printable } from './dead-letter.ts';
 export { isUnreadable, unreadableText } from './fetch-decoding.ts';
-export { InternalEvents, internalRecord, NewerFormat } from './internal-record.ts';
+export { InternalEvents, internalRecord } from './internal-record.ts';
 export { LogFault, type LogFaultKind, type LogPlace } from './log-fault.ts';
 export { bytesOf, type LogRecord } from './log-record.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
 export type { PartitionOwner } from './owned-partition.ts';
 export { PartitionReader } from './partition-reader.ts';
-export { printable } from './printable.ts';
 export { type OutRecord, Publisher } from './publisher.ts';
 export { readTopic } from './read-topic.ts';
 export type { ReaderOptions } from './reader-options.ts';

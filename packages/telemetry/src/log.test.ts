@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openLog } from './log.ts';
-import { plainError } from './plain-error.ts';
+import { openLog, plainError } from './log.ts';
 
 /** As ioredis makes them: the command that was refused is hung on the error, password and all. */
 function wrongPassword(): Error {

@@ -1,6 +1,9 @@
-/** Structured logs on standard error: one line for each event worth one, no ratings, no secrets. */
+/**
+ * Structured logs on standard error, without ratings and without secrets. Of an error only its type, message,
+ * stack and code are logged, and those of its causes. Clients attach more to their errors: ioredis the command
+ * that failed with its arguments, which may be ids, ratings, or the password that was refused.
+ */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
-import { plainError, withoutCredentials } from './plain-error.ts';
 
 export type Log = Logger;
 
@@ -25,4 +28,51 @@ export function openLog(
 /** kafkajs logs the message of an error under `error`, not the error itself. */
 function loggable(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? plainError(value) : value;
+}
+
+interface PlainError {
+  readonly type: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly code?: string | number;
+  readonly cause?: PlainError;
+  /** Those of an AggregateError, whose own message is often empty. */
+  readonly errors?: readonly PlainError[];
+}
+
+/** How many causes of causes are told; also what ends a chain that leads back to its beginning. */
+const CAUSE_LIMIT = 3;
+/** As many as a service has things to close. */
+const INNER_ERROR_LIMIT = 10;
+
+/** Takes anything that can be thrown, and also an error that is already plain. */
+export function plainError(error: unknown, causes = CAUSE_LIMIT): PlainError {
+  if (typeof error !== 'object' || error === null) {
+    return { type: typeof error, message: withoutCredentials(String(error)), stack: '' };
+  }
+  const { name, type, message, stack, code, cause, errors } = error as Record<string, unknown>;
+  const goesOn = causes > 0;
+  return {
+    type: textOf(name) ?? textOf(type) ?? 'Error',
+    message: withoutCredentials(textOf(message) ?? 'an object without a message was thrown'),
+    stack: withoutCredentials(textOf(stack) ?? ''),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    ...(goesOn && cause !== undefined && cause !== null
+      ? { cause: plainError(cause, causes - 1) }
+      : {}),
+    ...(goesOn && Array.isArray(errors)
+      ? { errors: errors.slice(0, INNER_ERROR_LIMIT).map((each) => plainError(each, causes - 1)) }
+      : {}),
+  };
+}
+
+/** User name and password of a URL, as far as the last @ before its path. Also works on a line of JSON. */
+const CREDENTIALS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#"\\]*@/gi;
+
+function withoutCredentials(text: string): string {
+  return text.replaceAll(CREDENTIALS, '$1***@');
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exposeMetrics, registry } from './exposition.ts';
 import { combinations } from './metric-kinds.ts';
-import { metrics, table } from './metrics.ts';
+import { exposeMetrics, metrics, registry, table } from './metrics.ts';
 
 describe('every metric', () => {
   it('carries our prefix, base units, and a question as its help', () => {

@@ -2,7 +2,9 @@
  * Every metric of every service. A metric is a question an operator asks; its help is that question.
  * Base units; labels come from closed sets only: never an id, a path or a message.
  */
-import { MetricTable } from './metric-kinds.ts';
+import { readFileSync } from 'node:fs';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { combinations, MetricTable, type Service } from './metric-kinds.ts';
 
 const LATENCY_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
@@ -285,3 +287,26 @@ export const metrics = {
 
   consoleViewers: table.gauge(['console'], 'freshet_console_viewers', 'How many pages are open?'),
 } as const;
+
+export const registry = new Registry();
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as { version: string };
+
+/** Shows on /metrics the rows of one service, each at zero from the first scrape, and Node's own metrics. */
+export function exposeMetrics(service: Service): void {
+  registry.clear();
+  for (const { metric, services, labels } of table.rows) {
+    if (!services.includes(service)) continue;
+    registry.registerMetric(metric);
+    for (const values of combinations(labels)) {
+      if (metric instanceof Histogram) metric.zero(values);
+      if (metric instanceof Counter) metric.inc(values, 0);
+      // A gauge that was not measured yet must not read as zero.
+      if (metric instanceof Gauge && Object.keys(values).length > 0) metric.set(values, Number.NaN);
+    }
+  }
+  metrics.buildInfo.set({ service, version, node: process.version }, 1);
+  collectDefaultMetrics({ register: registry });
+}
