@@ -18,14 +18,15 @@ export {
 export {
   isBehind,
   type RecordsBehind,
+  ratingsDue,
   recordsBehind,
   sourceTopic,
+  unreadRecords,
   untilNoLag,
 } from './records-behind.ts';
 export {
   claimsAreBehind,
   lookAtSource,
-  sourceFault,
   unreadableAt,
   updaterGroup,
 } from './source-fault.ts';

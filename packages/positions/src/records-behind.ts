@@ -1,8 +1,21 @@
-/** How many records has no stage taken yet? Compares the ends of Kafka's logs with the committed positions. */
+/** How many records wait for each stage? Compares the ends of Kafka's logs with the committed positions. */
 import { type Side, sides, type Topic, topicName } from '@freshet/events';
 import type { FactorStore } from '@freshet/store';
-import type { TopicAdmin } from '@freshet/stream';
-import { readSources } from './intake-mark.ts';
+import type { LogRange, TopicAdmin } from '@freshet/stream';
+import { readSources, type SourcePartition } from './intake-mark.ts';
+
+/**
+ * The consumer lag of one partition: the records that its log still holds and its reader has not read.
+ * `position`: the offset that is read next; null: nothing was read yet.
+ */
+export function unreadRecords({ start, end }: LogRange, position: number | null): number {
+  return Math.max(0, end - Math.max(start, position ?? start));
+}
+
+/** How many ratings of a source partition user shards will have applied in this life, once nothing waits. */
+export function ratingsDue(source: SourcePartition): number {
+  return source.mark.sent.count + unreadRecords(source, source.position);
+}
 
 /** Of the sources for intake, of user-ratings and item-ratings for the shards. */
 export type RecordsBehind = Record<'intake' | Side, number>;
@@ -23,14 +36,13 @@ export async function recordsBehind(watched: Watched): Promise<RecordsBehind> {
   const lag: RecordsBehind = { intake: 0, user: 0, item: 0 };
   const rebuilt = (await store.birth())?.rebuilt ?? 0;
   // In the order of the flow: what a stage passes on meanwhile is then seen as lag of the next.
-  for (const { start, end, position, mark } of await readSources(admin, model, sources)) {
-    const isRead = position !== null && mark.life >= rebuilt;
-    lag.intake += end - (isRead ? Math.max(start, position) : start);
+  for (const source of await readSources(admin, model, sources)) {
+    // A rebuild reads the sources from their beginning again.
+    lag.intake += unreadRecords(source, source.mark.life < rebuilt ? null : source.position);
   }
   for (const side of sides) {
-    for (const [shard, { start, end }] of await admin.ranges(topicName(sourceTopic[side], model))) {
-      const { position } = await store.head({ side, shard });
-      lag[side] += Math.max(0, end - (position ?? start));
+    for (const [shard, range] of await admin.ranges(topicName(sourceTopic[side], model))) {
+      lag[side] += unreadRecords(range, (await store.head({ side, shard })).position);
     }
   }
   return lag;

@@ -4,7 +4,13 @@
  * present life, so what was applied in an earlier life is not counted.
  */
 import type { Side } from '@freshet/events';
-import { readSources, type SourcePartition, sourceName } from '@freshet/positions';
+import {
+  ratingsDue,
+  readSources,
+  type SourcePartition,
+  sourceName,
+  unreadRecords,
+} from '@freshet/positions';
 import type { FactorStore, ShardFacts } from '@freshet/store';
 
 export interface Watched {
@@ -55,7 +61,7 @@ export async function readProgress(watched: Watched): Promise<Progress> {
 function intakePassage(sources: readonly SourcePartition[]): Passage {
   return {
     due: byPartition(sources, ({ end }) => end),
-    passed: byPartition(sources, ({ position, start }) => position ?? start),
+    passed: byPartition(sources, (each) => each.end - unreadRecords(each, each.position)),
   };
 }
 
@@ -65,9 +71,7 @@ function intakePassage(sources: readonly SourcePartition[]): Passage {
  */
 function userPassage(sources: readonly SourcePartition[], users: readonly ShardFacts[]): Passage {
   return {
-    due: byPartition(sources, ({ mark, end, position, start }) => {
-      return mark.sent.count + Math.max(0, end - (position ?? start));
-    }),
+    due: byPartition(sources, ratingsDue),
     passed: byPartition(sources, ({ topic, mark, partition }) => {
       const name = sourceName(topic, mark.topicId, partition);
       return sum(users, (facts) => appliedOf(facts, name, mark.life));

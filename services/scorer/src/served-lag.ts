@@ -3,7 +3,13 @@
  * and sent on, batches of `user-factors` what was applied. Looked at before each scrape, and twice a second
  * for the answers.
  */
-import { Freshness, type Lag, type SourcePartition, sourceName } from '@freshet/positions';
+import {
+  Freshness,
+  type Lag,
+  ratingsDue,
+  type SourcePartition,
+  sourceName,
+} from '@freshet/positions';
 import type { ShardFacts } from '@freshet/store';
 import { metrics } from '@freshet/telemetry';
 
@@ -79,9 +85,10 @@ export class ServedLag {
   #due(): number {
     let due = 0;
     const lives = new Map<string, number>();
-    for (const { topic, mark, partition, start, end, position } of this.#sources) {
+    for (const source of this.#sources) {
+      const { topic, mark, partition } = source;
       lives.set(sourceName(topic, mark.topicId, partition), mark.life);
-      due += mark.sent.count + Math.max(0, end - (position ?? start));
+      due += ratingsDue(source);
     }
     // Shards still count what they applied of topics that are gone, or before sources were read anew.
     for (const { sources } of this.#facts.values()) {

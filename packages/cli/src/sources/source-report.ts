@@ -12,6 +12,7 @@ import {
   readTraces,
   sourceTopic,
   unreadableAt,
+  unreadRecords,
 } from '@freshet/positions';
 import type { Acceptance, FactorStore, ShardId } from '@freshet/store';
 import { LogFault, type LogFaultKind, type TopicAdmin } from '@freshet/stream';
@@ -118,7 +119,7 @@ async function unreadableNext(
 }
 
 function stateOf(
-  { topic, partition, topicId, range: { start, end } }: Log,
+  { topic, partition, topicId, range }: Log,
   position: number,
   fault: LogFault | undefined,
 ) {
@@ -126,12 +127,11 @@ function stateOf(
     topic,
     partition,
     topicId,
-    start,
-    end,
-    lag: Math.max(0, end - Math.max(start, position)),
+    ...range,
+    lag: unreadRecords(range, position),
     state: fault?.kind ?? ('ok' as const),
     ...(fault === undefined ? {} : { fault: fault.message }),
-    next: nextBehind(fault, position, start),
+    next: nextBehind(fault, position, range.start),
   };
 }
 
