@@ -94,8 +94,8 @@ function timeless(aggregation: PartitionOwner): PartitionOwner {
     return { ...record, value: gramPartCodec.encode({ ...part, epoch: ++epoch }) };
   };
   return bent(aggregation, {
-    apply: (partition, records, next, heartbeat) =>
-      aggregation.apply(partition, records.map(newest), next, heartbeat),
+    consume: (partition, records, next, heartbeat) =>
+      aggregation.consume(partition, records.map(newest), next, heartbeat),
   });
 }
 

@@ -11,8 +11,11 @@ import { next, type Phase, type Signal } from './partition-life.ts';
 export interface PartitionOwner {
   /** Prepares to own the partition; returns the offset to read from. May take as long as it needs. */
   takeOver(partition: number): Promise<number>;
-  /** Applies records in order; `next` is the offset after them. False: take over again first. */
-  apply(
+  /**
+   * Handles records in order; `next` is the offset after them. False: what the owner has in memory is no longer
+   * what is stored, and it must take the partition over again.
+   */
+  consume(
     partition: number,
     records: readonly LogRecord[],
     next: number,
@@ -203,7 +206,8 @@ export class OwnedPartition {
       try {
         const waiting = owner.prepare && this.#feed?.peek();
         if (waiting) owner.prepare?.(partition, waiting.records);
-        if (!(await owner.apply(partition, slice.records, slice.next, heartbeat))) return 'refused';
+        if (!(await owner.consume(partition, slice.records, slice.next, heartbeat)))
+          return 'refused';
       } catch (error) {
         return this.#judge(error, 'records not applied');
       }

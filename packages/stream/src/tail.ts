@@ -69,7 +69,7 @@ export class Tail {
           const wanted = await options.startAt(partition);
           return wanted < start || wanted > end ? start : wanted;
         },
-        apply: async (partition, records) => {
+        consume: async (partition, records) => {
           await options.receive(partition, records);
           return true;
         },

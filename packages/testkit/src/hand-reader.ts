@@ -20,7 +20,7 @@ export class HandOwner {
     await this.takeOver0();
     return this.position;
   };
-  apply = async (_: number, records: readonly LogRecord[], next: number) => {
+  consume = async (_: number, records: readonly LogRecord[], next: number) => {
     const offsets = records.map(({ offset }) => offset);
     const isApplied = await this.apply0(offsets);
     if (isApplied) {

@@ -116,7 +116,7 @@ export class Aggregation implements PartitionOwner {
     return this.#position;
   }
 
-  async apply(partition: number, records: readonly LogRecord[], next: number): Promise<boolean> {
+  async consume(partition: number, records: readonly LogRecord[], next: number): Promise<boolean> {
     for (const record of records) {
       const part = this.#events.read(partition, record);
       if (part !== undefined && this.#sum.receive(part)) this.#changedAt ??= Date.now();

@@ -81,7 +81,7 @@ describe('requests on the topic', () => {
       log: { warn: (told: object) => void warned.push(told) },
     });
     const value = Buffer.from(asked);
-    await answerer.apply(0, [{ offset: 0, timestamp: 0, key: null, value, headers }], 1);
+    await answerer.consume(0, [{ offset: 0, timestamp: 0, key: null, value, headers }], 1);
     return sent;
   }
 

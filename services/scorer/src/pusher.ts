@@ -71,7 +71,7 @@ export class Pusher implements PartitionOwner {
     return (await admin.ends(topicName('userFactors', model))).get(partition) ?? 0;
   }
 
-  async apply(partition: number, records: readonly LogRecord[]): Promise<boolean> {
+  async consume(partition: number, records: readonly LogRecord[]): Promise<boolean> {
     for (const record of records) {
       for (const user of this.#events.read(partition, record)?.ids ?? []) this.moved(user);
     }

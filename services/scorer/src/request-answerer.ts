@@ -78,7 +78,7 @@ export class RequestAnswerer implements PartitionOwner {
     return known > end ? start : Math.max(known, start);
   }
 
-  async apply(partition: number, records: readonly LogRecord[], next: number): Promise<boolean> {
+  async consume(partition: number, records: readonly LogRecord[], next: number): Promise<boolean> {
     const reason = this.#options.waits();
     if (reason !== null) throw new ServerAway(`requests wait for ${reason}`);
     for (let first = 0; first < records.length; first += TOGETHER) {

@@ -81,7 +81,7 @@ export class Intake implements PartitionOwner {
     return position;
   }
 
-  async apply(
+  async consume(
     partition: number,
     records: readonly LogRecord[],
     next: number,

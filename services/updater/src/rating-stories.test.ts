@@ -99,7 +99,7 @@ class Story {
           const slice = records.slice(at, at + ROUND);
           const next = from + at + slice.length;
           owner.prepare?.(partition, slice);
-          await owner.apply(partition, slice, next, async () => {});
+          await owner.consume(partition, slice, next, async () => {});
         }
         this.#positions.set(place, from + records.length);
       }

@@ -78,10 +78,10 @@ it('drops what was fetched ahead for a shard that went and came back meanwhile',
   await new Promise((resolve) => setImmediate(resolve));
   stage.release(SHARD);
   await stage.takeOver(SHARD);
-  expect(await stage.apply(SHARD, [ratingAt(0, 'tea')], 1, beat)).toBe(true);
+  expect(await stage.consume(SHARD, [ratingAt(0, 'tea')], 1, beat)).toBe(true);
   release();
   await new Promise((resolve) => setImmediate(resolve));
-  expect(await stage.apply(SHARD, [ratingAt(1, 'tea')], 2, beat)).toBe(true);
+  expect(await stage.consume(SHARD, [ratingAt(1, 'tea')], 2, beat)).toBe(true);
   const { body, facts } = await memory.entity({ side: 'user', shard: SHARD }, 'ann');
   expect([...decodeRow(body ?? new Uint8Array()).keys()]).toEqual(['tea']);
   expect(facts.ratings).toBe(1);

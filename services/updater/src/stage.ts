@@ -99,7 +99,7 @@ export class Stage implements PartitionOwner {
     });
   }
 
-  async apply(
+  async consume(
     partition: number,
     records: readonly LogRecord[],
     next: number,

@@ -66,7 +66,7 @@ export class BareLoop {
           await store.takeOver({ side: 'user', shard }, EPOCH);
           return 0;
         },
-        apply: async (partition, records, next) => {
+        consume: async (partition, records, next) => {
           if (isOver) return true;
           await this.#write(store, partition, records, next);
           if (!isOver) count += records.length;
