@@ -1,8 +1,8 @@
--- Joins a service to its model, or says why not; called again and again, it is also the sign that the
--- service lives. One key holds it all, so that the check and the write are one step.
--- Input:  KEYS 1 manifest        ARGV 1 manifest · 2 tuning · 3 member · 4 how long its sign counts, ms
---                                     5 born: where to begin a model of which there is nothing; '' not to
--- Output: {'agreed', born, rebuilt, former tuning or ''}     {'absent'}  there is nothing of this model
+-- Registers a service as a member of its model, or returns why not. Services call it every few seconds as
+-- their sign of life. Everything is under one key, so that check and write are atomic.
+-- Input:  KEYS 1 manifest        ARGV 1 manifest · 2 tuning · 3 member · 4 how long it counts as running, ms
+--                                     5 born: the epoch at which to begin a model that is not there, or ''
+-- Output: {'agreed', born, rebuilt, former tuning or ''}     {'absent'}  there is no such model
 --         {'differs', manifest}                     {'tuned', tuning, number of others}
 if redis.call('TYPE', KEYS[1]).ok == 'string' then
   return {'differs', redis.call('GET', KEYS[1])}

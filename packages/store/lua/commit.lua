@@ -1,5 +1,5 @@
--- Writes one batch of one shard, or nothing: everything is checked before the first write, and the
--- position is the last. An error half-way would leave the position, and the batch would be redone.
+-- Writes one batch of one shard, or nothing. All checks come before the first write, and the position is
+-- written last: after an error in between, the old position stays and the batch is applied again.
 -- Input:  KEYS 1 head · 2 vectors · 3 sums · 4 outbox · 5… bodies appended to · then bodies written whole
 --              · then bodies removed
 --         ARGV 1 fence · 2 expected position · 3 next position · 4 commit id · 5 sums · 6 outbox · 7 facts
@@ -7,7 +7,7 @@
 --              11 of bodies appended to · 12 of bodies written whole; then id, bytes … · id … · bytes … ·
 --              bytes …
 -- Output: {1, position}  written      {2, position}  already written by this very commit
---         {0, position}  the store is elsewhere      {-1, fence}  the shard has another writer
+--         {0, position}  the store is at another position     {-1, fence}  the shard has another writer
 --         {-2, seal}     the shard was written under another manifest
 local stored = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'seal')
 local fence, position = stored[1] or '', stored[2] or '0'
@@ -29,7 +29,7 @@ local writtenAt = 13
 local removedAt = writtenAt + 2 * written
 local appendedAt = removedAt + removed
 local wholeAt = appendedAt + appended
--- Removals first: an id removed and seen again in one batch is written anew.
+-- Removals come first: an id may be removed and written again in one batch.
 for i = 0, removed - 1 do
   redis.call('HDEL', KEYS[2], ARGV[removedAt + i])
 end

@@ -1,4 +1,4 @@
--- Reads what one shard holds beside its vectors and bodies, all as of one moment.
+-- Reads what one shard holds beside its vectors and bodies, as of one moment.
 -- Input:  KEYS 1 head · 2 sums · 3 outbox
 -- Output: {sums, outbox, fence, position, commit, facts}
 local head = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'facts')

@@ -1,4 +1,4 @@
--- Reads users or items with the head of their shard, all as of one moment.
+-- Reads users or items and the head of their shard, as of one moment.
 -- Input:  KEYS 1 head · 2 vectors · 3… the body of each       ARGV their ids
 -- Output: {fence, position, commit, facts, vector, body, vector, body, …}
 local reply = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'facts')

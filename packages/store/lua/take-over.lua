@@ -3,7 +3,7 @@
 -- Output: {0, fence}                                the epoch is not above the stored fence
 --         {-2, seal}                                the shard was written under another manifest
 --         {-3}                                      the shard is being emptied
---         {1, sums, outbox, fence, position, commit, facts}     taken over; all as it was before
+--         {1, sums, outbox, fence, position, commit, facts}     taken over; the state as it was before
 local stored = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'facts', 'seal', 'emptying')
 local fence, seal = stored[1], stored[5]
 if stored[6] then

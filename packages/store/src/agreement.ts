@@ -1,7 +1,8 @@
 /**
- * What must all services of a model have in common? The manifest can never change: data written under
- * one cannot be read under another. The tuning changes what is learnt from now on: it may change, but
- * only when nobody runs with the former values, or services would pull at each other.
+ * The settings that all services of a model must share. The manifest never changes: data written
+ * under one manifest cannot be read under another. The tuning changes what is learnt from now on.
+ * It may change, but only while no other service runs with the former values: otherwise services
+ * would learn against each other.
  */
 import { createHash } from 'node:crypto';
 import { Fault } from '@freshet/telemetry';
@@ -24,14 +25,14 @@ export interface Agreement {
 
 export interface Member {
   readonly id: string;
-  /** Where to begin a model of which the store holds nothing; absent: not to begin it. */
+  /** The epoch at which to begin a model that the store does not hold; absent: do not begin it. */
   readonly born?: number;
 }
 
 export interface Birth {
-  /** The epoch after which the model began. */
+  /** The epoch at which the model began. */
   readonly born: number;
-  /** The same of the last rebuild: what was read from the sources before is void; 0: there was none. */
+  /** The epoch of the last rebuild, since when the sources are read again; 0: there was none. */
   readonly rebuilt: number;
 }
 
@@ -42,13 +43,13 @@ export type Agreed =
       readonly former: Tuning | null;
     })
   | { readonly kind: 'absent' }
-  /** So many others run with another tuning. */
+  /** This many other services run with another tuning. */
   | { readonly kind: 'tuned'; readonly tuning: Tuning; readonly others: number };
 
-/** How long a sign of life counts: services that were killed stand in nobody's way for longer. */
+/** How long a service counts as running after its last sign of life. */
 export const SIGN_OF_LIFE_MS = 6_000;
 
-/** The store holds a model with other settings. */
+/** The store holds the model with another manifest. */
 export class ManifestMismatch extends Fault {
   override readonly name = 'ManifestMismatch';
   readonly verdict = 'stop';
@@ -62,7 +63,7 @@ const UNITS: Record<keyof Manifest, string> = {
   shards: 'SHARDS',
 };
 
-/** Says every difference at once, by the setting's name, and what to do. */
+/** Throws with every difference at once, by the name of the setting, and what to do. */
 export function checkManifest(stored: Partial<Manifest>, wanted: Manifest, model: string): void {
   const names = Object.keys(UNITS) as (keyof Manifest)[];
   const differences = names
@@ -72,21 +73,21 @@ export function checkManifest(stored: Partial<Manifest>, wanted: Manifest, model
   const isOld = stored.format !== wanted.format;
   throw new ManifestMismatch(
     isOld
-      ? `model "${model}" is there in store format ${stored.format}, and this version has ${wanted.format}: ` +
-          '`freshet rebuild` learns it anew from its sources; another MODEL leaves it alone'
+      ? `model "${model}" has store format ${stored.format}, this version ${wanted.format}: ` +
+          '`freshet rebuild` learns it anew from its sources; another MODEL leaves it as it is'
       : `model "${model}" was written with other settings: ${differences.join('; ')}. ` +
           'Set them back, or choose another MODEL to start afresh',
   );
 }
 
-/** What a shard keeps of the manifest that it was written under. */
+/** A hash of the manifest, which a shard keeps to be recognised. */
 export function sealOf(manifest: Manifest): string {
   return createHash('sha256').update(JSON.stringify(manifest)).digest('hex').slice(0, 16);
 }
 
 export function foreignShard(side: string, shard: number, model: string): ManifestMismatch {
   return new ManifestMismatch(
-    `${side} shard ${shard} of model "${model}" was written with other settings than those of this service. ` +
+    `${side} shard ${shard} of model "${model}" was written with other settings. ` +
       'Set them back, or choose another MODEL to start afresh',
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The factor store: what one shard keeps, and the only ways to change it. Two implementations pass
- * one contract: Redis, and memory for tests that need no server.
+ * The factor store: what a shard keeps, and the only operations that change it. Two implementations
+ * pass one contract: Redis, and memory for tests without a server.
  */
 import type { Side } from '@freshet/events';
 import { Fault, ServerAway } from '@freshet/telemetry';
@@ -14,17 +14,17 @@ export interface ShardId {
 }
 
 /**
- * A vector and what is kept with it: figures and a list of predecessors of an item, neither of a user. The vector is empty
- * when all its ratings were taken back: its body is then kept for the tombstones alone.
+ * A vector; of an item also its figures and its list of predecessors. The vector is empty if all
+ * ratings were taken back: then only the tombstones in the body are kept.
  */
 export interface StoredVector {
   readonly vector: Float32Array;
   readonly figures: Float64Array;
-  /** Entries of eight bytes; absent: none. */
+  /** Entries of eight bytes; absent: there are none. */
   readonly list?: Uint8Array;
 }
 
-/** Bytes for the body of a user or an item: behind what is there, or in its place. */
+/** Bytes of the body of a user or an item: appended to what is stored, or in place of it. */
 export interface BodyChange {
   readonly bytes: Uint8Array;
   readonly isWhole: boolean;
@@ -33,12 +33,12 @@ export interface BodyChange {
 /** Everything one batch changes. */
 export interface Commit {
   readonly epoch: number;
-  /** Unique to this commit, so that a resend by the client is recognised. */
+  /** Unique to this commit, so that the store recognises a retry. */
   readonly id: string;
   readonly from: number;
   readonly next: number;
   readonly vectors: ReadonlyMap<string, StoredVector>;
-  /** Ids whose vector and body go, before anything is written. */
+  /** Ids whose vector and body are deleted, before anything is written. */
   readonly removed: readonly string[];
   readonly bodies: ReadonlyMap<string, BodyChange>;
   readonly sums: Uint8Array;
@@ -53,11 +53,11 @@ export type CommitResult =
   /** The store is at another position: it lost writes, or this process is behind it. */
   | { readonly kind: 'elsewhere'; readonly position: number };
 
-/** What is small of a shard, however much it holds. */
+/** The part of a shard whose size does not grow with its vectors. */
 export interface ShardHead {
-  /** null: nothing was ever committed. */
+  /** The offset to apply next; null: nothing was committed yet. */
   readonly position: number | null;
-  /** The epoch that may write; null: nobody ever took the shard over. */
+  /** The epoch that may write; null: nobody has taken the shard over yet. */
   readonly fence: number | null;
   /** The id of the last commit. */
   readonly commit: string | null;
@@ -75,58 +75,58 @@ export interface StoredEntity {
   readonly body: Uint8Array | null;
 }
 
-/** A person has accepted that part of a topic that ratings come from is lost: intake goes on behind it. */
+/** A person has accepted that records of a source are lost: intake continues after them. */
 export interface AcceptedLoss {
   readonly at: string;
   readonly kind: string;
-  /** Where intake stood, and where it goes on, in the topic of this id. */
+  /** Where intake was, and where it continues, in the topic with this id. */
   readonly from: number;
   readonly next: number;
   readonly topicId: string;
 }
 
-/** The same with where its shard was at that moment. */
+/** A stored entity with the head of its shard, as of the same moment. */
 export interface PlacedEntity extends StoredEntity, ShardHead {}
 
 /**
- * The claims topic is behind the store: it was recreated, and fencing no longer holds. The shard waits
- * until somebody has raised it again.
+ * An epoch from the claims topic is not above the fence in the store: the topic was recreated, and
+ * fencing no longer works. The shard waits until a person mends this.
  */
 export class StaleEpoch extends Fault {
   override readonly name = 'StaleEpoch';
   readonly verdict = 'hold';
 }
 
-/** Redis did not answer, or not as it should. Only its words: a client hangs whole commands on its errors. */
+/** Redis did not answer, or refused for now. Errors of ioredis hold commands: only their text. */
 export class StoreAway extends ServerAway {
   override readonly name = 'StoreAway';
 }
 
 export interface FactorStore {
   /**
-   * Joins a service to its model and renews its sign of life; throws ManifestMismatch. What was agreed
-   * holds for every take-over and commit through this store from then on.
+   * Registers a service as a member of the model and renews its sign of life; throws
+   * ManifestMismatch. From then on this store checks the manifest with every take-over and commit.
    */
   agree(agreement: Agreement, member: Member): Promise<Agreed>;
-  /** The service ends: nobody need wait for its sign of life to run out. */
+  /** The service ends: it no longer counts as running. */
   leave(memberId: string): Promise<void>;
-  /** null: there is nothing of the model. */
+  /** null: the store holds nothing of the model. */
   birth(): Promise<Birth | null>;
-  /** Makes an epoch the only writer. The state is as it was before, its former fence included. */
+  /** Makes an epoch the only writer. Returns the state as it was before, with the former fence. */
   takeOver(shard: ShardId, epoch: number): Promise<ShardState>;
   commit(shard: ShardId, commit: Commit): Promise<CommitResult>;
-  /** The shard as its last commit left it, without taking it over. */
+  /** Reads the shard without taking it over. */
   inspect(shard: ShardId): Promise<ShardState>;
   head(shard: ShardId): Promise<ShardHead>;
-  /** Every vector of a shard; one that moves meanwhile may be seen before or after its move. */
+  /** Every vector of a shard; one that is written meanwhile may be seen as before or as after. */
   vectors(shard: ShardId): AsyncIterable<readonly [id: string, stored: StoredVector]>;
-  /** Users or items of one shard, in the order asked for; a thousand at a time as of one moment. */
+  /** Users or items of one shard, in the order of `ids`; up to 1,000 of them as of one moment. */
   load(shard: ShardId, ids: readonly string[]): Promise<StoredEntity[]>;
   entity(shard: ShardId, id: string): Promise<PlacedEntity>;
-  /** Keeps the last loss that was accepted of a partition of a source, until the model is rebuilt. */
+  /** Stores the last accepted loss of a source partition, until the model is rebuilt. */
   acceptLoss(topic: string, partition: number, loss: AcceptedLoss): Promise<void>;
   acceptedLoss(topic: string, partition: number): Promise<AcceptedLoss | null>;
-  /** Drops everything of the model, and begins it anew: its sources are to be read from their beginning. */
+  /** Deletes the model and begins it anew: its sources are read from their beginning again. */
   rebuild(agreement: Agreement, born: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The factor store in memory: the same contract as Redis, for tests that need no server. */
+/** The factor store in memory: passes the same contract as Redis, for tests without a server. */
 import {
   type Agreed,
   type Agreement,
@@ -31,7 +31,7 @@ interface MemoryShard {
   position: number | null;
   commit: string | null;
   seal: string | undefined;
-  /** As text, as Redis has them: nobody can change what is stored by changing what was given. */
+  /** As text, as in Redis: so it does not change with the object that was given. */
   facts: string;
   readonly vectors: Map<string, StoredVector>;
   readonly bodies: Map<string, Uint8Array>;
@@ -44,7 +44,7 @@ export type MemorySnapshot = ReadonlyMap<string, MemoryShard>;
 export class MemoryStore implements FactorStore {
   readonly #shards = new Map<string, MemoryShard>();
   #model: { manifest: Manifest; tuning: Tuning; born: number; rebuilt: number } | undefined;
-  /** When the sign of life of each member runs out. */
+  /** By member: until when it counts as running. */
   readonly #members = new Map<string, number>();
   readonly #losses = new Map<string, AcceptedLoss>();
   #seal: string | undefined;
@@ -52,8 +52,10 @@ export class MemoryStore implements FactorStore {
   constructor(readonly now: () => number = () => Date.now()) {}
 
   async agree({ manifest, tuning }: Agreement, { id, born }: Member): Promise<Agreed> {
-    if (this.#model === undefined && born === undefined) return { kind: 'absent' };
-    this.#model ??= { manifest, tuning, born: born ?? 0, rebuilt: 0 };
+    if (this.#model === undefined) {
+      if (born === undefined) return { kind: 'absent' };
+      this.#model = { manifest, tuning, born, rebuilt: 0 };
+    }
     checkManifest(this.#model.manifest, manifest, 'memory');
     const others = [...this.#members].filter(([each, until]) => each !== id && until >= this.now());
     const former = this.#model.tuning;
@@ -81,7 +83,7 @@ export class MemoryStore implements FactorStore {
     const { fence, seal } = shard;
     if (this.#isForeign(seal)) throw foreignShard(id.side, id.shard, 'memory');
     if (fence !== null && fence >= epoch) {
-      throw new StaleEpoch(`fenced at ${fence}, above claim ${epoch}`);
+      throw new StaleEpoch(`fence ${fence} is not below epoch ${epoch}`);
     }
     const before = stateOf(shard);
     shard.fence = epoch;
@@ -152,7 +154,7 @@ export class MemoryStore implements FactorStore {
 
   async close(): Promise<void> {}
 
-  /** Nothing is left, as after FLUSHALL. */
+  /** Deletes everything, like FLUSHALL. */
   wipe(): void {
     this.#shards.clear();
     this.#members.clear();
@@ -160,7 +162,7 @@ export class MemoryStore implements FactorStore {
     this.#model = undefined;
   }
 
-  /** All there is now, to go back to: what a fail-over to a replica that lags does. */
+  /** A copy of all shards, to restore later: like a fail-over to a Redis replica that is behind. */
   snapshot(): MemorySnapshot {
     return structuredClone(this.#shards);
   }

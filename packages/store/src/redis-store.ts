@@ -1,6 +1,6 @@
 /**
  * The factor store in Redis, standalone or Cluster. All keys of a shard share one hash tag, so that
- * a commit is one script in one slot; Redis Cluster does the sharding.
+ * a commit is one script in one slot; Redis Cluster distributes the slots.
  */
 import { readFileSync } from 'node:fs';
 import { sides } from '@freshet/events';
@@ -33,13 +33,13 @@ import {
 import { decodeFacts, encodeFacts, NO_FACTS } from './shard-facts.ts';
 import { decodeVector, encodeVector } from './vector-codec.ts';
 
-/** Redis could not be reached at start: nothing to retry, the operator must look. */
+/** Redis could not be reached at the start: not retried, the operator must look. */
 export class RedisUnreachable extends Fault {
   override readonly name = 'RedisUnreachable';
   readonly verdict = 'stop';
 }
 
-/** ioredis spells any other bytes out as text. */
+/** ioredis converts any other type to text. */
 type Argument = string | number | Buffer;
 type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unknown>;
 type Scripts = Record<'agree' | 'takeOver' | 'commitBatch' | 'inspect' | 'load', Script>;
@@ -47,14 +47,14 @@ type Reply = (Buffer | null)[];
 
 const RETRY_LIMIT_MS = 2_000;
 const SCAN_COUNT = 1_000;
-/** So many users or items in one call: a script keeps everybody else waiting. */
+/** The most users or items in one call: while a script runs, Redis serves nobody else. */
 const LOADED_AT_ONCE = 1_000;
 /** The fields of a shard's head, in the order in which every script returns them. */
 const HEAD = ['fence', 'position', 'commit', 'facts'] as const;
 
 const connection = {
   connectTimeout: 3_000,
-  // Without a limit a command waits for ever on a server that is away, and nobody is told.
+  // Without a limit a command to a server that is away would wait for ever.
   commandTimeout: 5_000,
   maxRetriesPerRequest: 3,
   keepAlive: 10_000,
@@ -66,7 +66,7 @@ const cluster = {
   redisOptions: connection,
   scaleReads: 'master' as const,
   slotsRefreshTimeout: 2_000,
-  slotsRefreshInterval: 5_000, // heals connections that went on asking a node that moved its slots
+  slotsRefreshInterval: 5_000, // how long a connection may ask a node that has moved its slots
   retryDelayOnFailover: 200,
   retryDelayOnClusterDown: 200,
   maxRedirections: 16,
@@ -76,7 +76,7 @@ export class RedisStore implements FactorStore {
   readonly #redis: Redis | Cluster;
   readonly #run: Scripts;
   readonly #model: string;
-  /** Of the manifest that was agreed on; empty before. */
+  /** The hash of the manifest that was agreed on; empty before. */
   #seal = '';
 
   private constructor(redis: Redis | Cluster, model: string) {
@@ -100,7 +100,7 @@ export class RedisStore implements FactorStore {
     if (first === undefined) throw new RangeError('no Redis URL');
     const redis =
       urls.length === 1 ? new Redis(first, connection) : new Cluster([...urls], cluster);
-    // A listener must be there, or ioredis prints; commands report their own failures.
+    // Without a listener ioredis prints errors; commands report their own failures.
     redis.on('error', onError);
     try {
       await redis.ping();
@@ -125,18 +125,15 @@ export class RedisStore implements FactorStore {
       SIGN_OF_LIFE_MS,
       born ?? '',
     );
+    // The script returns as many details as its kind needs.
     const [kind, ...details] = (reply as (Buffer | number)[]).map(String);
-    const [first = '', second = '', third = ''] = details;
+    const [first, second, third] = details as [string, string, string];
     if (kind === 'absent') return { kind };
     if (kind === 'tuned') return { kind, tuning: JSON.parse(first), others: Number(second) };
     if (kind === 'differs') checkManifest(JSON.parse(first), manifest, this.#model);
     this.#seal = sealOf(manifest);
-    return {
-      kind: 'agreed',
-      born: Number(first),
-      rebuilt: Number(second),
-      former: third === '' ? null : JSON.parse(third),
-    };
+    const former = third === '' ? null : JSON.parse(third);
+    return { kind: 'agreed', born: Number(first), rebuilt: Number(second), former };
   }
 
   async leave(memberId: string): Promise<void> {
@@ -158,7 +155,9 @@ export class RedisStore implements FactorStore {
     if (taken === -3) throw new StoreAway(`${shard.side} shard ${shard.shard} is being emptied`);
     if (taken !== 1) {
       throw new StaleEpoch(
-        `shard ${shard.side} ${shard.shard} is fenced at ${String(state[0])}, above claim ${epoch}: the topic ${this.#model}.claims was recreated, so that writers can no longer be told apart; stop every other updater, then run freshet sources --accept`,
+        `${shard.side} shard ${shard.shard}: fence ${String(state[0])} is not below epoch ${epoch}: ` +
+          `the topic ${this.#model}.claims was recreated, so nobody can tell the newest writer. ` +
+          'Stop every other updater, then run freshet sources --accept',
       );
     }
     return stateOf(state);
@@ -253,8 +252,9 @@ export class RedisStore implements FactorStore {
   async rebuild({ manifest, tuning }: Agreement, born: number): Promise<void> {
     const key = this.#manifestKey;
     const begun = { manifest: JSON.stringify(manifest), tuning: JSON.stringify(tuning) };
-    // At once, or a service that asks in between begins the model by itself. And before anything goes:
-    // whoever takes over a shard that is empty must find that it begins anew.
+    // One transaction: a service that asks in between would begin the model by itself. And before
+    // any shard is emptied: an updater that takes over an empty shard must see that the model
+    // begins anew.
     const anew = this.#redis
       .multi()
       .del(key)
@@ -279,14 +279,14 @@ export class RedisStore implements FactorStore {
     return (await this.#run.load(read.length, ...read, ...ids)) as Reply;
   }
 
-  /** Nobody writes a shard while it is emptied: what is written among it would be left without its vector. */
+  /** Without a fence nobody can write meanwhile, or bodies without a vector would stay. */
   async #empty(shard: ShardId): Promise<void> {
     const { head, vectors, sums, outbox, body, row } = this.#keys(shard);
     const closed = this.#redis.multi().hset(head, 'emptying', 1).hdel(head, 'fence');
     await answered(closed.exec());
     let ids: string[] = [];
     const unlink = async () => {
-      // Rows are what stores of an earlier format had in place of bodies.
+      // Stores of an earlier format have rows in place of bodies.
       const keys = ids.flatMap((id) => [body(id), row(id)]);
       if (keys.length > 0) await answered(this.#redis.unlink(...keys));
       ids = [];
@@ -348,7 +348,7 @@ function numberOf(text: Buffer | null | undefined): number | null {
   return text ? Number(text) : null;
 }
 
-/** Loads a script so that replies come as bytes; ioredis sends its text again if Redis forgot it. */
+/** A script whose replies are bytes; ioredis sends its text again if Redis has lost it. */
 function define(redis: Redis | Cluster, name: string, file: string): Script {
   const lua = readFileSync(new URL(`../lua/${file}`, import.meta.url), 'utf8');
   redis.defineCommand(name, { lua });
@@ -356,11 +356,11 @@ function define(redis: Redis | Cluster, name: string, file: string): Script {
   return (...given) => answered(command(...given));
 }
 
-/** What Redis says of a command that is wrong, and stays wrong however often it is sent. */
+/** Errors of commands that are wrong, and stay wrong if they are retried. */
 const WRONG = /^(ERR|WRONGTYPE|CROSSSLOT|NOSCRIPT)\b/;
 const PASSING = /^ERR max number of clients/;
 
-/** The reply to a command, or an error that says what it means and nothing of the command. */
+/** The reply to a command, or an error that has a verdict and holds nothing of the command. */
 async function answered<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply;

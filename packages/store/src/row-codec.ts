@@ -1,11 +1,11 @@
 /**
- * A user's row as bytes: an entry is a length byte, the neighbour's id, a float32 value (NaN: taken back) and a
- * float64 time, ms. Entries are only ever put behind the others, until the row is written anew without those
- * that a later one has replaced.
+ * A user's row as bytes. An entry is a length byte, the neighbour's id, a float32 value (NaN: taken
+ * back) and a float64 time in ms. Entries are appended, until the row is rewritten without those
+ * that a later one replaced.
  */
 export interface RowEntry {
   readonly neighbour: string;
-  /** null: un-rated, kept as a tombstone so that an older rating does not come back. */
+  /** null: taken back. This tombstone keeps an older rating that arrives late from counting. */
   readonly value: number | null;
   readonly time: number;
 }
@@ -19,7 +19,6 @@ export function encodeRowEntry(entry: RowEntry): Uint8Array {
   return bytes;
 }
 
-/** Entries one behind the other, in the order given. */
 export function encodeRow(entries: Iterable<RowEntry>): Uint8Array {
   const all = [...entries];
   const bytes = Buffer.allocUnsafe(all.reduce((sum, entry) => sum + rowEntryLength(entry), 0));
@@ -28,7 +27,7 @@ export function encodeRow(entries: Iterable<RowEntry>): Uint8Array {
   return bytes;
 }
 
-/** Returns where it ends. */
+/** Returns where the entry ends. */
 function writeEntry(bytes: Buffer, { neighbour, value, time }: RowEntry, at: number): number {
   const idBytes = bytes.write(neighbour, at + 1, 'utf8');
   bytes.writeUInt8(idBytes - 1, at);
@@ -36,7 +35,7 @@ function writeEntry(bytes: Buffer, { neighbour, value, time }: RowEntry, at: num
   return bytes.writeDoubleLE(time, numbersAt);
 }
 
-/** How many bytes an entry takes: all of a row less those of the entries that count is dead. */
+/** The bytes of an entry. A row has more than its entries that count if others were replaced. */
 export function rowEntryLength({ neighbour }: Pick<RowEntry, 'neighbour'>): number {
   const idBytes = Buffer.byteLength(neighbour);
   if (idBytes === 0 || idBytes > ID_BYTES_LIMIT) throw new RangeError('id out of bounds');
@@ -44,8 +43,8 @@ export function rowEntryLength({ neighbour }: Pick<RowEntry, 'neighbour'>): numb
 }
 
 /**
- * Each neighbour once, as it was last, whatever the times say: whoever wrote the entry had judged them. In the
- * order of their times, and of their arrival where those are equal.
+ * The last entry of each neighbour, whatever its time: the writer has already judged which rating
+ * counts. Ordered by time, and by arrival where times are equal.
  */
 export function decodeRow(row: Uint8Array): Map<string, RowEntry> {
   const bytes = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
@@ -63,7 +62,7 @@ export function decodeRow(row: Uint8Array): Map<string, RowEntry> {
     latest = time;
     at = numbersAt + NUMBERS_BYTES;
   }
-  // As good as always they came in order.
+  // Nearly always they arrived in order.
   if (isOrdered) return entries;
   return new Map([...entries].sort(([, one], [, other]) => one.time - other.time));
 }

@@ -1,13 +1,13 @@
 /**
- * What a shard knows of itself beside its vectors and rows: how often it has committed, how far it has applied
- * each of its sources, what it has sent. Written whole with every commit, as one text; read here and nowhere
- * else.
+ * What a shard records of itself beside its vectors and bodies: its version, how far it has applied
+ * each of its sources, what it has sent. It is one text, which every commit writes as a whole.
  */
 import { NO_TALLY, type Tally } from './tally.ts';
 
 /**
- * How far a shard has applied what one source sent: which life of the source, the offset in it, the place
- * among the entries of that offset, and all of that life that was applied. What is not above is a repetition.
+ * How far a shard has applied what one source sent: the life of the source, the offset in it, the
+ * index among the entries of that offset, and a tally of everything applied of that life. An entry
+ * that is not above the mark is a repetition.
  */
 export interface SourceMark {
   readonly life: number;
@@ -16,7 +16,7 @@ export interface SourceMark {
   readonly applied: Tally;
 }
 
-/** A person has accepted that part of a log is lost. */
+/** A person has accepted that records of the shard's log are lost. */
 export interface Acceptance {
   readonly at: string;
   readonly kind: string;
@@ -24,39 +24,39 @@ export interface Acceptance {
   readonly next: number;
 }
 
-/** Of a record that needs several commits: how many decisions it has led to so far. */
+/** Of a record that needs several commits: how many decisions of it are committed. */
 export interface Progress {
   readonly offset: number;
   readonly decisions: number;
 }
 
 export interface ShardFacts {
-  /** Of the last commit; 0: there was none. */
+  /** The version of the last commit; 0: there was none. */
   readonly epoch: number;
   readonly sequence: number;
   /** Known ratings. */
   readonly ratings: number;
   /** The sum of their values. */
   readonly values: number;
-  /** Ratings that have counted so far: unlike those known, never fewer. */
+  /** Ratings that have counted so far. Unlike the known ratings they never decrease. */
   readonly moves: number;
-  /** The latest clock that ratings were counted by. */
+  /** The latest clock by which ratings were counted. */
   readonly clock: number;
-  /** The life in which the shard sends; null before it has one. */
+  /** The life in which the shard sends; null before its first commit. */
   readonly life: number | null;
-  /** What its sources sent in an earlier life than this is void. */
+  /** What sources sent in a life before this one does not count. */
   readonly leastLife: number;
-  /** The id of the topic that the position is of; null where the broker cannot tell. */
+  /** The id of the topic to which the position belongs; null if the broker is too old for ids. */
   readonly topicId: string | null;
   /** By source: of a user shard TOPIC:PARTITION, of an item shard the user shard. */
   readonly sources: Readonly<Record<string, SourceMark>>;
-  /** What was sent in this life, by item shard. */
+  /** By item shard: what was sent to it in this life. */
   readonly sent: Readonly<Record<string, Tally>>;
   readonly progress: Progress | null;
   readonly accepted: readonly Acceptance[];
   /**
-   * Where the shard was when `freshet factorize` last wrote it; null: never. What it holds no longer follows from
-   * its log alone.
+   * The position at which `freshet factorize` last wrote the shard; null: never. Since then its
+   * content does not follow from its log alone.
    */
   readonly factorized: number | null;
 }
@@ -89,6 +89,9 @@ export function isAbove(
   return place.ordinal > mark.ordinal;
 }
 
+/** Life, offset, ordinal, then count and sum of what was applied. */
+type StoredMark = [number, number, number, number, number];
+
 export function encodeFacts(facts: ShardFacts): string {
   return JSON.stringify({
     ...facts,
@@ -103,11 +106,11 @@ export function decodeFacts(text: string): ShardFacts {
   const facts = JSON.parse(text);
   return {
     ...facts,
-    sources: mapped<number[], SourceMark>(facts.sources, (numbers) => {
-      const [life = 0, offset = -1, ordinal = -1, count = 0, sum = 0] = numbers;
+    sources: mapped<StoredMark, SourceMark>(facts.sources, (numbers) => {
+      const [life, offset, ordinal, count, sum] = numbers;
       return { life, offset, ordinal, applied: { count, sum } };
     }),
-    sent: mapped<number[], Tally>(facts.sent, ([count = 0, sum = 0]) => ({ count, sum })),
+    sent: mapped<[number, number], Tally>(facts.sent, ([count, sum]) => ({ count, sum })),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * How many entries, and the sum of their hashes: equal tallies mean the same entries, each once. Whoever sends
- * and whoever applies keep one each, so that an audit can compare them.
+ * A number of entries and the sum of their hashes: two tallies are equal if the same entries were
+ * counted, each once. Senders and receivers keep one each, and the audit compares them.
  */
 import { murmur2 } from '@freshet/events';
 
@@ -11,10 +11,10 @@ export interface Tally {
 
 export const NO_TALLY: Tally = { count: 0, sum: 0 };
 
-/** Sums wrap around here: two of them added are still exact in a double. */
+/** Sums are modulo 2^48: two of them added are still exact in a double. */
 const MODULUS = 2 ** 48;
 
-/** A tally with an entry more: the bytes from `start` to `end`. */
+/** The tally with one more entry: the bytes from `start` to `end`. */
 export function counted(tally: Tally, bytes: Uint8Array, start: number, end: number): Tally {
   const sum = (tally.sum + (murmur2(bytes, start, end) >>> 0)) % MODULUS;
   return { count: tally.count + 1, sum };

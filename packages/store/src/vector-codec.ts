@@ -1,6 +1,6 @@
 /**
- * A vector as Redis keeps it: k little-endian float32, figures as float64, the entries of a list, and how many there are of
- * figures and of entries.
+ * A vector as Redis keeps it: k little-endian float32, the figures as float64, the entries of the
+ * list, and at the end two bytes with the number of figures and of entries.
  */
 import { bytesOf, float32s, float64s } from '@freshet/events';
 import type { StoredVector } from './factor-store.ts';

@@ -1,7 +1,8 @@
 /**
- * What kafkajs knows of a cluster and does not offer: the id of a topic, by which a recreated topic is
- * told from the one before, and a look at single batches without a consumer group. The only file that
- * reaches beneath kafkajs's own API; its version is pinned, and a test on a real broker watches over it.
+ * Two questions to a broker that kafkajs has no API for: the id of a topic, which tells a recreated
+ * topic from the one before, and a look at a single batch without a consumer group. This is the
+ * only file that uses internals of kafkajs. The version of kafkajs is pinned, and a test on a real
+ * broker checks this file.
  */
 import { createRequire } from 'node:module';
 import type { Kafka, KafkaMessage } from 'kafkajs';
@@ -44,16 +45,16 @@ interface Cluster {
   findControllerBroker(): Promise<Broker>;
 }
 
-/** kafkajs sends nothing that is not made by its own encoder. */
+/** kafkajs sends only what its own encoder has made. */
 const Encoder: new () => { writeBuffer(bytes: Buffer): object } = createRequire(import.meta.url)(
   'kafkajs/src/protocol/encoder',
 );
 
 const METADATA = 3;
-/** The first version that names a topic's id in a form that is still current. */
+/** The first version of the request whose answer has topic ids in the form still in use. */
 const METADATA_VERSION = 12;
 const UUID_BYTES = 16;
-/** How long the list of brokers counts. */
+/** How long the list of brokers is kept before kafkajs asks for it again. */
 const METADATA_MS = 300_000;
 const PEEK_WAIT_MS = 500;
 const PEEK_BYTES = 1 << 20;
@@ -66,7 +67,8 @@ export class BeneathKafkajs {
     const key = Reflect.ownKeys(kafka).find(
       (each) => typeof each === 'symbol' && each.description === 'private:Kafka:createCluster',
     );
-    if (key === undefined) throw new Error('this is not the kafkajs that Freshet was made for');
+    if (key === undefined)
+      throw new Error('this version of kafkajs is not the one that Freshet was written for');
     this.#cluster = Reflect.get(kafka, key).call(kafka, {
       allowAutoTopicCreation: false,
       metadataMaxAge: METADATA_MS,
@@ -81,7 +83,7 @@ export class BeneathKafkajs {
     await this.#cluster.disconnect();
   }
 
-  /** undefined where the broker is too old to tell, or has no such topic. */
+  /** undefined if the broker is too old for topic ids, or has no such topic. */
   async topicId(topic: string): Promise<string | undefined> {
     return this.#ask(async () => {
       const broker = await this.#cluster.findControllerBroker();
@@ -98,7 +100,7 @@ export class BeneathKafkajs {
     return this.#ask(() => this.#peek(topic, partition, offset));
   }
 
-  /** Brokers come and go: a question that fails makes the next one look who is there. */
+  /** A question that fails refreshes the list of brokers: the one that was asked may be gone. */
   async #ask<T>(question: () => Promise<T>): Promise<T> {
     await this.#cluster.connect();
     await this.#cluster.refreshMetadataIfNecessary();
@@ -128,7 +130,7 @@ export class BeneathKafkajs {
   }
 }
 
-/** Of one topic. The first byte is the end of the request's header, which kafkajs writes in its old form. */
+/** The first byte ends the header of the request, of which kafkajs writes only the old form. */
 function metadataRequest(topic: string): Request {
   const name = Buffer.from(topic);
   const body = Buffer.concat([
@@ -138,7 +140,7 @@ function metadataRequest(topic: string): Request {
     varint(name.length + 1),
     name,
     Buffer.from([0]), // no tags
-    Buffer.from([0, 0, 0]), // create nothing, tell no permissions, no tags
+    Buffer.from([0, 0, 0]), // do not create the topic, leave out permissions, no tags
   ]);
   return {
     apiKey: METADATA,
@@ -148,7 +150,7 @@ function metadataRequest(topic: string): Request {
   };
 }
 
-/** Reads as far as the id of the first topic: header, throttle time, brokers, cluster, topics. */
+/** Reads up to the id of the first topic: header, throttle time, brokers, cluster, topics. */
 function readTopicId(bytes: Buffer): string | undefined {
   let at = 0;
   const number = (): number => {

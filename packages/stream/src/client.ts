@@ -6,7 +6,7 @@ import { type ISocketFactory, Kafka, type KafkaConfig, logLevel, type SASLOption
 import { registerCodecs } from './codecs.ts';
 import { replaceFetchDecoding } from './fetch-decoding.ts';
 
-// As this is loaded: no client of this process may fetch before.
+// Done when this module is loaded, so that no client of this process fetches before.
 registerCodecs();
 replaceFetchDecoding();
 
@@ -19,13 +19,13 @@ interface KafkaOptions {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
 }
 
-/** Kafka could not be reached at start: nothing to retry, the operator must look. */
+/** Kafka could not be reached at the start: not retried, the operator must look. */
 export class KafkaUnreachable extends Fault {
   override readonly name = 'KafkaUnreachable';
   readonly verdict = 'stop';
 }
 
-/** kafkajs picks other defaults under a test runner: stating them makes tests test this client. */
+/** Stated, because kafkajs has other defaults under a test runner. */
 export const retry = {
   retries: 10,
   initialRetryTime: 100,
@@ -38,8 +38,8 @@ export const retry = {
 const KEEP_ALIVE_MS = 60_000;
 
 /**
- * Without Nagle's algorithm, which kafkajs leaves on: a small request would wait until the one before it is
- * acknowledged, which can take 40 ms.
+ * Without Nagle's algorithm, which kafkajs leaves on: a small request would wait until the one
+ * before it is acknowledged, which can take 40 ms.
  */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const name = isIP(host) === 0 ? { servername: host } : {};
@@ -62,7 +62,8 @@ export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka>
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => {
       const { message, logger: _, timestamp: __, ...fields } = entry.log;
-      // kafkajs calls every lost connection and rebalance an error; it goes on by itself.
+      // kafkajs logs every lost connection and rebalance as an error, although it recovers by
+      // itself.
       log.debug({ kafka: entry.namespace, ...fields }, message);
     },
   };
@@ -70,7 +71,7 @@ export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka>
   return new Kafka(config);
 }
 
-/** One short look at the brokers, so that a wrong address is told within seconds, by its name. */
+/** Asks the brokers once, with few retries, so that a wrong address is reported within seconds. */
 async function probe(config: KafkaConfig): Promise<void> {
   const admin = new Kafka({ ...config, retry: { ...retry, retries: 3 } }).admin();
   try {

@@ -1,6 +1,9 @@
-/** A growing buffer with an upper limit: what a decompressor writes to and copies from. */
+/**
+ * A growing buffer with an upper limit: a decompressor writes to it, and copies what it wrote
+ * before.
+ */
 
-/** Thrown by a decompressor; the message says what is wrong and `codecs.ts` adds whose bytes. */
+/** The message says what is wrong; `codecs.ts` puts the name of the codec before it. */
 export class BadBytes extends Error {
   override readonly name = 'BadBytes';
 }
@@ -11,7 +14,7 @@ export function tooLarge(limit: number): BadBytes {
   return new BadBytes(`one batch decompresses to more than the limit of ${limit} bytes`);
 }
 
-/** Most literals have a few bytes, and for those a loop is several times faster than a call. */
+/** Most literals have a few bytes. Up to this length, a loop is several times faster than `set`. */
 const SHORT_BYTES = 32;
 
 /** Returns where the copy ends in `target`. */
@@ -50,7 +53,10 @@ export class BoundedOutput {
     this.#length += to - from;
   }
 
-  /** Repeats `count` bytes that begin `distance` bytes back; both may overlap, as in a run. */
+  /**
+   * Repeats `count` bytes that begin `distance` bytes back, but not before `floor`. Source and
+   * target may overlap: so a run of equal bytes is written.
+   */
   repeat(distance: number, count: number, floor: number): void {
     if (distance === 0 || distance > this.#length - floor) throw corrupt();
     this.#reserve(count);

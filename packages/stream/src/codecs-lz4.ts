@@ -1,7 +1,8 @@
 /**
- * LZ4 as Kafka uses it: one LZ4 frame per batch. Packages that read frames do not bound their output,
- * so this is a reader of our own. Checksums are optional in a frame and not looked at here: the
- * checksum of the batch covers the same bytes, and old Java clients wrote a wrong header checksum.
+ * LZ4 as Kafka uses it: one LZ4 frame per batch. The packages on npm that read frames do not limit
+ * their output, so this is a reader of our own. It ignores the checksums of a frame, which are
+ * optional: the checksum of the batch covers the same bytes, and old Java clients wrote a wrong
+ * header checksum.
  */
 import { BoundedOutput, copyBytes, corrupt } from './codecs-bytes.ts';
 import { eachMatch } from './codecs-matches.ts';
@@ -14,7 +15,7 @@ const BLOCK_CHECKSUMS = 0x10;
 const CONTENT_SIZE = 0x08;
 const DICTIONARY = 0x01;
 const STORED_BLOCK = 0x8000_0000;
-/** A length of four bits that goes on in the following bytes. */
+/** A length of four bits that continues in the following bytes. */
 const LONG = 15;
 const MIN_MATCH = 4;
 
@@ -37,7 +38,7 @@ export function readLz4(input: Buffer, limit: number): Buffer {
   }
 }
 
-/** `floor`: how far back a match may reach, the beginning of the block or of the frame. */
+/** `floor`: how far back a match may reach: to the beginning of the block, or of the frame. */
 function readBlock(
   input: Buffer,
   start: number,
@@ -72,7 +73,10 @@ function readBlock(
 }
 
 const BLOCK_BYTES = 64 << 10;
-/** Version 1, independent blocks (a Java consumer reads no others), blocks of 64 KB; checksum. */
+/**
+ * Version 1, independent blocks (Java consumers read no others), blocks of 64 KB; then the header's
+ * checksum.
+ */
 const HEADER = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82]);
 
 export function writeLz4(input: Buffer): Buffer {
@@ -90,7 +94,8 @@ export function writeLz4(input: Buffer): Buffer {
 }
 
 function writeBlock(input: Buffer, start: number, end: number): Buffer {
-  // The format's own bound: one byte more for every 255 literals, and a few for the last token.
+  // The upper bound that the format states: one byte more for every 255 literals, and a few for the
+  // last token.
   const output = Buffer.allocUnsafe(end - start + Math.ceil((end - start) / 255) + 16);
   let at = 0;
   const putLong = (length: number): void => {

@@ -1,13 +1,13 @@
 /**
- * Finds repeated bytes, greedily, with one hash table: the half of a compressor that LZ4 and Snappy
- * share. Each says in its own format what was found.
+ * Finds repeated bytes, greedily, with one hash table. LZ4 and Snappy share this half of a
+ * compressor; each writes in its own format what was found.
  */
 
-/** Literals from..to, then `length` bytes that also stand `distance` bytes back (0: the end). */
+/** Literals from..to, then `length` bytes as `distance` bytes back. Distance 0: the input ends. */
 type Emit = (from: number, to: number, distance: number, length: number) => void;
 
 const MIN_MATCH = 4;
-/** The table has about as many slots as there are bytes: clearing it must not cost more than they do. */
+/** About as many slots as bytes: to clear a larger table would take most of the time. */
 const hashBits = (bytes: number): number => Math.min(14, 32 - Math.clz32(bytes | 0xff));
 /** LZ4's format forbids a match that begins in the last 12 bytes or reaches into the last 5. */
 const NO_MATCH_FROM_END = 12;
@@ -31,7 +31,7 @@ export function eachMatch(
     const seen = lastSeen[slot] as number;
     lastSeen[slot] = at;
     if (seen < 0 || at - seen > maxDistance || input.readInt32LE(seen) !== word) {
-      // The longer nothing repeats, the larger the steps: random bytes are passed over quickly.
+      // The longer nothing repeats, the larger the steps, so that random bytes cost little time.
       at += 1 + ((at - from) >> 6);
       continue;
     }

@@ -1,15 +1,15 @@
 /**
- * Snappy as Kafka clients write it: Java clients wrap raw Snappy blocks in the frame of the
- * xerial library, librdkafka and others write either that or one raw block. Both are read; the frame
- * is written, because every client reads it.
+ * Snappy as Kafka clients write it. Java clients wrap raw Snappy blocks in the frame of the xerial
+ * library; librdkafka and others write either that frame or one raw block. This file reads both and
+ * writes the frame, because every client reads it.
  */
 import { BoundedOutput, copyBytes, corrupt, tooLarge } from './codecs-bytes.ts';
 import { eachMatch } from './codecs-matches.ts';
 
 const FRAME = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
-/** The magic, a version and the oldest version that reads it, each an int32. */
+/** The magic, a version, and the oldest version that can read it; the last two are int32. */
 const FRAME_HEADER_BYTES = FRAME.length + 8;
-/** The shortest element that writes most: three bytes for a copy of 64. */
+/** The most that Snappy can compress: three bytes for a copy of 64. */
 const MAX_RATIO = 22;
 
 export function readSnappy(input: Buffer, limit: number): Buffer {
@@ -48,7 +48,8 @@ function readBlock(input: Buffer, output: BoundedOutput): void {
     const tag = little(1);
     const high = tag >> 2;
     if ((tag & 3) === 0) {
-      // A literal of up to 60 bytes has its length in the tag, a longer one behind it.
+      // A literal of up to 60 bytes has its length in the tag; a longer one has it in the bytes
+      // after the tag.
       const count = 1 + (high < 60 ? high : little(high - 59));
       if (at + count > input.length) throw corrupt();
       output.append(input, at, at + count);
@@ -75,7 +76,7 @@ function declaredLength(input: Buffer): { length: number; next: number } {
   throw corrupt();
 }
 
-/** The block of the xerial library; no distance is longer than its 16 bits can say. */
+/** The block size of the xerial library. Every distance within it fits into 16 bits. */
 const BLOCK_BYTES = 32 << 10;
 
 export function writeSnappy(input: Buffer): Buffer {
@@ -94,7 +95,7 @@ export function writeSnappy(input: Buffer): Buffer {
 }
 
 function writeBlock(input: Buffer, start: number, end: number): Buffer {
-  // The bound of Snappy's own implementation.
+  // The upper bound that Snappy's reference implementation uses.
   const output = Buffer.allocUnsafe(32 + (end - start) + Math.ceil((end - start) / 6));
   let at = 0;
   for (let rest = end - start; ; rest >>>= 7) {

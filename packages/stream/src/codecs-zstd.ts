@@ -1,7 +1,7 @@
 /**
- * Zstandard: Node's own where there is one (22.15 and later), else libzstd as WebAssembly. The latter
- * asks for the size of the output beforehand, which a frame need not state: the headers of its blocks
- * give an upper bound.
+ * Zstandard: by Node itself (22.15 and later), else by libzstd as WebAssembly. The latter must be
+ * told the size of the output beforehand. A frame need not state it, so it is bounded by the
+ * headers of the blocks.
  */
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
@@ -10,7 +10,7 @@ import { BadBytes, corrupt, tooLarge } from './codecs-bytes.ts';
 
 type Callback = (error: Error | null, result: Buffer) => void;
 
-/** What Node 22.15 adds; the types are those of the oldest Node that is supported. */
+/** Added in Node 22.15; the installed types are those of the oldest Node that Freshet supports. */
 interface ZstdOfNode {
   zstdCompress?: (input: Buffer, done: Callback) => void;
   zstdDecompress?: (input: Buffer, options: { maxOutputLength: number }, done: Callback) => void;
@@ -33,19 +33,19 @@ export async function writeZstd(input: Buffer): Promise<Buffer> {
 const FRAME = 0xfd2fb528;
 const MAX_BLOCK_BYTES = 128 << 10;
 
-/** Exported for its test: a newer Node would never come here. */
+/** Exported for its test: a newer Node never calls it. */
 export async function readZstdByWasm(input: Buffer, limit: number): Promise<Buffer> {
   const bound = outputBound(input);
   if (bound > limit) throw tooLarge(limit);
   const decoder = new ZSTDDecoder();
   await decoder.init();
   const output = decoder.decode(input, bound);
-  // The package hides libzstd's errors: bytes that are corrupt come out as no bytes at all.
+  // The package hides the errors of libzstd: for corrupt bytes it returns an empty output.
   if (output.length === 0) throw corrupt();
   return Buffer.from(output.buffer, output.byteOffset, output.length);
 }
 
-/** No more than this comes out of the first frame; no Kafka client writes a second one. */
+/** An upper bound of the output of the first frame. No Kafka client writes a second one. */
 function outputBound(input: Buffer): number {
   const { contentBytes, next } = readHeader(input);
   let at = next;
@@ -56,7 +56,7 @@ function outputBound(input: Buffer): number {
     const size = header >> 3;
     const kind = (header >> 1) & 3;
     if (kind === 3) throw corrupt();
-    // A block is stored, or one byte repeated, or compressed.
+    // A block is stored as it is (0), one repeated byte (1), or compressed (2).
     sum += kind === 2 ? MAX_BLOCK_BYTES : size;
     at += 3 + (kind === 1 ? 1 : size);
     if (at > input.length) throw corrupt();
@@ -68,8 +68,8 @@ function readHeader(input: Buffer): { contentBytes: number; next: number } {
   if (input.length < 6 || input.readUInt32LE(0) !== FRAME) throw corrupt();
   const flags = input.readUInt8(4);
   const isSingleSegment = (flags & 0x20) !== 0;
-  const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0;
-  const sizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0;
+  const dictionaryBytes = [0, 1, 2, 4][flags & 3] as number;
+  const sizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >> 6] as number;
   const at = 5 + (isSingleSegment ? 0 : 1) + dictionaryBytes;
   const next = at + sizeBytes;
   if (next > input.length) throw corrupt();

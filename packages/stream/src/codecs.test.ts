@@ -16,7 +16,9 @@ function codec(name: Name) {
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(/\s/g, ''), 'hex');
 const TEXT = Buffer.from('{"user":"ada","item":"film-1","value":5}'.repeat(8));
 
-/** Written by the reference implementations (liblz4 1.10, libzstd 1.5, snappy, zlib), from Python. */
+/**
+ * Written by the reference implementations (liblz4 1.10, libzstd 1.5, snappy, zlib), from Python.
+ */
 const fromOthers: readonly [string, Name, Buffer][] = [
   [
     'lz4 as a Java client writes it: independent blocks, no checksums',

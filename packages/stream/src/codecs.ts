@@ -1,6 +1,7 @@
 /**
- * Every codec that a producer may have compressed a batch with. kafkajs brings gzip alone, and a
- * consumer that meets another one stops for good. Each codec here bounds what comes out of one batch.
+ * Every codec that a producer may have compressed a batch with. kafkajs has gzip only, and its
+ * consumer stops for good at a batch in another codec. Each codec here limits how many bytes one
+ * batch decompresses to.
  */
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
@@ -10,28 +11,28 @@ import { readLz4, writeLz4 } from './codecs-lz4.ts';
 import { readSnappy, writeSnappy } from './codecs-snappy.ts';
 import { readZstd, writeZstd } from './codecs-zstd.ts';
 
-// Node does not find this name among the exports of a CommonJS module by itself.
+// Node does not recognise these names as exports of a CommonJS module.
 const { CompressionCodecs, CompressionTypes } = createRequire(import.meta.url)(
   'kafkajs',
 ) as typeof import('kafkajs');
 
 /**
- * 128 times the largest batch that a broker accepts by default (message.max.bytes, 1 MB). Four
- * megabytes of zeros in gzip would be 4 GB.
+ * 128 times the largest batch that a broker accepts by default (message.max.bytes, 1 MB). Without a
+ * limit, 4 MB of gzip could become 4 GB of zeros.
  */
 export const MAX_BATCH_BYTES = 128 << 20;
 
 export interface Codec {
   readonly name: string;
   compress(input: Buffer): Promise<Buffer>;
-  /** Throws an error that a person understands if the bytes are corrupt or too many come out. */
+  /** Throws BadBytes if the bytes are corrupt or decompress to more than `limit`. */
   decompress(input: Buffer, limit?: number): Promise<Buffer>;
 }
 
 type Read = (input: Buffer, limit: number) => Buffer | Promise<Buffer>;
 type Write = (input: Buffer) => Buffer | Promise<Buffer>;
 
-/** By the number that the attributes of a batch carry; 5 to 7 mean nothing yet. */
+/** By the number in the attributes of a batch; 5 to 7 are not assigned. */
 const codecs: ReadonlyMap<number, Codec> = new Map([
   [CompressionTypes.GZIP, codec('gzip', readGzip, promisify(gzip))],
   [CompressionTypes.Snappy, codec('snappy', readSnappy, writeSnappy)],
@@ -50,7 +51,7 @@ export function codecOf(attributes: number): Codec | null {
   return found;
 }
 
-/** Makes kafkajs use the codecs, for what it reads by itself and for producers that compress. */
+/** Registers the codecs with kafkajs, for its own decoders and for producers that compress. */
 export function registerCodecs(): void {
   for (const [id, { compress, decompress }] of codecs) {
     const registered = {
@@ -76,7 +77,7 @@ function codec(name: string, read: Read, write: Write): Codec {
   };
 }
 
-/** zlib says with a code that there was too much; whatever else it says is that it cannot read on. */
+/** zlib has an error code for too much output; its other errors mean corrupt bytes. */
 function reasonOf(error: unknown, limit: number): BadBytes {
   if (error instanceof BadBytes) return error;
   const { code } = error as NodeJS.ErrnoException;

@@ -1,20 +1,20 @@
 /**
- * Does a Kafka consumer still live? It shows a sign with every fetch and heartbeat. After a broker was
- * killed, single ones have been seen silent for minutes although the broker was back.
+ * Is a Kafka consumer still alive? Every fetch and heartbeat is a sign of life. After a broker was
+ * killed, some consumers of kafkajs have hung for minutes although the broker was back.
  */
 
-/** How long a consumer may be silent, with the reason. */
+/** How long a consumer may show no sign of life, with the reason. */
 const limits = {
   fetchingMs: 8_000, // fetches come every 100 ms
-  joiningMs: 90_000, // joining waits for the others of the group, up to its rebalance timeout
-  slowAnswerMs: 1_000, // an answer that took longer is one that Kafka gave when it came back
+  joiningMs: 90_000, // joining waits for the other members, up to the rebalance timeout of 60 s
+  slowAnswerMs: 1_000, // an answer that took longer came when Kafka was back after a break
 } as const;
 
 export class ConsumerPulse {
   readonly #now: () => number;
   #lastSign: number;
   #isFetching = false;
-  /** Since when Kafka has answered every question; undefined while it does not. */
+  /** Since when Kafka has answered every request; undefined while it does not. */
   #answersSince: number | undefined;
 
   constructor(now: () => number = () => Date.now()) {
@@ -22,30 +22,30 @@ export class ConsumerPulse {
     this.#lastSign = now();
   }
 
-  /** The consumer did something: it fetches, or it waits for a place in its group. */
+  /** The consumer showed a sign of life: it fetches, or it waits to join its group. */
   sign(doing: 'fetching' | 'joining'): void {
     this.#lastSign = this.#now();
     this.#isFetching = doing === 'fetching';
   }
 
-  /** This process stood still: a consumer could not show a sign either. */
+  /** This process was suspended, so the consumer could show no sign of life either. */
   slept(): void {
     this.#lastSign = this.#now();
   }
 
-  /** Kafka did not answer a question. */
+  /** Kafka did not answer a request. */
   kafkaAway(): void {
     this.#answersSince = undefined;
   }
 
-  /** Kafka answered a question that was asked at `asked`. */
+  /** Kafka answered a request that was sent at `asked`. */
   kafkaAnswered(asked: number): void {
     const now = this.#now();
     const isSlow = now - asked > limits.slowAnswerMs;
     this.#answersSince = isSlow ? now : (this.#answersSince ?? now);
   }
 
-  /** For how long it has been silent although Kafka answered; undefined while that is no reason to worry. */
+  /** How long the consumer is silent although Kafka answers; undefined below the limit. */
   get hangingMs(): number | undefined {
     if (this.#answersSince === undefined) return undefined;
     const silentMs = this.#now() - Math.max(this.#lastSign, this.#answersSince);

@@ -1,6 +1,6 @@
 /**
- * The checksum of Kafka's batches, CRC-32C. Every byte that is read passes here, so eight bytes are looked up
- * at a time, in eight tables: about four times as fast as byte by byte.
+ * CRC-32C, the checksum of Kafka's batches. Every byte that is read is checked, so this looks up
+ * eight bytes at a time in eight tables: about four times as fast as byte by byte.
  */
 const POLYNOMIAL = 0x82f63b78;
 const LANES = 8;
@@ -11,7 +11,7 @@ const t0 = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** What a byte adds when one byte more follows it than in the table before. */
+/** The table for a byte that is followed by one more byte than in the given table. */
 function following(table: Int32Array): Int32Array {
   return table.map((crc) => (crc >>> 8) ^ (t0[crc & 0xff] as number));
 }
@@ -24,7 +24,7 @@ const t5 = following(t4);
 const t6 = following(t5);
 const t7 = following(t6);
 
-/** Of the bytes from `start` on. */
+/** The checksum of the bytes from `start` on. */
 export function crc32c(bytes: Uint8Array, start = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const at = (table: Int32Array, index: number): number => table[index & 0xff] as number;

@@ -1,7 +1,8 @@
 /**
- * A record that can never be applied, as it is parked: its bytes, where it lay, and why. A dead letter is
- * larger than its record, and a record may be as large as Kafka allows: so what is copied has a limit,
- * and a letter that was cut says so, with the size and the hash of the whole.
+ * A dead letter: a record that can never be applied, with its topic, partition and offset, and the
+ * reason. A letter is larger than its record, and a record may be as large as Kafka allows. So the
+ * copy has a limit, and a letter that was cut says so, with the size and the hash of the whole
+ * value.
  */
 import { createHash } from 'node:crypto';
 import { type PoisonRecord, topicName } from '@freshet/events';
@@ -9,10 +10,10 @@ import type { LogPlace } from './log-fault.ts';
 import type { LogRecord } from './log-record.ts';
 import type { OutRecord } from './publisher.ts';
 
-/** What is copied at most. Together they stay far below the least message size that brokers allow, 1 MB. */
+/** The most that is copied: in all far below 1 MB, which brokers accept by default. */
 const limits = { keyBytes: 16 << 10, valueBytes: 256 << 10, headerBytes: 32 << 10 } as const;
 
-/** Set on a letter that does not hold the whole record. */
+/** Names the parts of the record that the letter does not hold whole. */
 export const CUT_HEADER = 'freshet-cut';
 
 export function deadLetter(
@@ -47,7 +48,7 @@ export function deadLetter(
   };
 }
 
-/** The producer's own headers as far as they fit: for those who only pass a record on. */
+/** The producer's own headers, as many as fit, so that a replayed letter keeps them. */
 function boundedHeaders({ headers }: Pick<LogRecord, 'headers'>): Record<string, string> {
   const kept: Record<string, string> = {};
   let bytes = 0;
@@ -70,8 +71,8 @@ function hashOf(value: Buffer | null): string {
 }
 
 /**
- * The first bytes of a letter, safe to show on any terminal or page: printable ASCII stays as it is, every
- * other byte becomes \\xNN.
+ * The first bytes of a letter, safe to show on any terminal or page: printable ASCII stays as it
+ * is, every other byte becomes \\xNN.
  */
 export function printable(bytes: Buffer, limit: number): string {
   const shown = [...bytes.subarray(0, limit)].map((byte) =>

@@ -1,21 +1,21 @@
 /**
- * A record batch (magic 2, what every broker since 0.11 writes) becomes messages as kafkajs would make
- * them. What kafkajs does not check is checked here: the checksum, every length and every count, so
- * that corrupt bytes are an error and neither an endless loop nor nonsense that looks like a record.
+ * Decodes a record batch (magic 2, which every broker since 0.11 writes) into messages of the same
+ * shape as those of kafkajs. Unlike kafkajs it checks the checksum, every length and every count,
+ * so that corrupt bytes are an error, and neither an endless loop nor a record of nonsense.
  */
 import { codecOf } from './codecs.ts';
 import { BadBytes, corrupt } from './codecs-bytes.ts';
 import { crc32c } from './crc32c.ts';
 import { Cursor } from './fetch-decoding-cursor.ts';
 
-/** Offset and length, then everything up to the records. */
+/** Everything before the records, from the offset on. */
 export const BATCH_HEADER_BYTES = 61;
 const CRC_AT = 17;
 const CRC_COVERS_FROM = 21;
 
-/** The most that librdkafka can be told to batch. The smallest take about 350 bytes each as objects. */
+/** The most that librdkafka can be set to. In memory a record takes about 350 bytes or more. */
 export const MAX_BATCH_RECORDS = 1_000_000;
-/** A record without key, value and headers: seven fields of a byte. */
+/** A record without key, value and headers has seven fields of one byte. */
 const MIN_RECORD_BYTES = 7;
 
 export type Headers = Readonly<Record<string, Buffer | null | (Buffer | null)[]>>;
@@ -50,7 +50,7 @@ export interface DecodedMessage {
 
 export interface Decoded {
   readonly messages: readonly DecodedMessage[];
-  /** After decompression: what the messages keep in memory. */
+  /** How many bytes the messages keep in memory, after decompression. */
   readonly bytes: number;
 }
 
@@ -62,7 +62,7 @@ export function hasRightChecksum(batch: Buffer): boolean {
   return crc32c(batch, CRC_COVERS_FROM) === batch.readUInt32BE(CRC_AT);
 }
 
-/** All but the checksum; the caller has made sure that the header is complete. */
+/** Reads the header without its checksum; the caller has checked that the header is complete. */
 export function readContext(batch: Buffer): BatchContext {
   const attributes = batch.readInt16BE(21);
   return {
@@ -90,7 +90,7 @@ export async function decodeBatch(batch: Buffer): Promise<Decoded> {
   if (count > MAX_BATCH_RECORDS) {
     throw new BadBytes(`${count} records in one batch; the limit is ${MAX_BATCH_RECORDS}`);
   }
-  // Compaction can remove every record of a batch and leave its header.
+  // Compaction can delete every record of a batch and keep its header.
   if (count <= 0) return { messages: [], bytes: 0 };
   const stored = batch.subarray(BATCH_HEADER_BYTES);
   const bytes = codec === null ? stored : await codec.decompress(stored);
@@ -99,12 +99,12 @@ export async function decodeBatch(batch: Buffer): Promise<Decoded> {
   const readRecord = recordReader(context);
   const messages = new Array<DecodedMessage>(count);
   for (let index = 0; index < count; index++) messages[index] = readRecord(cursor);
-  // Records that the count leaves out would be lost without a trace.
+  // More bytes than the count says would be records that are lost silently.
   if (cursor.left > 0) throw corrupt();
   return { messages, bytes: bytes.length };
 }
 
-/** Adds to a 64-bit number in text, by way of a double wherever that is exact. */
+/** Adds to a 64-bit number in decimal text. BigInt is slow: doubles where they are exact. */
 function sumOf(first: string): (delta: number | bigint) => string {
   const start = Number(first);
   return (delta) => {
@@ -157,7 +157,7 @@ function readHeaders(record: Cursor): Headers {
     const key = name.toString();
     const value = record.varBytes();
     const before = headers.get(key);
-    // As kafkajs does: the values of a key that repeats become an array.
+    // Like kafkajs: if a key repeats, its values become an array.
     if (before === undefined) headers.set(key, value);
     else if (Array.isArray(before)) before.push(value);
     else headers.set(key, [before, value]);

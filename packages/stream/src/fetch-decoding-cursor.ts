@@ -1,7 +1,9 @@
-/** Reads the fields of a record one after the other and never beyond the end of its bytes. */
+/**
+ * Reads the fields of a record one after the other, and throws instead of reading beyond the end.
+ */
 import { corrupt } from './codecs-bytes.ts';
 
-/** 7 bits per byte: more bytes than this do not fit into a double exactly. */
+/** Each byte has 7 bits of the number. A double is exact up to 53 bits, so up to seven bytes. */
 const EXACT_BYTES = 7;
 const VARLONG_BYTES = 10;
 
@@ -16,7 +18,7 @@ export class Cursor {
     return this.end - this.at;
   }
 
-  /** Steps over `count` bytes; returns where they begin. */
+  /** Skips `count` bytes; returns where they begin. */
   skip(count: number): number {
     if (count < 0 || count > this.left) throw corrupt();
     this.at += count;
@@ -35,7 +37,7 @@ export class Cursor {
     return this.bytes.readBigInt64BE(this.skip(8));
   }
 
-  /** Zigzag: even numbers stand for positive ones, odd numbers for negative ones. */
+  /** Zigzag encoding: even numbers stand for positive numbers, odd numbers for negative ones. */
   varint(): number {
     const value = this.varlong();
     if (typeof value === 'bigint' || value !== (value | 0)) throw corrupt();
@@ -43,7 +45,7 @@ export class Cursor {
   }
 
   varlong(): number | bigint {
-    // Most are lengths and differences of less than 64.
+    // A fast path: most numbers are lengths and differences below 64, which take one byte.
     const only = this.at < this.end ? (this.bytes[this.at] as number) : 0x80;
     if (only < 0x80) {
       this.at++;

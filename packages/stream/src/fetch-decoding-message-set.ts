@@ -1,6 +1,6 @@
 /**
- * A message of the formats before Kafka 0.11 (magic 0 and 1), which old segments may still hold. A
- * compressed one holds a whole set of messages as its value.
+ * Decodes a message of the formats before Kafka 0.11 (magic 0 and 1), which old log segments may
+ * still hold. The value of a compressed message is a whole set of messages.
  */
 import { codecOf } from './codecs.ts';
 import { BadBytes, corrupt } from './codecs-bytes.ts';
@@ -30,7 +30,7 @@ export async function decodeMessage(entry: Buffer): Promise<Decoded> {
   return { messages: withOffsets(outer, inner), bytes: bytes.length };
 }
 
-/** With magic 1 the offsets inside are relative, and the one outside is that of the last message. */
+/** With magic 1 the inner offsets are relative; the outer one is that of the last message. */
 function withOffsets(outer: DecodedMessage, inner: DecodedMessage[]): readonly DecodedMessage[] {
   const last = inner.at(-1);
   if (last === undefined) throw corrupt();
@@ -61,7 +61,7 @@ function readMessage(cursor: Cursor): DecodedMessage {
     value: message.bytesOrNull(),
     headers: {},
     isControlRecord: false,
-    // kafkajs looks at these when a transaction was aborted in the same response.
+    // kafkajs reads these fields if the same response has an aborted transaction.
     batchContext: { firstOffset: offset, producerId: '-1', inTransaction: false },
   };
 }

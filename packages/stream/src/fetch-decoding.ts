@@ -1,8 +1,8 @@
 /**
- * What becomes of the bytes of one partition in a fetch response. kafkajs throws the whole response
- * away when one batch in it cannot be decoded, and its consumer stops for good; it also fails on a
- * batch of more than about 120,000 records. This replaces that one function of kafkajs: a batch that
- * cannot be decoded becomes one message that says so, and its reader decides what to do.
+ * Decodes the bytes of one partition in a fetch response, in place of the function of kafkajs that
+ * does it. That one fails on a batch of more than about 120,000 records. If a single batch cannot
+ * be decoded, kafkajs drops the whole response and its consumer stops for good. Here such a batch
+ * becomes one message that says why, and the reader decides what to do.
  */
 import { createRequire, Module } from 'node:module';
 import { MAX_BATCH_BYTES } from './codecs.ts';
@@ -18,12 +18,12 @@ import {
 } from './fetch-decoding-batch.ts';
 import { decodeMessage, MIN_MESSAGE_BYTES } from './fetch-decoding-message-set.ts';
 
-/** Stands for a batch that could not be decoded: nothing of it is known but its offsets. */
+/** Stands for a batch that could not be decoded, of which only the offsets are known. */
 interface UnreadableMessage {
   readonly unreadable: Error;
-  /** The first offset of the batch, which may be below the one that was asked for. */
+  /** The first offset of the batch, which may be below the offset that was fetched. */
   readonly firstOffset: string;
-  /** The last offset of the batch: reading goes on behind it. */
+  /** The last offset of the batch: reading can continue after it. */
   readonly offset: string;
 }
 
@@ -31,12 +31,11 @@ export function isUnreadable<T extends object>(message: T): message is T & Unrea
   return 'unreadable' in message;
 }
 
-/** What is wrong with the batch, in words. */
 export function unreadableText({ firstOffset, offset, unreadable }: UnreadableMessage): string {
   return `the batch at offsets ${firstOffset} to ${offset} cannot be read: ${unreadable.message}`;
 }
 
-/** What kafkajs's decoder of a response has and this needs. */
+/** The part of kafkajs's response decoder that this file uses. */
 interface ResponseDecoder {
   readInt32(): number;
   canReadBytes(length: number): boolean;
@@ -46,16 +45,17 @@ interface ResponseDecoder {
 type Message = DecodedMessage | (DecodedMessage & UnreadableMessage);
 
 /**
- * kafkajs decodes a whole response before it hands anything over, and small compressed batches can
- * grow large together. Behind these the rest of a response is left for the next fetch.
+ * kafkajs decodes a whole response before it hands over a record, and many small compressed batches
+ * can become large together. Beyond these limits, the rest of a response is left for the next
+ * fetch.
  */
 const enough = { bytes: 32 << 20, records: 250_000 } as const;
 
-/** The offset and the length, which is that of what follows it. */
+/** The offset (8 bytes) and the length of what follows (4 bytes). */
 const PREFIX_BYTES = 12;
 const MAGIC_AT = 16;
 
-/** Reads the messages of one partition from a fetch response of version 4 or later; never throws. */
+/** Reads the messages of one partition from a fetch response, version 4 or later; never throws. */
 async function decodeMessages(decoder: ResponseDecoder): Promise<Message[]> {
   const size = decoder.readInt32();
   if (size <= 0 || !decoder.canReadBytes(size)) return [];
@@ -68,14 +68,14 @@ async function decodeAll(bytes: Buffer): Promise<Message[]> {
   let decompressed = 0;
   while (decompressed < enough.bytes && messages.length < enough.records) {
     const rest = bytes.subarray(at);
-    // A broker cuts a response off at a number of bytes: the next fetch begins with this batch.
+    // A broker may cut off the last batch of a response: the next fetch begins with that batch.
     if (rest.length <= MAGIC_AT) break;
     const length = PREFIX_BYTES + rest.readInt32BE(8);
     const isPlausible = length >= MIN_MESSAGE_BYTES && length <= MAX_BATCH_BYTES;
     if (isPlausible && length > rest.length) break;
     const entry = isPlausible ? rest.subarray(0, length) : rest;
     try {
-      if (!isPlausible) throw new BadBytes(`a batch of ${length} bytes cannot be`);
+      if (!isPlausible) throw new BadBytes(`a batch cannot have ${length} bytes`);
       const decoded = await decodeEntry(entry);
       for (const message of decoded.messages) messages.push(message);
       decompressed += decoded.bytes;
@@ -96,7 +96,7 @@ function decodeEntry(entry: Buffer): Promise<Decoded> {
   return decodeBatch(entry);
 }
 
-/** Neither a control record nor in a transaction, so that kafkajs does not filter the marker out. */
+/** No control record and in no transaction, so that kafkajs does not filter it out. */
 function markerOf(entry: Buffer, error: unknown): DecodedMessage & UnreadableMessage {
   const firstOffset = entry.readBigInt64BE(0).toString();
   const { offset, timestamp } = endOf(entry) ?? { offset: firstOffset, timestamp: '-1' };
@@ -116,37 +116,38 @@ function markerOf(entry: Buffer, error: unknown): DecodedMessage & UnreadableMes
 }
 
 /**
- * Where a batch ends; undefined if its header cannot be believed. The marker then has the first
- * offset, and kafkajs moves on by one offset per fetch until it is through the batch.
+ * Where a batch ends; undefined if its header is not plausible. The message then has the first
+ * offset, and kafkajs advances by one offset per fetch until it is past the batch.
  */
 function endOf(entry: Buffer): { offset: string; timestamp: string } | undefined {
   if (entry.length < BATCH_HEADER_BYTES || entry.readInt8(MAGIC_AT) !== 2) return undefined;
   const { firstOffset, lastOffsetDelta, maxTimestamp } = readContext(entry);
   const isChecked = hasRightChecksum(entry);
-  // A wrong offset far ahead would skip readable batches; one that is too low costs only time.
+  // If the end were too high, readable batches would be skipped; if it is too low, that costs only
+  // time.
   if (lastOffsetDelta < 0 || (!isChecked && lastOffsetDelta >= MAX_BATCH_RECORDS)) return undefined;
   const offset = (BigInt(firstOffset) + BigInt(lastOffsetDelta)).toString();
   return { offset, timestamp: isChecked ? maxTimestamp : '-1' };
 }
 
-/** The only version whose inside is known here. It is frozen: its last release is of 2023. */
+/** The only version of kafkajs that this file was written for. Its last release was in 2023. */
 const KNOWN_VERSION = '2.2.4';
 const FETCH = 'kafkajs/src/protocol/requests/fetch';
 
-/** Called once, before the first fetch: kafkajs loads the decoders of a response when it needs them. */
+/** To be called before the first fetch, when kafkajs loads its response decoders. */
 export function replaceFetchDecoding(require = createRequire(import.meta.url)): void {
   const { version } = require('kafkajs/package.json') as { version: string };
   if (version !== KNOWN_VERSION) {
     throw new Error(
-      `kafkajs is ${version}, but its fetch decoding is replaced as of ${KNOWN_VERSION}: ` +
-        'compare packages/stream/src/fetch-decoding.ts with the new version',
+      `kafkajs is ${version}, but fetch-decoding.ts replaces a function of ${KNOWN_VERSION}: ` +
+        'install that version, or compare packages/stream/src/fetch-decoding.ts with the new one',
     );
   }
   const path = require.resolve(`${FETCH}/v4/decodeMessages`);
   if (require.cache[path]?.exports?.[REPLACED] === true) return;
   if (require.cache[path] !== undefined) {
     throw new Error(
-      'kafkajs has loaded its own fetch decoding already: import @freshet/stream first',
+      'kafkajs has already loaded its own fetch decoding: import @freshet/stream before kafkajs',
     );
   }
   const module = new Module(path);

@@ -1,20 +1,25 @@
-/** What one fetch brought of a partition: is it what comes next, and how much of it can be read? */
+/**
+ * One batch that was fetched of a partition: does it continue the log, and how much of it can be
+ * read?
+ */
 import type { Batch } from 'kafkajs';
 import { isUnreadable, unreadableText } from './fetch-decoding.ts';
 import { type LogRecord, toLogRecord } from './log-record.ts';
 
 /**
- * `next`: it goes on where the last one ended, or behind a hole that compaction or a marker left. `before`: it
- * lies before that, so the log begins anew. A number: the log begins there, and what was wanted is deleted.
+ * `next`: the batch continues where the last one ended, or after a hole that compaction or a
+ * transaction marker left. `before`: the batch lies before that, so the log was created anew. A
+ * number: the log now starts at this offset, and the records that were wanted are deleted.
  */
 type Continuation = 'next' | 'before' | number;
 
-/** What is asked of a batch to place it. */
+/** The part of a batch that tells where it lies. */
 export type Fetched = Pick<Batch, 'partition' | 'messages' | 'firstOffset' | 'lastOffset'>;
 
 /**
- * A hole is legal only if the log's start is not above it; kafkajs goes to the start by itself when what it
- * asked for is gone. `start` is asked for only where there is a hole.
+ * A hole is legal only if the log still starts at or below `wanted`: when the offset that kafkajs
+ * fetches is deleted, kafkajs jumps to the start of the log by itself. `start` is called only if
+ * there is a hole.
  */
 export async function continuationOf(
   batch: Fetched,
@@ -29,12 +34,12 @@ export async function continuationOf(
 
 interface ReadBatch {
   readonly records: readonly LogRecord[];
-  /** The offset after the last record that can be read. */
+  /** The offset after the last record that can be read; 0 if there is none. */
   readonly next: number;
   readonly unreadable?: { readonly what: string; readonly offset: number };
 }
 
-/** The records of a batch up to what of it cannot be read. */
+/** The records of a batch, as far as they can be read. */
 export function readBatch(batch: Batch): ReadBatch {
   const { messages } = batch;
   const bad = messages.find(isUnreadable);

@@ -1,13 +1,16 @@
-/** A Kafka consumer in a group, as partition readers need it: every limit stated here, none inherited. */
+/**
+ * The Kafka consumer of a partition reader: every limit is stated here, none is a default of
+ * kafkajs.
+ */
 import type { Consumer, Kafka } from 'kafkajs';
 import { retry } from './client.ts';
 
 interface GroupConsumerOptions {
   readonly groupId: string;
   readonly sessionMs: number;
-  /** How long Kafka may gather records for one answer; absent: it answers as soon as it has one. */
+  /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
   readonly gatherMs?: number | undefined;
-  /** May it start anew by itself after a failure? */
+  /** May kafkajs restart the consumer after a failure? */
   readonly mayRestart: () => boolean;
 }
 
@@ -16,9 +19,9 @@ const limits = {
   bytesPerPartition: 1 << 20,
   bytesPerFetch: 8 << 20,
   heartbeatMs: 1_000,
-  heartbeatsPerSession: 3, // one lost heartbeat must not cost the partitions
+  heartbeatsPerSession: 3, // one lost heartbeat must not cause a rebalance
   rebalanceTimeoutMs: 60_000, // a take-over loads a whole shard
-  fetchWaitMs: 100, // also how long a resumed partition sleeps before it is read
+  fetchWaitMs: 100, // also how long a resumed partition waits before it is fetched
 } as const;
 
 export function groupConsumer(kafka: Kafka, options: GroupConsumerOptions): Consumer {

@@ -1,13 +1,14 @@
 /**
- * Records that Freshet's services send each other. Nobody else should write to those topics, but somebody
- * may: what does not decode is counted, told once and passed over. What a newer Freshet wrote is another
- * matter: to pass over that would lose it, so whoever meets it stops and says that it must be updated.
+ * Records that Freshet's services send each other. Nobody else should write to those topics, but
+ * somebody may: a record that does not decode is counted, logged once and skipped. A record that a
+ * newer Freshet wrote must not be skipped, since it would be lost: the service that meets it stops
+ * and says that it must be updated.
  */
 import { Fault, type Log, metrics } from '@freshet/telemetry';
 import type { LogRecord } from './log-record.ts';
 import type { OutRecord } from './publisher.ts';
 
-/** Changes with the meaning of what internal topics carry. */
+/** Increases when records of internal topics change their meaning. */
 const FORMAT = 6;
 const FORMAT_HEADER = 'freshet-format';
 const headers = { [FORMAT_HEADER]: String(FORMAT) };
@@ -17,7 +18,7 @@ export class NewerFormat extends Fault {
   readonly verdict = 'stop';
 }
 
-/** A record of ours, marked with the format it is written in. */
+/** A record with the format that it is written in as a header. */
 export function internalRecord(record: Omit<OutRecord, 'headers'>): OutRecord {
   return { ...record, headers };
 }
@@ -25,14 +26,14 @@ export function internalRecord(record: Omit<OutRecord, 'headers'>): OutRecord {
 export interface InternalTopic<T> {
   readonly topic: string;
   readonly log: Pick<Log, 'warn'>;
-  /** Throws where the bytes are not an event of this topic. */
+  /** Throws if the bytes are not an event of this topic. */
   decode(value: Buffer, partition: number): T;
 }
 
 /** Reads the events of one internal topic. */
 export class InternalEvents<T> {
   readonly #options: InternalTopic<T>;
-  /** The last offset told of in each partition: what is read again is not told again. */
+  /** By partition: the last offset that was logged, so that none is logged again. */
   readonly #told = new Map<number, number>();
 
   constructor(options: InternalTopic<T>) {
@@ -40,13 +41,14 @@ export class InternalEvents<T> {
     metrics.passedOver.inc({ topic: options.topic }, 0);
   }
 
-  /** undefined where a record holds no event: it is empty, or was passed over. */
+  /** undefined if the record holds no event: it has no value, or it was skipped. */
   read(partition: number, { value, offset, headers: given }: LogRecord): T | undefined {
     const { topic, decode } = this.#options;
     const format = Number(given[FORMAT_HEADER] ?? FORMAT);
     if (format > FORMAT) {
       throw new NewerFormat(
-        `${topic}/${partition}@${offset} was written by a newer Freshet (format ${format}, this one reads ${FORMAT}): update this service`,
+        `${topic}/${partition}@${offset} was written by a newer Freshet ` +
+          `(format ${format}, this one reads ${FORMAT}): update this service`,
       );
     }
     if (value === null) return undefined;
@@ -64,10 +66,9 @@ export class InternalEvents<T> {
     this.#told.set(partition, offset);
     metrics.passedOver.inc({ topic });
     const reason = error instanceof Error ? error.message : String(error);
-    const told = { topic, partition, offset, reason };
     log.warn(
-      told,
-      'a record that is not one of Freshet’s was passed over: who else writes to this topic?',
+      { topic, partition, offset, reason },
+      'a record that Freshet did not write was skipped: find out who else writes to this topic',
     );
   }
 }

@@ -1,12 +1,13 @@
 /**
- * The log is not what it was: going on would lose records without a word. The partition is held, and
- * everything else goes on, until a person restores the log or accepts the loss (`freshet sources`).
+ * The log of a partition is not what it was: to read on would lose records silently. The partition
+ * is held until a person restores the log or accepts the loss (`freshet sources`); the other
+ * partitions are read meanwhile.
  *
- *   cut         records that were not yet applied have been deleted
- *   recreated   the topic was deleted and created anew: its offsets mean other records
- *   store-lost  the store lost what it had learnt, and the log no longer begins at its beginning
+ *   cut         records were deleted before they were applied
+ *   recreated   the topic was deleted and created anew: its offsets are of other records
+ *   store-lost  the store lost a shard, and the first records of its log are deleted
  *   unreadable  a batch cannot be decoded: its codec is unknown, or its bytes are corrupt
- *   claims      the claims topic was recreated: writers can no longer be told apart
+ *   claims      the claims topic was recreated: its offsets no longer order the writers of a shard
  */
 import { Fault } from '@freshet/telemetry';
 
@@ -20,7 +21,8 @@ export interface LogPlace {
 }
 
 const WHAT_TO_DO =
-  'This partition waits and the others go on. Restore the topic, or accept the loss: freshet sources --accept';
+  'This partition waits and the others go on. ' +
+  'Restore the topic, or accept the loss: freshet sources --accept';
 
 export class LogFault extends Fault {
   override readonly name = 'LogFault';
@@ -30,7 +32,7 @@ export class LogFault extends Fault {
     readonly kind: LogFaultKind,
     readonly place: LogPlace,
     what: string,
-    /** Of the batch that cannot be read. */
+    /** The last offset of the batch that cannot be read. */
     readonly offset?: number,
   ) {
     super(`${place.topic}/${place.partition}: ${what}. ${WHAT_TO_DO}`);

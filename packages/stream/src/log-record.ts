@@ -1,4 +1,4 @@
-/** A record as kafkajs hands it over, in the words of this package. */
+/** A record that was read from Kafka, with numbers as numbers and headers as text. */
 import type { KafkaMessage } from 'kafkajs';
 
 export interface LogRecord {
@@ -12,7 +12,7 @@ export interface LogRecord {
 export function toLogRecord(message: KafkaMessage): LogRecord {
   return {
     offset: Number(message.offset),
-    // A producer may write any number: before 1970 it is no time at all.
+    // A producer may write any number. A time before 1970 counts as none.
     timestamp: Math.max(NO_TIMESTAMP, Number(message.timestamp)),
     key: message.key,
     value: message.value,
@@ -20,14 +20,15 @@ export function toLogRecord(message: KafkaMessage): LogRecord {
   };
 }
 
-/** As Kafka says that a record has none. */
+/** Kafka's own value for a record without a timestamp. */
 const NO_TIMESTAMP = -1;
 
 const NO_HEADERS: LogRecord['headers'] = Object.freeze(Object.create(null));
 
 /**
- * A producer may name a header anything, `__proto__` too, repeat its name, and leave out its value: such a
- * header counts as absent, and of several the first that has a value.
+ * A producer may give a header any name (`__proto__` too), repeat a name, and leave out a value. A
+ * header without a value counts as absent; of several with the same name, the first that has a
+ * value counts.
  */
 function headersOf(given: KafkaMessage['headers']): LogRecord['headers'] {
   const entries = given === undefined ? [] : Object.entries(given);
@@ -35,14 +36,14 @@ function headersOf(given: KafkaMessage['headers']): LogRecord['headers'] {
   const headers: Record<string, string> = Object.create(null);
   for (const [name, value] of entries) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    // kafkajs finds more under a name like `constructor` than the producer sent.
+    // Under a name like `constructor`, kafkajs also returns what every object inherits.
     const first = values.find((each) => Buffer.isBuffer(each) || typeof each === 'string');
     if (first !== undefined) headers[name] = String(first);
   }
   return headers;
 }
 
-/** What a record holds in memory or in a request, as far as its producer decides it. */
+/** The size of key, value and headers, in memory or in a request, without overhead. */
 export function bytesOf({
   key,
   value,
@@ -53,6 +54,6 @@ export function bytesOf({
   readonly headers?: Readonly<Record<string, string>>;
 }): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0);
-  for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
+  for (const name in headers) bytes += name.length + (headers[name] as string).length;
   return bytes;
 }

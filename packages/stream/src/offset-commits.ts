@@ -1,6 +1,7 @@
 /**
- * Tells Kafka where a reader is in the partitions that have moved, with what their owner remarks on them. One
- * request at a time: no offset may be overtaken by an earlier one.
+ * Commits the positions of a reader to Kafka, with the metadata that the owner gives for each. Only
+ * partitions that have moved are committed, and one request at a time: a late request must not set
+ * an offset back.
  */
 import type { Log } from '@freshet/telemetry';
 import type { Consumer } from 'kafkajs';
@@ -16,7 +17,10 @@ interface Told {
 }
 
 export class OffsetCommits {
-  /** By partition: what Kafka knows, or is being told. A log that is read again may end at the same offset. */
+  /**
+   * By partition: what was last committed, or is in flight. The metadata is part of it: a log that
+   * is read again may come to the same offset with other metadata.
+   */
   #told = new Map<number, string>();
   #telling: Promise<void> | undefined;
 
@@ -26,21 +30,21 @@ export class OffsetCommits {
     readonly log: Log,
   ) {}
 
-  /** The consumer is given up: another one tells everything anew. */
+  /** The consumer was replaced: the new one commits every position again. */
   forget(): void {
     this.#told = new Map();
     this.#telling = undefined;
   }
 
   /**
-   * What Kafka was told may no longer be what it knows: kafkajs itself commits "from the beginning" when an
-   * offset is out of range.
+   * What was committed may no longer be what Kafka holds: when an offset is out of range, kafkajs
+   * commits the beginning of the log by itself.
    */
   doubt(partition: number): void {
     this.#told.delete(partition);
   }
 
-  /** Resolves also when Kafka was away: the next one tries again. */
+  /** Also resolves if Kafka is away: the next call tries again. */
   commit(consumer: Committing, positions: ReadonlyMap<number, number>): Promise<void> {
     if (this.#telling !== undefined) return this.#telling;
     const telling = this.#tell(consumer, positions).finally(() => {
@@ -62,7 +66,7 @@ export class OffsetCommits {
       await consumer.commitOffsets(offsets);
     } catch (error) {
       told.clear();
-      this.log.debug({ err: error }, 'offsets not committed to Kafka; trying again');
+      this.log.debug({ err: error }, 'offsets were not committed to Kafka: trying again');
     }
   }
 

@@ -1,12 +1,17 @@
-/** Records waiting to be published, as the bytes that a commit keeps: what a take-over sends again. */
+/**
+ * The outbox as bytes: records that a commit stores before they are published, for a take-over to
+ * publish again.
+ */
+import assert from 'node:assert';
 import type { OutRecord } from './publisher.ts';
 
-/** Topic (its place in the list), partition, bytes of the key and of the value, headers. */
-type Row = [number, number | null, number | null, number | null, Record<string, string>?];
+/** Index of the topic, partition, bytes of the key and of the value, headers. */
+type RecordHead = [number, number | null, number | null, number | null, Record<string, string>?];
 
 interface Head {
   readonly topics: readonly string[];
-  readonly rows: readonly Row[];
+  /** Of each record. The name is part of the stored bytes. */
+  readonly rows: readonly RecordHead[];
 }
 
 const LENGTH_BYTES = 4;
@@ -15,7 +20,7 @@ const LENGTH_BYTES = 4;
 export function encodeOutbox(records: readonly OutRecord[]): Buffer {
   if (records.length === 0) return Buffer.alloc(0);
   const topics: string[] = [];
-  const rows: Row[] = [];
+  const rows: RecordHead[] = [];
   const bodies: Buffer[] = [];
   const add = (bytes: Buffer | null): number | null => {
     if (bytes === null) return null;
@@ -26,7 +31,7 @@ export function encodeOutbox(records: readonly OutRecord[]): Buffer {
     let place = topics.indexOf(topic);
     if (place < 0) place = topics.push(topic) - 1;
     const keyBytes = add(typeof key === 'string' ? Buffer.from(key, 'utf8') : key);
-    const row: Row = [place, partition ?? null, keyBytes, add(value)];
+    const row: RecordHead = [place, partition ?? null, keyBytes, add(value)];
     if (headers !== undefined) row.push(headers);
     rows.push(row);
   }
@@ -39,19 +44,22 @@ export function encodeOutbox(records: readonly OutRecord[]): Buffer {
 
 export function decodeOutbox(bytes: Buffer): OutRecord[] {
   if (bytes.length === 0) return [];
-  let at = 0;
+  let at = LENGTH_BYTES + bytes.readUInt32LE();
+  const { topics, rows }: Head = JSON.parse(bytes.toString('utf8', LENGTH_BYTES, at));
   const take = (length: number | null): Buffer | null => {
     if (length === null) return null;
     at += length;
     return bytes.subarray(at - length, at);
   };
-  const headLength = take(LENGTH_BYTES)?.readUInt32LE() ?? 0;
-  const { topics, rows }: Head = JSON.parse(String(take(headLength)));
-  return rows.map(([place, partition, keyBytes, valueBytes, headers]) => ({
-    topic: topics[place] ?? '',
-    ...(partition === null ? {} : { partition }),
-    key: take(keyBytes),
-    value: take(valueBytes),
-    ...(headers === undefined ? {} : { headers }),
-  }));
+  return rows.map(([place, partition, keyBytes, valueBytes, headers]) => {
+    const topic = topics[place];
+    assert(topic !== undefined, 'an outbox names the topic of each record');
+    return {
+      topic,
+      ...(partition === null ? {} : { partition }),
+      key: take(keyBytes),
+      value: take(valueBytes),
+      ...(headers === undefined ? {} : { headers }),
+    };
+  });
 }

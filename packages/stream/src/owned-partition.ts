@@ -1,7 +1,7 @@
 /**
- * One partition while the group gives it to this process: the loop that takes it over, applies what is
- * fetched, waits when a server is away and holds when the log has a fault. Knows nothing of kafkajs:
- * fetching, seeking and pausing are the reader's.
+ * One partition while the group assigns it to this process. Its loop takes the partition over,
+ * hands what is fetched to the owner, waits when a server is away and holds when the log has a
+ * fault. It knows nothing of kafkajs: fetching, seeking and pausing are done by the reader.
  */
 import { type Log, verdict } from '@freshet/telemetry';
 import type { LogRecord } from './log-record.ts';
@@ -9,11 +9,11 @@ import { PartitionFeed } from './partition-feed.ts';
 import { next, type Phase, type Signal } from './partition-life.ts';
 
 export interface PartitionOwner {
-  /** Prepares to own the partition; returns the offset to read from. May take as long as it needs. */
+  /** Prepares to own the partition; returns the offset to read from. May take any time. */
   takeOver(partition: number): Promise<number>;
   /**
-   * Handles records in order; `next` is the offset after them. False: what the owner has in memory is no longer
-   * what is stored, and it must take the partition over again.
+   * Handles records in order; `next` is the offset after them. False: what the owner has in memory
+   * is no longer what is stored, and it must take the partition over again.
    */
   consume(
     partition: number,
@@ -21,18 +21,18 @@ export interface PartitionOwner {
     next: number,
     heartbeat: () => Promise<void>,
   ): Promise<boolean>;
-  /** Told when a batch is about to be applied: what waits behind it, for whoever wants to fetch ahead. */
+  /** Called before a batch with the records that follow it, so that state can be loaded ahead. */
   prepare?(partition: number, records: readonly LogRecord[]): void;
   /**
-   * What Kafka is to keep with an offset that is committed: said of exactly this position, or the partition is
-   * not committed this time.
+   * Metadata for Kafka to keep with the committed offset. undefined: the owner has none for exactly
+   * this position, and the partition is not committed this time.
    */
   remark?(partition: number, position: number): string | undefined;
-  /** The partition is about to be taken over again, or belongs to another process. */
+  /** The partition is about to be taken over again, or was assigned to another process. */
   release(partition: number): void;
-  /** False if the partition must be taken over again although nothing was read; asked now and then. */
+  /** False if the partition must be taken over again although nothing was read; every 2 s. */
   isStored?(partition: number): Promise<boolean>;
-  /** False while taking over would only find the same fault again; absent: the attempt tells. */
+  /** False while a take-over would only meet the same fault; absent: a take-over is tried. */
   isMended?(partition: number, fault: Error): Promise<boolean>;
 }
 
@@ -41,38 +41,43 @@ interface PartitionContext {
   readonly partition: number;
   readonly owner: PartitionOwner;
   readonly log: Log;
-  /** Reading cannot go on: the process must end. */
+  /** Reading cannot continue: the process must end. */
   readonly fail: (error: unknown) => void;
-  /** The owner has named where to start: fetch from there. */
+  /** The owner has named the offset to start from: fetch from there. */
   readonly begin: (offset: number) => void;
-  /** Fetch nothing more until `begin`. */
+  /** Fetch nothing until `begin`. */
   readonly pause: () => void;
-  /** How many bytes of records make a batch; absent: as many as suit short ones. */
+  /** How many bytes of records make a batch; absent: 96 KB. */
   readonly sliceBytes?: number | undefined;
-  /** When whoever had the partition before, in this process, has let go of it. */
+  /** Resolves when an earlier assignment of this partition to this process has ended. */
   readonly after?: Promise<void> | undefined;
+}
+
+interface Interruption {
+  readonly signal: 'refused' | 'fault';
+  readonly error?: unknown;
 }
 
 /** Every bound on the loop, with the reason for its size. */
 const limits = {
   firstWaitMs: 100,
-  longestWaitMs: 5_000, // how long after a server is back it may go unnoticed
-  heldMs: 2_000, // how long after a person has decided it may go unnoticed
-  attempts: 7, // at what nobody foresaw: 100 ms, 200 ms …, about 11 s in all
+  longestWaitMs: 5_000, // the longest that a server is back and not used
+  heldMs: 2_000, // the longest that a fault is mended and not noticed
+  attempts: 7, // retries of unexpected errors: 100 ms, 200 ms …, about 11 s in all
 } as const;
 
 export class OwnedPartition {
   readonly #context: PartitionContext;
   #phase: Phase = 'taking';
   #feed: PartitionFeed | undefined;
-  /** Offset to apply next; undefined while the partition is not running. */
+  /** The offset to consume next; undefined while the partition is not running. */
   #position: number | undefined;
   #reached: number | undefined;
-  /** Something outside the loop wants it to leave `running`. */
-  #interruption: { readonly signal: Signal; readonly error?: unknown } | undefined;
+  /** Set from outside the loop to make it leave `running`. */
+  #interruption: Interruption | undefined;
   #fault: Error | undefined;
   #waits = 0;
-  /** Failures that nobody foresaw, and up to where records had been applied when they came. */
+  /** Unexpected errors in a row, and the highest position at which one came. */
   #failures = { count: 0, at: -1 };
   #wake: () => void = () => {};
   #heartbeat: () => Promise<void> = async () => {};
@@ -91,32 +96,32 @@ export class OwnedPartition {
     return this.#position;
   }
 
-  /** The offset after everything applied, also while the partition waits or is held. */
+  /** The offset after everything consumed, also while the partition waits or is held. */
   get reached(): number | undefined {
     return this.#reached;
   }
 
-  /** Asked again after every wait: it may have happened meanwhile. */
+  /** Checked again after every await: the partition may have been revoked meanwhile. */
   get #isReleased(): boolean {
     return this.#phase === 'released';
   }
 
-  /** Why it is held, if it is. */
+  /** Why the partition is held; undefined if it is not. */
   get fault(): Error | undefined {
     return this.#phase === 'held' ? this.#fault : undefined;
   }
 
-  /** Where to put what is fetched; undefined while nothing is wanted. */
+  /** Where fetched records go; undefined while none are wanted. */
   get feed(): PartitionFeed | undefined {
     return this.#interruption === undefined ? this.#feed : undefined;
   }
 
-  /** Told with every fetch: how to tell the group that this process lives. */
+  /** Set with every fetch: sends a heartbeat to the group. */
   set heartbeat(heartbeat: () => Promise<void>) {
     this.#heartbeat = heartbeat;
   }
 
-  /** Leaves `running` as soon as the batch in hand is done. */
+  /** Leaves `running` after the present batch; for a fault, after all that was fetched. */
   interrupt(signal: 'refused' | 'fault', error?: unknown): void {
     if (this.#phase !== 'running' || this.#interruption !== undefined) return;
     this.#interruption = { signal, error };
@@ -124,19 +129,20 @@ export class OwnedPartition {
     this.#feed?.stir();
   }
 
-  /** The group gave the partition to somebody else, or the process ends. */
+  /** The group assigned the partition to another process, or this process ends. */
   revoke(): void {
     this.#leave('revoked');
     this.#wake();
   }
 
   async #live(): Promise<void> {
-    // Not in the constructor: whoever makes the partition wants to note it first. And not before the
-    // former one has ended: its owner would be told to release what has just been taken over.
+    // Waits at least one microtask, so that the caller of the constructor can register the
+    // partition first. And it waits for the earlier assignment to end: that would release what has
+    // just been taken over.
     await this.#context.after;
     for (let phase = this.#phase; phase !== 'released'; phase = this.#phase) {
       const signal = await this.#pass(phase);
-      // Revoked meanwhile: nothing that came of it counts.
+      // The partition was revoked meanwhile: the signal no longer counts.
       if (this.#isReleased) return;
       if (phase === 'running') this.#leave(signal);
       else this.#phase = next[phase][signal];
@@ -164,7 +170,10 @@ export class OwnedPartition {
       try {
         if ((await owner.isMended?.(partition, this.#fault)) ?? true) return 'due';
       } catch (error) {
-        log.debug({ err: error, partition }, 'not known whether the log is mended: looking again');
+        log.debug(
+          { err: error, partition },
+          'could not check whether the log is mended: trying again',
+        );
       }
     }
   }
@@ -184,7 +193,7 @@ export class OwnedPartition {
       begin(offset);
       return 'ready';
     } catch (error) {
-      return this.#judge(error, 'partition not taken over');
+      return this.#judge(error, 'the partition was not taken over');
     }
   }
 
@@ -192,14 +201,14 @@ export class OwnedPartition {
     const { owner, partition } = this.#context;
     const heartbeat = async () => {
       await this.#heartbeat();
-      if (this.#isReleased) throw new Error(`partition ${partition} is no longer ours`);
+      if (this.#isReleased) throw new Error(`partition ${partition} was revoked`);
     };
     for (;;) {
       if (this.#isReleased) return 'revoked';
       const slice = this.#feed?.take();
       if (slice === undefined) {
-        // Only once everything fetched is applied: a fault lies behind it.
-        if (this.#interruption !== undefined) return this.#interrupted();
+        // A fault takes effect here, after everything that was fetched before it is consumed.
+        if (this.#interruption !== undefined) return this.#interrupted(this.#interruption);
         await this.#feed?.news();
         continue;
       }
@@ -209,22 +218,21 @@ export class OwnedPartition {
         if (!(await owner.consume(partition, slice.records, slice.next, heartbeat)))
           return 'refused';
       } catch (error) {
-        return this.#judge(error, 'records not applied');
+        return this.#judge(error, 'records were not applied');
       }
       if (this.#isReleased) return 'revoked';
       this.#waits = 0;
       this.#position = slice.next;
       this.#reached = slice.next;
-      if (this.#interruption?.signal === 'refused') return this.#interrupted();
+      if (this.#interruption?.signal === 'refused') return this.#interrupted(this.#interruption);
     }
   }
 
-  #interrupted(): Signal {
-    const { signal = 'refused', error } = this.#interruption ?? {};
-    return error === undefined ? signal : this.#judge(error, 'records not read');
+  #interrupted({ signal, error }: Interruption): Signal {
+    return error === undefined ? signal : this.#judge(error, 'records were not read');
   }
 
-  /** What an error means for this partition. */
+  /** Logs an error and returns what it means for this partition. */
   #judge(error: unknown, what: string): Signal {
     const { topic, partition, log, fail } = this.#context;
     const told = { err: error, topic, partition };
@@ -247,8 +255,9 @@ export class OwnedPartition {
   }
 
   /**
-   * What nobody foresaw may pass: tried a few times. It counts as passed only once more has been applied
-   * than before it: an owner that begins anew applies good records first, and meets the bad one again.
+   * Unexpected errors may pass, so they are retried a few times. The count starts anew only when
+   * the partition has got further than before: an owner that goes back consumes good records first,
+   * and then meets the bad one again.
    */
   #isHopeless(): boolean {
     const at = this.#position ?? -1;

@@ -1,16 +1,17 @@
 /**
- * What was fetched of one partition and is not yet applied. Fetching goes on while a batch is being
- * applied, so that the next batch is whatever came meanwhile: small when little comes, large when much.
+ * Records of one partition that were fetched and are not consumed yet. Fetching continues while a
+ * batch is consumed. The next batch is whatever arrived meanwhile: small under low load, large
+ * under high load.
  */
 import { bytesOf, type LogRecord } from './log-record.ts';
 
-/** Records in order, and the offset after them: a log may have holes, and fetches without a record. */
+/** Records in order, and the offset after them: a log may have holes. */
 export interface Slice {
   readonly records: readonly LogRecord[];
   readonly next: number;
 }
 
-/** A slice, its size, and what is left of what waits once it is taken: whole fetches gone, records of the next. */
+/** A slice, its size, the fetches that it uses up, and the records of the fetch after them. */
 interface Cut {
   readonly slice: Slice;
   readonly bytes: number;
@@ -18,27 +19,27 @@ interface Cut {
   readonly taken: number;
 }
 
-/** As `recordsPerSlice`, where one record holds many ratings of about 40 bytes. */
+/** Like `recordsPerSlice`, for records that hold many ratings of about 40 bytes each. */
 const BYTES_PER_SLICE = 96 << 10;
 
 const limits = {
-  recordsPerSlice: 1_000, // one commit of about 5 ms in Redis; larger ones block its shard
-  records: 20_000, // more than is applied while a fetch is waited for
-  bytes: 8 << 20,
+  recordsPerSlice: 1_000, // a commit of about 5 ms; Redis does nothing else meanwhile
+  records: 20_000, // back-pressure: more than is consumed during one fetch
+  bytes: 8 << 20, // as much as one fetch may bring
 } as const;
 
 export class PartitionFeed {
   /** The offset after everything fetched. */
   #fetched: number;
   #waiting: Slice[] = [];
-  /** How many records of the first are taken. */
+  /** How many records of the first waiting fetch are taken. */
   #taken = 0;
   #records = 0;
   #bytes = 0;
-  /** Wakes whoever waits for the next batch. */
+  /** Resolves the promise of `news`. */
   #wake: () => void = () => {};
 
-  /** `start`: the first offset wanted; `sliceBytes`: how many make a batch. */
+  /** `start`: the first offset wanted; `sliceBytes`: the most of a batch of several records. */
   constructor(
     start: number,
     readonly sliceBytes = BYTES_PER_SLICE,
@@ -46,7 +47,6 @@ export class PartitionFeed {
     this.#fetched = start;
   }
 
-  /** The offset that is to be fetched next. */
   get fetched(): number {
     return this.#fetched;
   }
@@ -55,7 +55,7 @@ export class PartitionFeed {
     return this.#records >= limits.records || this.#bytes >= limits.bytes;
   }
 
-  /** Takes what was fetched, less what is already there: a fetch may begin before what was asked for. */
+  /** Adds fetched records, without those below the wanted offset, where a batch may begin. */
   push(fetched: readonly LogRecord[], next: number): void {
     if (next <= this.#fetched) return;
     const records = fetched.filter(({ offset }) => offset >= this.#fetched);
@@ -66,19 +66,19 @@ export class PartitionFeed {
     this.#wake();
   }
 
-  /** Until something is pushed, or `stirred`. */
+  /** Resolves at the next `push` or `stir`. */
   news(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  /** Wakes whoever waits for news: there is another reason to look. */
+  /** Resolves `news` without a push. */
   stir(): void {
     this.#wake();
   }
 
-  /** The next batch to apply; undefined while nothing waits. */
+  /** Removes and returns the next batch; undefined if nothing waits. */
   take(): Slice | undefined {
     const next = this.#next();
     if (next === undefined) return undefined;
@@ -89,7 +89,7 @@ export class PartitionFeed {
     return next.slice;
   }
 
-  /** What `take` would give now, left where it is; more may have come by then. */
+  /** What `take` would return now. The next `take` may return more. */
   peek(): Slice | undefined {
     return this.#next()?.slice;
   }

@@ -1,6 +1,6 @@
 /**
- * The life of one partition in this process, from the group's word that it is ours to its word that it
- * is not. One loop runs it; what happened becomes a signal, and the table below says what comes next.
+ * The life of one partition in this process, from its assignment by the group to its revocation.
+ * One loop runs it: each event becomes a signal, and the table below gives the next phase.
  *
  *                    ┌──────── refused ────────┐
  *                    ▼                         │
@@ -13,19 +13,19 @@
 export type Phase =
   /** The owner prepares: claims, loads, names the offset to read from. */
   | 'taking'
-  /** Records are fetched and applied. */
+  /** Records are fetched and consumed. */
   | 'running'
-  /** A server is away: tried again soon, and ever more slowly. */
+  /** A server is away: the take-over is retried, with exponential backoff. */
   | 'waiting'
-  /** The log has a fault that only a person can judge: looked at again now and then. */
+  /** The log has a fault that only a person can mend: checked again every 2 s. */
   | 'held'
-  /** Somebody else's, or nobody's. */
+  /** The partition is no longer assigned to this process. */
   | 'released';
 
 export type Signal =
   /** The owner has named the offset to read from. */
   | 'ready'
-  /** What is in memory is not what is stored, or the log went back: take over again. */
+  /** What is in memory is not what is stored, or the log begins anew: take over again. */
   | 'refused'
   | 'trouble'
   | 'fault'

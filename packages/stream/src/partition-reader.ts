@@ -1,8 +1,9 @@
 /**
- * Reads the partitions that the group gives this process, each from a position the owner names, in
- * order and without gaps. kafkajs does not wait for listeners, so a partition is paused in the very
- * call that announces it and resumed only when its owner has said where to start. Nor does it fetch
- * while a batch is being handled: so a batch is only put where the partition's own loop takes it.
+ * Reads the partitions that the group assigns to this process, each from an offset that the owner
+ * names, in order and without gaps. kafkajs does not wait for listeners of an assignment: so each
+ * partition is paused in the listener, and resumed when its owner has named the offset. kafkajs
+ * does not fetch while a batch is handled either: so a batch is only put into the feed, and the
+ * loop of its partition takes it from there.
  */
 import { metrics, verdict } from '@freshet/telemetry';
 import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
@@ -19,16 +20,16 @@ import type { ReaderOptions } from './reader-options.ts';
 const limits = {
   partitionsAtOnce: 4,
   tickMs: 1_000,
-  commitMs: 1_000, // for lag tools: positions of those who say nothing live elsewhere
-  checkEveryTicks: 2, // a store that lost a shard, a topic that was recreated or has grown: noticed within seconds
+  commitMs: 1_000, // enough for lag tools: owners without metadata keep their position elsewhere
+  checkEveryTicks: 2, // how soon a store that lost a shard, or a recreated topic, is noticed
   reopenMs: 1_000,
-  lookAgainMs: 5, // while more is fetched than is applied
+  fullMs: 5, // back-pressure: how often a full feed is looked at
 } as const;
 
 export class PartitionReader {
   #consumer: Consumer | undefined;
   readonly #partitions = new Map<number, OwnedPartition>();
-  /** By partition: when the last one that was ours has ended, also if it no longer is. */
+  /** By partition: resolves when its last assignment to this process has ended. */
   readonly #endings = new Map<number, Promise<void>>();
   #hasJoined = false;
   #closed = false;
@@ -39,9 +40,9 @@ export class PartitionReader {
   #pulse = new ConsumerPulse();
   #checking = false;
   #reopening: Promise<void> | undefined;
-  /** By which a recreated topic is told from the one that was taken over. */
+  /** Tells a recreated topic from the one that was taken over. */
   #topicId: string | undefined;
-  /** How many partitions there were when the consumer was made: the group shares out no others. */
+  /** Partitions of the topic when the consumer was opened: the group assigns no others. */
   #partitionCount = 0;
 
   constructor(
@@ -63,7 +64,7 @@ export class PartitionReader {
     ];
   }
 
-  /** Offset to apply next in each running partition. */
+  /** The offset to consume next in each running partition. */
   get positions(): ReadonlyMap<number, number> {
     return this.#offsets('position');
   }
@@ -73,7 +74,7 @@ export class PartitionReader {
     return this.#hasJoined && [...this.#partitions.values()].every((at) => at.phase === 'running');
   }
 
-  /** What keeps it from being settled, in a few words; null when it is. */
+  /** Why the reader is not settled; null if it is. */
   get waitingFor(): string | null {
     if (this.settled) return null;
     for (const { fault } of this.#partitions.values()) if (fault) return fault.message;
@@ -83,7 +84,7 @@ export class PartitionReader {
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#timers) clearInterval(timer);
-    // Twice: one may be under way that knows of less.
+    // Twice: the first call may join a request in flight that has older positions.
     await this.#commit();
     await this.#commit();
     const ended = [...this.#partitions.values()].map(({ ended }) => ended);
@@ -93,7 +94,7 @@ export class PartitionReader {
     await this.#consumer?.disconnect();
   }
 
-  /** A consumer of its own making; tried until Kafka is there. */
+  /** Opens a consumer; retries while Kafka is away. */
   async #open(): Promise<void> {
     const { topic, admin, log } = this.options;
     for (;;) {
@@ -101,7 +102,7 @@ export class PartitionReader {
       try {
         this.#consumer = consumer;
         await consumer.connect();
-        // Before anything is taken over: what is created anew or added from then on must be noticed.
+        // Read before the first take-over, so that every later change of the topic is noticed.
         this.#topicId ??= await admin.topicId(topic);
         this.#partitionCount = (await admin.ranges(topic)).size;
         await consumer.subscribe({ topics: [topic], fromBeginning: true });
@@ -116,7 +117,7 @@ export class PartitionReader {
         this.#abandon(consumer);
         if (this.#closed) return;
         if (verdict(error) !== 'retry') throw error;
-        log.warn({ err: error, topic }, 'Kafka is away: trying again to read');
+        log.warn({ err: error, topic }, 'Kafka is away, the topic is not read: trying again');
         await pause(limits.reopenMs);
       }
     }
@@ -128,11 +129,12 @@ export class PartitionReader {
       groupId: typeof groupId === 'string' ? groupId : groupId(),
       sessionMs,
       gatherMs,
-      // One that was given up must not come back: as a member of the group it would keep partitions.
+      // A consumer that was replaced must not restart: as a member of the group it would be
+      // assigned partitions.
       mayRestart: () => consumer === this.#consumer,
     });
     const { events } = consumer;
-    // What a consumer that was given up still says is nobody's business.
+    // Events of a consumer that was replaced are ignored.
     const heard =
       <E>(listen: (event: E) => void) =>
       (event: E) => {
@@ -145,12 +147,13 @@ export class PartitionReader {
     consumer.on(
       events.CRASH,
       heard(({ payload }) => {
-        // kafkajs leaves the process alive and idle after such an error: a fresh consumer goes on.
+        // After such an error kafkajs does nothing more: a new consumer takes over.
         if (!payload.restart) this.#crashed(payload.error);
       }),
     );
-    // Batches of nothing but transaction markers come by here alone, and move the position all the same.
-    // Others have been read, or were stale: to pass those would skip what was sought instead.
+    // A batch of transaction markers only is not given to `eachBatch`, but it moves the position.
+    // Other batches were read, or were stale after a seek: to move the position past a stale one
+    // would skip what was sought.
     consumer.on(
       events.END_BATCH_PROCESS,
       heard(({ payload: { partition, firstOffset, lastOffset, batchSize } }) => {
@@ -213,12 +216,12 @@ export class PartitionReader {
     if (isWhole) resolveOffset(batch.lastOffset());
     await heartbeat();
     while (feed.isFull && owned.feed === feed && !this.#closed) {
-      await pause(limits.lookAgainMs);
+      await pause(limits.fullMs);
       await heartbeat();
     }
   }
 
-  /** False where the batch must not be applied: the partition is taken over again, or held. */
+  /** False if the batch must not be consumed: the partition is taken over again, or held. */
   async #continues(owned: OwnedPartition, wanted: number, batch: Fetched): Promise<boolean> {
     const { topic, admin, log, onLoss } = this.options;
     const { partition } = batch;
@@ -238,7 +241,7 @@ export class PartitionReader {
     return false;
   }
 
-  /** False if the partition must not go on behind what of the batch can be read. */
+  /** False if a part of the batch cannot be read and the partition must not continue after it. */
   #push(owned: OwnedPartition, feed: PartitionFeed, batch: Batch): boolean {
     const { topic, log, onLoss } = this.options;
     const { partition } = batch;
@@ -249,27 +252,28 @@ export class PartitionReader {
     const { what, offset } = unreadable;
     if (isSkipped) {
       metrics.passedOver.inc({ topic });
-      log.error({ topic, partition }, `${what}. It is passed over`);
+      log.error({ topic, partition }, `${what}. The batch is skipped`);
       return true;
     }
     owned.interrupt('fault', new LogFault('unreadable', { topic, partition }, what, offset));
     return false;
   }
 
-  /** Markers may lie behind a hole too: what was deleted before them is as lost as before a record. */
+  /** Moves the position past transaction markers, unless records before them were deleted. */
   async #passed(partition: number, first: string, last: string): Promise<void> {
     const owned = this.#partitions.get(partition);
     const feed = owned?.feed;
     const next = Number(last) + 1;
     if (owned === undefined || feed === undefined || next <= feed.fetched) return;
-    const marks = { partition, messages: [], firstOffset: () => first, lastOffset: () => last };
+    const markers = { partition, messages: [], firstOffset: () => first, lastOffset: () => last };
     try {
-      if (!(await this.#continues(owned, feed.fetched, marks))) return;
-      // Behind a gap they may have been fetched before a seek: the records sought would be passed with them. If
-      // compaction made the gap, the next record moves the position over it.
+      if (!(await this.#continues(owned, feed.fetched, markers))) return;
+      // Markers after a gap may have been fetched before a seek: to pass them would skip the
+      // records sought. If compaction made the gap, the next record moves the position over it.
       if (owned.feed === feed && Number(first) <= feed.fetched) feed.push([], next);
     } catch {
-      // Kafka is away. kafkajs has gone on behind the markers: taking over again brings it back to them.
+      // Kafka is away. kafkajs is already past the markers; taking over again brings it back to
+      // them.
       owned.interrupt('refused');
     }
   }
@@ -278,12 +282,12 @@ export class PartitionReader {
     const { topic, log, fail } = this.options;
     const isFatal = error instanceof Error && /Authentication|Authorization/i.test(error.name);
     if (isFatal) return fail(error);
-    log.warn({ err: error, topic }, 'the consumer broke down: going on with a fresh one');
+    log.warn({ err: error, topic }, 'the consumer failed: a new one takes over');
     metrics.consumersReplaced.inc({ topic });
     this.#reopen();
   }
 
-  /** Gives the consumer up and goes on with a fresh one; the process and its partitions' state stay. */
+  /** Replaces the consumer; the process and the state of its owner stay. */
   #reopen(): void {
     if (this.#closed || this.#reopening !== undefined) return;
     const former = this.#consumer;
@@ -301,16 +305,16 @@ export class PartitionReader {
       });
   }
 
-  /** Not waited for: it may hang, that is why it goes. */
+  /** Not awaited: a consumer is often replaced because it hangs. */
   #abandon(consumer: Consumer): void {
     consumer.disconnect().catch((error: unknown) => {
-      this.options.log.debug({ err: error }, 'a consumer that was given up did not close');
+      this.options.log.debug({ err: error }, 'a consumer that was replaced did not close');
     });
   }
 
   #tick(): void {
     const now = Date.now();
-    // If this process slept, the consumer could not show a sign either.
+    // If this process was suspended, the consumer could show no sign of life either.
     if (now - this.#lastTick > 2 * limits.tickMs) this.#pulse.slept();
     this.#lastTick = now;
     const { topic } = this.options;
@@ -321,18 +325,18 @@ export class PartitionReader {
     this.#check()
       .catch((error: unknown) => {
         this.#pulse.kafkaAway();
-        this.options.log.debug({ err: error, topic }, 'the log was not checked: trying again');
+        this.options.log.debug({ err: error, topic }, 'the topic was not checked: trying again');
       })
       .finally(() => {
         this.#checking = false;
       });
   }
 
-  /** Looks for what reading alone does not show. Throws while Kafka or the store is away. */
+  /** Notices a consumer that hangs, a topic that changed, a store that lost a shard. */
   async #check(): Promise<void> {
     const { topic, admin, log } = this.options;
     const asked = Date.now();
-    // Before the ends are asked for: what is applied meanwhile may lie behind them.
+    // Noted before the ends are read: positions may move past those ends meanwhile.
     const before = this.positions;
     const ranges = await admin.ranges(topic);
     const id = await admin.topicId(topic);
@@ -341,13 +345,13 @@ export class PartitionReader {
     if (hangingMs !== undefined) {
       log.warn(
         { topic, hangingMs },
-        'the consumer hangs though Kafka answers: a fresh one goes on',
+        'the consumer hangs although Kafka answers: a new one takes over',
       );
       metrics.consumersReplaced.inc({ topic });
       return this.#reopen();
     }
     if (ranges.size > this.#partitionCount) {
-      log.info({ topic }, 'the topic has more partitions: a fresh consumer reads them');
+      log.info({ topic }, 'the topic has more partitions than before: a new consumer reads them');
       return this.#reopen();
     }
     const isRecreated = this.#topicId !== undefined && id !== undefined && id !== this.#topicId;

@@ -1,13 +1,14 @@
 /**
- * Writes records to exact partitions and waits until all in-sync replicas have them. Not Kafka's
- * idempotent producer: every record names its source, so that readers drop what a retry repeats.
+ * Writes records and waits until all in-sync replicas have them. This is not Kafka's idempotent
+ * producer: every record names its source, so that readers drop what a retry repeats.
  */
+import assert from 'node:assert';
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
 import { bytesOf } from './log-record.ts';
 
 export interface OutRecord {
   readonly topic: string;
-  /** Absent: by the key, as Kafka's own clients choose; for topics of unknown width. */
+  /** Absent: chosen by the key, as Kafka's own clients do. */
   readonly partition?: number;
   readonly key: Buffer | string | null;
   readonly value: Buffer | null;
@@ -17,11 +18,11 @@ export interface OutRecord {
 /** A record whose partition is chosen. */
 type PlacedRecord = OutRecord & { readonly partition: number };
 
-/** Kafka refuses a request's records of one partition beyond the topic's limit, by default 1 MB. */
+/** Below the limit of a topic for a request to one partition, by default 1 MB. */
 const REQUEST_BYTES_LIMIT = 768 << 10;
 /**
- * At most three requests are in flight. Records that arrive meanwhile are batched into the next one: a request
- * costs about as much as 100 records.
+ * At most three requests are in flight. Records that arrive meanwhile are batched into the next
+ * one: a request costs about as much as 100 records.
  */
 const REQUESTS_IN_FLIGHT = 3;
 const ALL_REPLICAS = -1;
@@ -46,7 +47,8 @@ export class Publisher {
   static async open(kafka: Kafka): Promise<Publisher> {
     const producer = kafka.producer({
       allowAutoTopicCreation: false,
-      // Shards do not wait for each other; each awaits its own records, so its order holds.
+      // Requests may overtake each other, but each shard awaits its own records, so its order
+      // holds.
       maxInFlightRequests: REQUESTS_IN_FLIGHT,
       createPartitioner: Partitioners.DefaultPartitioner,
     });
@@ -55,14 +57,14 @@ export class Publisher {
   }
 
   /**
-   * Resolves when every record is acknowledged; those of one call and partition keep their order. Calls
-   * made while requests are on their way go together in the next: a request costs as much as many records.
+   * Resolves when every record is acknowledged. The records of one call to one partition keep their
+   * order. Calls that are made while requests are in flight are batched into the next request.
    */
   async publish(records: readonly OutRecord[]): Promise<void> {
     if (records.length === 0) return;
     await new Promise<void>((resolve, reject) => {
       this.#waiting.push({ records, resolve, reject });
-      // Not at once: shards that commit together have something to publish together.
+      // Not at once, so that shards that commit together publish in one request.
       this.#flushing ??= setImmediate(() => {
         this.#flushing = undefined;
         if (this.#inFlight < REQUESTS_IN_FLIGHT) this.#flush();
@@ -70,21 +72,25 @@ export class Publisher {
     });
   }
 
-  /** Publishes one record and tells its offset. */
+  /** Publishes one record and returns its offset. */
   async append(record: OutRecord): Promise<number> {
     const [acknowledged] = await this.#send([record]);
-    if (acknowledged?.baseOffset === undefined) throw new Error(`no offset for ${record.topic}`);
-    return Number(acknowledged.baseOffset);
+    const offset = acknowledged?.baseOffset;
+    assert(
+      offset !== undefined,
+      `Kafka acknowledged a record of ${record.topic} without its offset`,
+    );
+    return Number(offset);
   }
 
-  /** Publishes records of one topic in one request and tells the offset of each, in their order. */
+  /** Publishes records of one topic in one request; returns the offset of each, in order. */
   async appendAll(records: readonly PlacedRecord[]): Promise<number[]> {
     if (records.length === 0) return [];
     const acknowledged = await this.#send(records);
     const next = new Map(acknowledged.map((at) => [at.partition, Number(at.baseOffset)]));
     return records.map(({ topic, partition }) => {
-      const offset = next.get(partition) ?? Number.NaN;
-      if (Number.isNaN(offset)) throw new Error(`no offset for ${topic}`);
+      const offset = next.get(partition);
+      assert(offset !== undefined, `Kafka acknowledged a record of ${topic} without its offset`);
       next.set(partition, offset + 1);
       return offset;
     });
@@ -111,7 +117,7 @@ export class Publisher {
     } catch (error) {
       const [only, ...others] = calls;
       if (others.length === 0) return only?.reject(error);
-      // Somebody else's bad topic must not be everybody's: each call stands for itself.
+      // One bad record must not fail every call of the request: each call is sent again by itself.
       for (const call of calls) await this.#deliver([call]);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * What is in a topic now? Reads every partition from its start, or from a position, to the end that
- * it had when the reading began, once. The consumer group this needs is deleted afterwards.
+ * Reads a topic once: every partition from its start, or from a given offset, to the end that it
+ * had when the reading began. The consumer group that this needs is deleted afterwards.
  */
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@freshet/telemetry';
@@ -14,34 +14,34 @@ interface TopicReading {
   readonly kafka: Kafka;
   readonly admin: TopicAdmin;
   readonly log: Log;
-  /** Names the group, so that an operator sees whose it is while it lasts. */
+  /** Part of the name of the group, so that an operator sees which model it belongs to. */
   readonly model: string;
   readonly topic: string;
-  /** Where to start in each partition; absent: at the first record it holds. */
+  /** Where to start in each partition; absent: at its first record. */
   readonly from?: ReadonlyMap<number, number>;
-  /** Records of one partition in order; the next ones wait for it. */
+  /** Gets the records of one partition in order; the next ones wait until the promise resolves. */
   receive(partition: number, records: readonly LogRecord[]): void | Promise<void>;
 }
 
 /** Every bound on the reading, with the reason for its size. */
 const limits = {
-  bytesPerPartition: 4 << 20, // at least one record of the largest size
+  bytesPerPartition: 4 << 20, // enough for the largest record that Freshet writes
   bytesPerFetch: 16 << 20,
   fetchWaitMs: 100,
-  sessionMs: 30_000, // nobody waits for the partitions of a group of one
+  sessionMs: 30_000, // the group has one member, so no other waits for its partitions
   heartbeatMs: 3_000,
   partitionsAtOnce: 1, // `receive` sees one partition at a time
 } as const;
 
-/** Returns the end of each partition: everything before it was received. */
+/** Returns the end of each partition: every record before it was received. */
 export async function readTopic(reading: TopicReading): Promise<Map<number, number>> {
   const { kafka, admin, topic, from } = reading;
-  const ends = await admin.ends(topic);
-  const starts = await admin.starts(topic);
-  const open = new Map<number, number>();
-  for (const [partition, end] of ends) {
-    const start = Math.max(from?.get(partition) ?? 0, starts.get(partition) ?? 0);
-    if (start < end) open.set(partition, start);
+  const ranges = await admin.ranges(topic);
+  const ends = new Map([...ranges].map(([partition, { end }]) => [partition, end]));
+  const open = new Map<number, Unread>();
+  for (const [partition, { start, end }] of ranges) {
+    const position = Math.max(from?.get(partition) ?? start, start);
+    if (position < end) open.set(partition, { position, end });
   }
   if (open.size === 0) return ends;
   const groupId = `${reading.model}.read.${randomUUID()}`;
@@ -59,22 +59,27 @@ export async function readTopic(reading: TopicReading): Promise<Map<number, numb
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
-    await readToEnds(consumer, reading, open, ends);
+    await readToEnds(consumer, reading, open);
   } finally {
     await consumer.disconnect();
     await admin.deleteGroup(groupId).catch((error: unknown) => {
-      // The broker forgets an empty group by itself; what was read is read.
-      reading.log.debug({ err: error }, 'reader group not deleted');
+      // The broker deletes an empty group by itself after a while.
+      reading.log.debug({ err: error }, 'the consumer group was not deleted');
     });
   }
   return ends;
 }
 
+/** What is left to read of a partition. */
+interface Unread {
+  readonly position: number;
+  readonly end: number;
+}
+
 async function readToEnds(
   consumer: Consumer,
   { topic, receive }: TopicReading,
-  open: Map<number, number>,
-  ends: ReadonlyMap<number, number>,
+  open: Map<number, Unread>,
 ): Promise<void> {
   let finish: () => void = () => {};
   let fail: (error: unknown) => void = () => {};
@@ -83,11 +88,11 @@ async function readToEnds(
   });
   const read = async ({ batch, resolveOffset, heartbeat }: EachBatchPayload): Promise<void> => {
     const { partition } = batch;
-    const position = open.get(partition);
-    if (position === undefined) return;
-    const end = ends.get(partition) ?? 0;
+    const unread = open.get(partition);
+    if (unread === undefined) return;
+    const { position, end } = unread;
     const isWanted = ({ offset }: LogRecord) => offset >= position && offset < end;
-    // kafkajs would try again for ever what throws here.
+    // kafkajs would retry for ever if this threw.
     try {
       const bad = batch.messages.find(isUnreadable);
       if (bad) throw new Error(`${topic}/${partition}: ${unreadableText(bad)}`);
@@ -102,19 +107,20 @@ async function readToEnds(
   consumer.on(consumer.events.CRASH, ({ payload }) => {
     if (!payload.restart) fail(payload.error);
   });
-  // Batches of nothing but transaction markers come by here alone, and move the position all the same.
+  // Here and not in `eachBatch`, which is not called for batches of transaction markers only.
   consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => {
     const { partition, lastOffset } = payload;
-    const position = open.get(partition);
-    const next = Number(lastOffset) + 1;
-    if (position === undefined || next <= position) return;
-    if (next >= (ends.get(partition) ?? 0)) open.delete(partition);
-    else open.set(partition, next);
+    const unread = open.get(partition);
+    const position = Number(lastOffset) + 1;
+    if (unread === undefined || position <= unread.position) return;
+    if (position >= unread.end) open.delete(partition);
+    else open.set(partition, { ...unread, position });
     if (open.size === 0) finish();
   });
-  // Also after a crash that kafkajs mends by joining again: read on, not from the beginning.
+  // Also after a crash, when kafkajs joins again: continue where the reading was, not at the
+  // beginning.
   consumer.on(consumer.events.GROUP_JOIN, () => {
-    for (const [partition, position] of open) {
+    for (const [partition, { position }] of open) {
       consumer.seek({ topic, partition, offset: String(position) });
     }
   });

@@ -1,25 +1,26 @@
-/** What a reader of partitions is told: which topic, in which group, and how to go about it. */
+/** Which topic a partition reader reads, in which consumer group, and with which limits. */
 import type { Log } from '@freshet/telemetry';
 import type { TopicAdmin } from './topic-admin.ts';
 
 export interface ReaderOptions {
-  /** A function where every consumer needs a group of its own. */
+  /** A function if every consumer needs a group of its own. */
   readonly groupId: string | (() => string);
   readonly topic: string;
   readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId'>;
   readonly log: Log;
-  /** Called once when reading cannot go on: the process must end. */
+  /** Called when reading cannot continue: the process must end. */
   readonly fail: (error: unknown) => void;
   readonly sessionMs: number;
-  /** How long Kafka may gather records for one answer; absent: it answers as soon as it has one. */
+  /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
   readonly gatherMs?: number;
-  /** How many bytes of records make a batch; absent: as many as suit short ones. */
+  /** How many bytes of records make a batch; absent: 96 KB. */
   readonly sliceBytes?: number;
-  /** How often positions are committed to Kafka; absent: as often as lag tools want to know. */
+  /** How often positions are committed to Kafka; absent: once a second, for lag tools. */
   readonly commitMs?: number;
   /**
-   * What records mean that were deleted before they were read, or cannot be read: `hold` where none may be
-   * missed, `skip` where the owner finds out by itself or old ones do not matter.
+   * What to do when records were deleted before they were read, or cannot be read: `hold` the
+   * partition if no record may be missed, `skip` them if the owner notices a gap by itself or does
+   * not need old records.
    */
   readonly onLoss: 'hold' | 'skip';
 }

@@ -1,6 +1,6 @@
 /**
- * Follows every partition of a topic in this process alone, from a position to the live end: what a
- * replica reads. Its consumer group lives as long as the process and is deleted with it.
+ * Follows every partition of a topic in this process, from an offset to the live end; replicas are
+ * fed by it. Its consumer group has no other member, and is deleted when the tail is closed.
  */
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@freshet/telemetry';
@@ -14,17 +14,17 @@ interface TailOptions {
   readonly model: string;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
-  /** How old what is received may be for the sake of fewer requests; absent: as fresh as can be. */
+  /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
   readonly gatherMs?: number;
   /**
-   * Where to start in each partition; asked again after every rebalance. What is no longer held is
-   * passed over: whoever follows a topic finds out by what it reads.
+   * Where to start in each partition; called again after every rebalance. Records that were deleted
+   * are skipped: the receiver notices a gap by what it reads.
    */
   startAt(partition: number): Promise<number>;
   receive(partition: number, records: readonly LogRecord[]): void | Promise<void>;
 }
 
-/** Nobody waits for the partitions of a group of one. */
+/** The group has one member, so no other waits for its partitions. */
 const SESSION_MS = 30_000;
 
 export class Tail {
@@ -51,7 +51,8 @@ export class Tail {
 
   static async open(kafka: Kafka, admin: TopicAdmin, options: TailOptions): Promise<Tail> {
     const groupIds: string[] = [];
-    // Another for every consumer: nobody need wait until the group has given up on the one before.
+    // A new group for every consumer: in the same group it would wait for the session of the former
+    // one to expire.
     const groupId = (): string => {
       const name = `${options.model}.tail.${randomUUID()}`;
       groupIds.push(name);
@@ -90,7 +91,7 @@ export class Tail {
     return this.#caughtUp;
   }
 
-  /** What keeps it from following, or null. */
+  /** Why the tail does not follow the topic; null if it does. */
   get waitingFor(): string | null {
     return this.#reader.waitingFor;
   }
@@ -99,8 +100,8 @@ export class Tail {
     await this.#reader.close();
     for (const groupId of this.#groupIds) {
       await this.#admin.deleteGroup(groupId).catch((error: unknown) => {
-        // The broker forgets an empty group by itself; stopping must not fail over it.
-        this.#log.debug({ err: error }, 'reader group not deleted');
+        // The broker deletes an empty group by itself after a while.
+        this.#log.debug({ err: error }, 'the consumer group was not deleted');
       });
     }
   }

@@ -1,5 +1,8 @@
-/** What the brokers know of topics: created when missing, refused when they do not fit. */
-
+/**
+ * Asks the brokers about topics and groups; creates topics that are missing, and refuses those that
+ * do not fit.
+ */
+import assert from 'node:assert';
 import { type Topic, topicConfig, topicName, topics } from '@freshet/events';
 import { Fault } from '@freshet/telemetry';
 import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
@@ -11,7 +14,7 @@ export class PartitionMismatch extends Fault {
   readonly verdict = 'stop';
 }
 
-/** Ratings are to come from a topic of Freshet's own. */
+/** RATINGS_TOPICS names a topic that Freshet itself writes. */
 class OwnTopic extends Fault {
   override readonly name = 'OwnTopic';
   readonly verdict = 'stop';
@@ -23,7 +26,7 @@ export interface LogRange {
   readonly end: number;
 }
 
-/** What a group has told Kafka of a partition: where it is, and a remark of its own. */
+/** What a group has committed of a partition: an offset, and metadata of its own. */
 export interface CommittedOffset {
   readonly offset: number;
   readonly metadata: string;
@@ -35,10 +38,10 @@ const CREATION_LIMIT_MS = 20_000;
 export interface TopicPlan {
   readonly model: string;
   readonly shards: number;
-  /** How long Freshet's own copies of ratings are kept. */
+  /** How long `user-ratings` keeps its records. */
   readonly days: number;
   readonly replication: number;
-  /** Topics that ratings come from: the user's, and not to be created unless they are ours by name. */
+  /** The user's topics, from which ratings come: only `ratings` is created if it is missing. */
   readonly sources: readonly string[];
 }
 
@@ -59,7 +62,7 @@ export class TopicAdmin {
     return new TopicAdmin(admin, beneath);
   }
 
-  /** Creates what is missing; several services may do so at once. Returns the names it created. */
+  /** Creates missing topics, also if several services do so at once; returns their names. */
   async ensure(plan: TopicPlan): Promise<string[]> {
     checkSources(plan);
     const existing = new Set(await this.#admin.listTopics());
@@ -74,7 +77,7 @@ export class TopicAdmin {
     return created;
   }
 
-  /** The topic that ratings come from unless told otherwise; somebody else's where rights do not allow it. */
+  /** False if this client may not create it: then somebody else must. */
   async #createSource(plan: TopicPlan): Promise<boolean> {
     try {
       await this.#create('ratings', plan);
@@ -106,7 +109,7 @@ export class TopicAdmin {
     return new Map([...(await this.ranges(topic))].map(([at, { start }]) => [at, start]));
   }
 
-  /** Another one after the topic was deleted and created anew; undefined where the broker cannot tell. */
+  /** Differs after a topic is deleted and created anew; undefined if the broker is too old. */
   topicId(topic: string): Promise<string | undefined> {
     return this.#beneath.topicId(topic);
   }
@@ -133,8 +136,8 @@ export class TopicAdmin {
   }
 
   /**
-   * How far a client has come that reads a topic in a group with a random name, which begins with `prefix`. Of several such
-   * clients, the one furthest behind.
+   * The position of a client that reads a topic in a group with a random name, which begins with
+   * `prefix`. If there are several such clients, the lowest position of each partition.
    */
   async positionsOf(clientId: string, prefix: string, topic: string): Promise<Map<number, number>> {
     const all = (await this.#admin.listGroups()).groups.map(({ groupId }) => groupId);
@@ -150,7 +153,7 @@ export class TopicAdmin {
     return positions;
   }
 
-  /** Where a group last said it was in each partition; partitions it never read are left out. */
+  /** The offsets that a group has committed; partitions without one are left out. */
   async committed(groupId: string, topic: string): Promise<Map<number, CommittedOffset>> {
     const [found] = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
     const known = (found?.partitions ?? []).filter(({ offset }) => Number(offset) >= 0);
@@ -177,9 +180,9 @@ export class TopicAdmin {
 
   async #create(topic: Topic, plan: TopicPlan): Promise<void> {
     const config = Object.entries(topicConfig(topic, plan.days));
-    // False, not an error, when another service was quicker.
+    // Returns false, and throws nothing, if another service has created the topic.
     await this.#admin.createTopics({
-      waitForLeaders: false, // kafkajs gives up at the first answer; partitionCounts waits
+      waitForLeaders: false, // kafkajs waits too short; #partitionCounts waits long enough
       topics: [
         {
           topic: topicName(topic, plan.model),
@@ -195,17 +198,19 @@ export class TopicAdmin {
     const counts = await this.#partitionCounts(wanted.map((topic) => topicName(topic, plan.model)));
     for (const topic of wanted) {
       const name = topicName(topic, plan.model);
-      const count = counts.get(name) ?? 0;
+      const count = counts.get(name);
+      assert(count !== undefined, `Kafka returned no metadata of ${name}`);
       const expected = partitionsOf(topic, plan);
       if (topics[topic].partitions === 'sharded' && count !== expected) {
         throw new PartitionMismatch(
-          `topic ${name} has ${count} partitions and SHARDS is ${expected}: set SHARDS=${count}, or use another MODEL`,
+          `topic ${name} has ${count} partitions and SHARDS is ${expected}: ` +
+            `set SHARDS=${count}, or use another MODEL`,
         );
       }
     }
   }
 
-  /** Waits for a topic that another service has created a moment ago to be known and led. */
+  /** Waits until every partition has a leader: a topic may have been created a moment ago. */
   async #partitionCounts(names: string[]): Promise<Map<string, number>> {
     for (const deadline = Date.now() + CREATION_LIMIT_MS; ; ) {
       try {
@@ -220,7 +225,7 @@ export class TopicAdmin {
   }
 }
 
-/** To take what Freshet itself writes for ratings would never end. */
+/** To read as ratings what Freshet itself writes would never end. */
 function checkSources({ model, sources }: TopicPlan): void {
   const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
   const wrong = ours
@@ -228,7 +233,8 @@ function checkSources({ model, sources }: TopicPlan): void {
     .filter((name) => sources.includes(name));
   if (wrong.length === 0) return;
   throw new OwnTopic(
-    `RATINGS_TOPICS names ${wrong.join(', ')}, which Freshet itself writes or reads`,
+    `RATINGS_TOPICS names ${wrong.join(', ')}, which Freshet itself writes or reads: ` +
+      'remove it from the setting',
   );
 }
 
@@ -238,7 +244,7 @@ function isBeingCreated(error: unknown): boolean {
     'LEADER_NOT_AVAILABLE',
     'NOT_LEADER_FOR_PARTITION',
   ];
-  // kafkajs exports its error classes to CommonJS only: they are told by their `type`.
+  // kafkajs exports its error classes to CommonJS only, so errors are recognised by their `type`.
   return error instanceof Error && 'type' in error && passing.includes(String(error.type));
 }
 
