@@ -1,6 +1,6 @@
 /**
- * How far is an answer behind what has been produced? Looks at the ends of logs now and then; `K` is what
- * their shards or partitions are known by.
+ * How many ratings is an answer behind, and for how long? `Freshness` reads every 500 ms how many
+ * ratings are due; the ages of lags follow from these looks. `K` names a shard or a partition.
  */
 export interface Lag {
   readonly ratings: number;
@@ -13,7 +13,7 @@ export interface Lags<K> {
 }
 
 const LOOK_MS = 500;
-/** Looks remembered: older lags are told as at least this old. */
+/** How many looks are kept. An older lag is reported as old as the first of them. */
 const LOOKS = 240;
 
 interface Look<K> {
@@ -35,7 +35,7 @@ export class Freshness<K> {
     this.#now = now;
   }
 
-  /** Looks again and again until closed; a look that fails is told and the next one tried. */
+  /** Looks every 500 ms until closed; `failed` gets the errors of looks. */
   start(failed: (error: unknown) => void): void {
     const again = () => {
       this.look()
@@ -50,7 +50,7 @@ export class Freshness<K> {
   async look(): Promise<void> {
     const nth = ++this.#begun;
     const ends = await this.#ends();
-    // One that was overtaken by a later look would tell the past.
+    // A later look has already been answered: this one is out of date.
     if (nth < this.#ended) return;
     this.#ended = nth;
     this.#looks.push({ at: this.#now(), ends });
@@ -60,28 +60,31 @@ export class Freshness<K> {
   /** null before the first look. */
   lagOf(shard: K, position: number | null): Lag | null {
     const last = this.#looks.at(-1);
-    if (last === undefined) return null;
-    const known = position ?? 0;
-    const ratings = Math.max(0, (last.ends.get(shard) ?? 0) - known);
-    if (ratings === 0) return { ratings, ms: 0 };
-    // What is due can fall too, so it is the last look that saw nothing waiting that counts.
-    const none = this.#looks.findLastIndex(({ ends }) => (ends.get(shard) ?? 0) <= known);
-    return { ratings, ms: this.#now() - (this.#looks[none + 1]?.at ?? last.at) };
+    return last === undefined ? null : this.#lagAt(last, shard, position ?? 0);
   }
 
-  /** Of every shard, and of all: the sum of the ratings and the age of the oldest. null before the first look. */
+  /** Of each shard and of all: the sum of ratings, the highest age. null before the first look. */
   lagOver(positions: ReadonlyMap<K, number>): Lags<K> | null {
     const last = this.#looks.at(-1);
     if (last === undefined) return null;
     const shards = new Map<K, Lag>();
     let [ratings, ms] = [0, 0];
     for (const shard of last.ends.keys()) {
-      const lag = this.lagOf(shard, positions.get(shard) ?? null) ?? { ratings: 0, ms: 0 };
+      const lag = this.#lagAt(last, shard, positions.get(shard) ?? 0);
       shards.set(shard, lag);
       ratings += lag.ratings;
       ms = Math.max(ms, lag.ms);
     }
     return { shards, all: { ratings, ms } };
+  }
+
+  #lagAt(last: Look<K>, shard: K, position: number): Lag {
+    const ratings = Math.max(0, (last.ends.get(shard) ?? 0) - position);
+    if (ratings === 0) return { ratings, ms: 0 };
+    // The end can also fall, so the lag began after the last look at which nothing waited.
+    const none = this.#looks.findLastIndex(({ ends }) => (ends.get(shard) ?? 0) <= position);
+    const began = this.#looks[none + 1] as Look<K>;
+    return { ratings, ms: this.#now() - began.at };
   }
 
   async close(): Promise<void> {

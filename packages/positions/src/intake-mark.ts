@@ -1,14 +1,14 @@
 /**
- * How far intake has read a partition of the user's topics, as it tells Kafka with every offset it commits:
- * its only state. Whoever measures lag or audits reads it there.
+ * How far intake has read each partition of the user's topics. Intake commits it to Kafka as the
+ * metadata of each offset, and has no other state. Lag and audit are computed from it.
  */
 import { type FactorStore, NO_TALLY, type Tally } from '@freshet/store';
 import type { TopicAdmin } from '@freshet/stream';
 
 export interface IntakeMark {
-  /** By which a recreated topic is told; its name where the broker has no ids. */
+  /** Tells a recreated topic from the one before; the name if the broker has no topic ids. */
   readonly topicId: string;
-  /** The rebuild since which the partition is read; 0: there was none. */
+  /** The epoch of the rebuild for which the partition is read; 0: there was none. */
   readonly life: number;
   /** What was sent to user shards in this life. */
   readonly sent: Tally;
@@ -19,28 +19,28 @@ export interface SourcePartition {
   readonly partition: number;
   readonly start: number;
   readonly end: number;
-  /** Where intake goes on; null: it has never been there. */
+  /** The offset that intake reads next; null: it has not read the partition yet. */
   readonly position: number | null;
   readonly mark: IntakeMark;
 }
 
-/** The group in which updaters share the partitions of one of the user's topics. */
+/** The consumer group in which updaters share the partitions of one source. */
 export function intakeGroup(model: string, topic: string): string {
   return `${model}.intake.${topic}`;
 }
 
 /**
- * Under this name a user shard keeps how far it has applied a partition of a source. By its id a recreated
- * topic is told from the one before, by its name what became of it.
+ * The name under which a user shard keeps how far it has applied a source partition. The id tells a
+ * recreated topic from the one before; the name tells that both are the same source.
  */
 export function sourceName(topic: string, topicId: string, partition: number): string {
   return `${topic}@${topicId}:${partition}`;
 }
 
-/** What user shards have applied of a partition of a source, whichever topic of that name it was. */
+/** What user shards have applied of a source partition, of one of the topics that had its name. */
 export interface SourceTrace {
   readonly topicId: string;
-  /** The highest offset, and the last life, that any of them has. */
+  /** The highest offset and the last life over all user shards. */
   readonly offset: number;
   readonly life: number;
 }
@@ -69,7 +69,7 @@ export function encodeIntakeMark({ topicId, life, sent }: IntakeMark): string {
   return JSON.stringify([topicId, life, sent.count, sent.sum]);
 }
 
-/** Of what somebody else has committed in the group's name, only the offset is taken. */
+/** Of an offset that somebody else has committed in this group, only the offset itself counts. */
 export function decodeIntakeMark(text: string, topicId: string): IntakeMark {
   try {
     const [known, life, count, sum] = JSON.parse(text);
@@ -77,12 +77,12 @@ export function decodeIntakeMark(text: string, topicId: string): IntakeMark {
       return { topicId: known, life, sent: { count, sum } };
     }
   } catch {
-    // Not ours: an operator has set the offsets by hand.
+    // Intake did not write this: an operator has set the offset by hand.
   }
   return { topicId, life: 0, sent: NO_TALLY };
 }
 
-/** Every partition of the sources as it is now; topics that do not exist have none. */
+/** Every partition of the sources as it is now, without topics that do not exist. */
 export async function readSources(
   admin: Pick<TopicAdmin, 'ranges' | 'committed' | 'topicId' | 'exists'>,
   model: string,
@@ -92,7 +92,7 @@ export async function readSources(
     topics.map(async (topic) => {
       if (!(await admin.exists(topic))) return [];
       const topicId = (await admin.topicId(topic)) ?? topic;
-      // First where intake is, then where the logs end: what comes between counts as not yet read.
+      // Positions first, then ends: what is produced in between counts as unread.
       const committed = await admin.committed(intakeGroup(model, topic), topic);
       const ranges = await admin.ranges(topic);
       return [...ranges].map(([partition, range]) => {

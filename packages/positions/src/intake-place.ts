@@ -1,34 +1,34 @@
 /**
- * Where does intake go on in a partition of a source, and does the log still hold that? Asked by intake with
- * every take-over, and by `freshet sources`. A loss that a person has accepted lies in the store: Kafka takes
- * no offsets from outsiders while a group has members.
+ * At which offset does intake continue in a source partition, and does the log still hold that
+ * offset? Intake asks with every take-over, and so does `freshet sources`. A loss that a person has
+ * accepted is kept in the store: while a group has members, Kafka accepts no offsets from others.
  */
 import { type AcceptedLoss, NO_TALLY } from '@freshet/store';
 import { type CommittedOffset, LogFault } from '@freshet/stream';
 import { decodeIntakeMark, type IntakeMark, type SourceTrace } from './intake-mark.ts';
 import { type SourceLog, sourceFault } from './source-fault.ts';
 
-/** Up to where everything is sent on, and what that was. */
+/** Everything before this position is sent; the mark tells what that was. */
 export interface SentPlace {
   readonly position: number;
   readonly mark: IntakeMark;
 }
 
 export interface IntakePlace extends SentPlace {
-  /** Where intake last said it was, or the beginning: by this an accepted loss is known. */
+  /** The last known position of intake, or the beginning: identifies an accepted loss. */
   readonly from: number;
   readonly fault: LogFault | undefined;
 }
 
 interface IntakeHistory {
-  /** What the group has told Kafka; absent: it was never there, or Kafka has forgotten it. */
+  /** What the group has committed; absent: nothing yet, or Kafka has deleted it. */
   readonly committed: CommittedOffset | undefined;
-  /** Where this process itself has been, of which Kafka may not have been told. */
+  /** Where this process itself has been, which may not be committed yet. */
   readonly own?: SentPlace | undefined;
-  /** What user shards have of this partition; asked for where nothing else is known, or the store lost that. */
+  /** What user shards have applied of this partition; absent: something is committed. */
   readonly traces?: readonly SourceTrace[];
   readonly accepted: AcceptedLoss | null;
-  /** The epoch of the last rebuild: what was read before is to be read again. */
+  /** The epoch of the last rebuild: what was read before it is read again. */
   readonly rebuilt: number;
 }
 
@@ -43,8 +43,8 @@ export function intakePlace(source: SourceLog, history: IntakeHistory): IntakePl
   const isAccepted =
     accepted !== null &&
     accepted.topicId === topicId &&
-    // Of a topic that was recreated it was accepted as a whole, wherever intake was in the one before.
-    (mark.topicId !== topicId || (accepted.from === from && !isBehind(accepted, source))) &&
+    // For a recreated topic the loss was accepted wherever intake was in the topic before.
+    (mark.topicId !== topicId || (accepted.from === from && !isPassed(accepted, source))) &&
     accepted.next >= source.range.start;
   if (!isAccepted) {
     const place = { position: from, topicId: mark.topicId };
@@ -52,40 +52,42 @@ export function intakePlace(source: SourceLog, history: IntakeHistory): IntakePl
       known === undefined ? forgottenFault(source, history) : sourceFault(source, place);
     return { from, position: from, mark, fault };
   }
-  // What was sent is counted by topic: a recreated one begins at nothing.
-  const behind = mark.topicId === topicId ? mark : { ...mark, topicId, sent: NO_TALLY };
-  return { from, position: accepted.next, mark: behind, fault: undefined };
+  // What was sent is counted for each topic: for a recreated one it begins at zero.
+  const next = mark.topicId === topicId ? mark : { ...mark, topicId, sent: NO_TALLY };
+  return { from, position: accepted.next, mark: next, fault: undefined };
 }
 
-/** Intake has come to the same offset in the topic that was created anew: it must not begin there once more. */
-function isBehind({ from, next }: AcceptedLoss, { range }: SourceLog): boolean {
+/** Intake has reached the same offset in the recreated topic, and must not go back again. */
+function isPassed({ from, next }: AcceptedLoss, { range }: SourceLog): boolean {
   return next < from && from <= range.end;
 }
 
 /**
- * A store that lost everything has lost the epoch of the last rebuild too, and then learnt from the log what
- * was sent since: in an earlier life nothing of this source would count any more.
+ * A store that lost everything has also lost the epoch of the last rebuild. But user shards have
+ * learnt from their log what was sent since: if intake sent in an earlier life, they would drop all
+ * of it.
  */
 function leastLife(topicId: string, { rebuilt, traces = [] }: IntakeHistory): number {
   const applied = traces.filter((each) => each.topicId === topicId).map(({ life }) => life);
   return Math.max(rebuilt, ...applied);
 }
 
-/** What Kafka or this process knows, whichever is further on. */
+/** The position that was committed or the one of this process, whichever is higher. */
 function latest(source: SourceLog, { committed, own }: IntakeHistory): SentPlace | undefined {
   const topicId = source.topicId ?? source.topic;
-  // Kafka forgets a group with its topic: then `freshet sources`, by which a loss is accepted, knows no more
-  // than user shards do, and this process must not either.
+  // Kafka deletes the offsets of a group with the topic. Then `freshet sources`, which accepts a
+  // loss, knows only what user shards have applied: this process must come to the same result.
   if (committed === undefined) return own?.mark.topicId === topicId ? own : undefined;
   const mark = decodeIntakeMark(committed.metadata, topicId);
-  const told = { position: committed.offset, mark };
+  const stored = { position: committed.offset, mark };
   const isSame = own?.mark.topicId === mark.topicId && own.mark.life === mark.life;
-  return isSame && own.position > told.position ? own : told;
+  return isSame && own.position > stored.position ? own : stored;
 }
 
 /**
- * Kafka forgets a group's offsets with the topic, or after a week without a member. Reading on from the
- * beginning repeats nothing, for user shards know what they have; but what was deleted meanwhile is lost.
+ * Kafka deletes the offsets of a group with the topic, or after a week without members. Then intake
+ * reads from the beginning: user shards drop what they have, but what was deleted from the topic
+ * meanwhile is lost.
  */
 function forgottenFault(source: SourceLog, { traces = [] }: IntakeHistory): LogFault | undefined {
   const { topic, partition, range } = source;
@@ -96,6 +98,8 @@ function forgottenFault(source: SourceLog, { traces = [] }: IntakeHistory): LogF
     return sourceFault(source, { position: trace.offset + 1, topicId });
   }
   const place = { topic, partition };
-  const what = `the topic that was read before was deleted and created anew, and now holds ${range.start} to ${range.end}`;
+  const what =
+    'the topic that was read before was deleted and created anew, ' +
+    `and now holds ${range.start} to ${range.end}`;
   return new LogFault('recreated', place, what);
 }

@@ -1,23 +1,26 @@
-/** How many records wait for each stage? Compares the ends of Kafka's logs with the committed positions. */
+/**
+ * How many records wait for each stage? Compares the ends of Kafka's logs with the committed
+ * positions.
+ */
 import { type Side, sides, type Topic, topicName } from '@freshet/events';
 import type { FactorStore } from '@freshet/store';
 import type { LogRange, TopicAdmin } from '@freshet/stream';
 import { readSources, type SourcePartition } from './intake-mark.ts';
 
 /**
- * The consumer lag of one partition: the records that its log still holds and its reader has not read.
- * `position`: the offset that is read next; null: nothing was read yet.
+ * The consumer lag of one partition: the records that its log still holds and its reader has not
+ * read. `position`: the offset that is read next; null: nothing was read yet.
  */
 export function unreadRecords({ start, end }: LogRange, position: number | null): number {
   return Math.max(0, end - Math.max(start, position ?? start));
 }
 
-/** How many ratings of a source partition user shards will have applied in this life, once nothing waits. */
+/** Ratings of a source partition that will have been applied in this life when no lag is left. */
 export function ratingsDue(source: SourcePartition): number {
   return source.mark.sent.count + unreadRecords(source, source.position);
 }
 
-/** Of the sources for intake, of user-ratings and item-ratings for the shards. */
+/** For intake records of the sources, for shards records of user-ratings and item-ratings. */
 export type RecordsBehind = Record<'intake' | Side, number>;
 
 /** The topic whose partitions the shards of a side apply. */
@@ -35,7 +38,7 @@ export async function recordsBehind(watched: Watched): Promise<RecordsBehind> {
   const { admin, store, model, sources } = watched;
   const lag: RecordsBehind = { intake: 0, user: 0, item: 0 };
   const rebuilt = (await store.birth())?.rebuilt ?? 0;
-  // In the order of the flow: what a stage passes on meanwhile is then seen as lag of the next.
+  // In the order of the flow: what a stage sends meanwhile counts as lag of the next stage.
   for (const source of await readSources(admin, model, sources)) {
     // A rebuild reads the sources from their beginning again.
     lag.intake += unreadRecords(source, source.mark.life < rebuilt ? null : source.position);
@@ -54,7 +57,7 @@ export function isBehind(lag: RecordsBehind): boolean {
 
 interface LagWait extends Watched {
   readonly limitMs: number;
-  /** Give up when the lag has not moved for so long: nobody is applying. */
+  /** Give up if the lag has not changed for this long: nobody consumes. */
   readonly stuckMs: number;
   readonly onLag?: (lag: RecordsBehind) => void;
 }
@@ -62,8 +65,8 @@ interface LagWait extends Watched {
 const POLL_MS = 250;
 
 /**
- * Waits until no stage has lag twice in a row: between the two looks, what a stage still had to send has
- * reached the topic of the next. Returns the last lag seen.
+ * Waits until no stage has lag at two looks in a row: in between, what a stage still had to send
+ * has reached the topic of the next stage. Returns the last lag.
  */
 export async function untilNoLag(wait: LagWait): Promise<RecordsBehind> {
   const deadline = Date.now() + wait.limitMs;

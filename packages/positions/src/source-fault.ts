@@ -1,8 +1,9 @@
 /**
- * Does a log still hold what comes next: of a source for intake, of an internal topic for a shard? Looked at
- * with every take-over, and by `freshet sources`. If not, only a person can decide what to do: jumping would
- * lose ratings without a word.
+ * Does a log still hold the next record of its reader: of intake in a source, of a shard in an
+ * internal topic? Checked with every take-over, and by `freshet sources`. If not, a person must
+ * decide: to skip to the records that are left would lose ratings silently.
  */
+import assert from 'node:assert';
 import { type Side, topicName } from '@freshet/events';
 import type { Birth, ShardHead, ShardId } from '@freshet/store';
 import {
@@ -16,21 +17,21 @@ import {
 
 export interface SourceLog extends LogPlace {
   readonly range: LogRange;
-  /** Absent where the broker cannot tell. */
+  /** Absent if the broker is too old for topic ids. */
   readonly topicId?: string | undefined;
 }
 
-/** Up to where a log was read. */
+/** How far a log was read. */
 interface SourcePlace {
-  /** null: it never was. */
+  /** null: nothing was read yet. */
   readonly position: number | null;
-  /** The id of the topic that the position is of; null where the broker could not tell. */
+  /** The id of the topic to which the position belongs; null if the broker had no ids. */
   readonly topicId: string | null;
 }
 
 const NEVER_REBUILT: Birth = { born: 0, rebuilt: 0 };
 
-/** `birth`: of the model that a shard belongs to; of a source that intake reads it says nothing. */
+/** `birth`: of the model of a shard; left out for a source that intake reads. */
 export function sourceFault(
   { topic, partition, range, topicId }: SourceLog,
   known: SourcePlace,
@@ -44,7 +45,9 @@ export function sourceFault(
     return new LogFault(
       'store-lost',
       place,
-      `the store lost this shard, and ${topic} no longer reaches its beginning (offsets 0 to ${start - 1} are deleted): \`freshet rebuild\` learns it again from the sources`,
+      `the store lost this shard, and ${topic} no longer reaches its beginning ` +
+        `(offsets 0 to ${start - 1} are deleted): ` +
+        '`freshet rebuild` learns it again from the sources',
     );
   }
   const isOther = topicId !== undefined && known.topicId !== null && known.topicId !== topicId;
@@ -52,7 +55,8 @@ export function sourceFault(
     return new LogFault(
       'recreated',
       place,
-      `it was read up to offset ${position}, but the topic was deleted and created anew, and now holds ${start} to ${end}`,
+      `it was read up to offset ${position}, but the topic was deleted and created anew, ` +
+        `and now holds ${start} to ${end}`,
     );
   }
   if (position >= start) return undefined;
@@ -64,14 +68,14 @@ export function sourceFault(
 }
 
 /**
- * Somebody is reading the sources anew to fill the shards. Otherwise the beginning of a shard's log is the
- * beginning of the shard: what is deleted there was held once, or was never read.
+ * During a rebuild intake reads the sources again, so a shard may begin anywhere in its log.
+ * Otherwise a shard begins with the first record of its log: if that is deleted, ratings are lost.
  */
 function isRebuilt({ born, rebuilt }: Birth): boolean {
   return rebuilt > 0 && rebuilt === born;
 }
 
-/** The group in which the updaters of a model share the shards of a side. */
+/** The consumer group in which updaters share the shards of a side. */
 export function updaterGroup(model: string, side: Side): string {
   return `${model}.updater.${side}s`;
 }
@@ -87,19 +91,20 @@ interface FoundSource extends SourceLog {
   readonly fault: LogFault | undefined;
 }
 
-/** What the log of a shard holds now, and what is wrong with that. */
+/** What the log of a shard holds now, and its fault if it has one. */
 export async function lookAtSource(
   { admin, topic, agreement }: SourceLook,
   { shard }: ShardId,
   { position, facts }: Pick<ShardHead, 'position' | 'facts'>,
 ): Promise<FoundSource> {
+  // A topic that was created anew with fewer partitions holds nothing of this shard.
   const range = (await admin.ranges(topic)).get(shard) ?? { start: 0, end: 0 };
   const log = { topic, partition: shard, range, topicId: await admin.topicId(topic) };
   const fault = sourceFault(log, { position, topicId: facts.topicId }, agreement);
   return { ...log, fault };
 }
 
-/** A look at the one batch that comes next; undefined if it can be read, or there is none. */
+/** Reads the next batch; undefined if it can be decoded, or there is none. */
 export async function unreadableAt(
   admin: Pick<TopicAdmin, 'peek'>,
   place: LogPlace,
@@ -110,12 +115,13 @@ export async function unreadableAt(
   return bad && new LogFault('unreadable', place, unreadableText(bad), Number(bad.offset));
 }
 
-/** Claims below the fence of a shard: the claims topic was created anew. */
+/** True if the claims topic ends below the fence of a shard: it was deleted and created anew. */
 export async function claimsAreBehind(
   admin: Pick<TopicAdmin, 'ranges'>,
   model: string,
   { fence }: Pick<ShardHead, 'fence'>,
 ): Promise<boolean> {
-  const claims = (await admin.ranges(topicName('claims', model))).get(0)?.end ?? 0;
-  return claims < (fence ?? 0);
+  const claims = (await admin.ranges(topicName('claims', model))).get(0);
+  assert(claims !== undefined, 'the claims topic has one partition');
+  return fence !== null && claims.end < fence;
 }

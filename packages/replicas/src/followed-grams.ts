@@ -1,4 +1,8 @@
-/** The newest grams that the aggregator published; one in which a part goes back is refused. */
+/**
+ * The newest grams that the aggregator published. Grams in which the part of a shard is older are
+ * ignored.
+ */
+import assert from 'node:assert';
 import {
   type GramsEvent,
   isNewer,
@@ -16,7 +20,7 @@ type GramsOptions = Pick<
   'kafka' | 'admin' | 'model' | 'shards' | 'factorCount' | 'log' | 'fail' | 'gatherMs'
 >;
 
-/** How many records before the end are looked at for the last one that makes sense. */
+/** How many of the last records are read to find one that decodes. */
 const LOOK_BACK = 100;
 
 export class FollowedGrams {
@@ -36,10 +40,11 @@ export class FollowedGrams {
     followed.#tail = await Tail.open(options.kafka, options.admin, {
       ...options,
       topic,
-      // Every record is the whole sum: the last of ours is all there is to know.
+      // Every record holds the whole sum, so the last one that decodes is enough.
       startAt: async (partition) => {
-        const { start, end } = (await options.admin.ranges(topic)).get(partition) ?? NOTHING;
-        return Math.max(end - LOOK_BACK, start);
+        const range = (await options.admin.ranges(topic)).get(partition);
+        assert(range !== undefined, `${topic} has one partition`);
+        return Math.max(range.end - LOOK_BACK, range.start);
       },
       receive: (partition, records) => followed.#receive(partition, records),
     });
@@ -56,7 +61,7 @@ export class FollowedGrams {
   }
 
   #receive(partition: number, records: readonly LogRecord[]): void {
-    // From the newest back: those before it are of no use, and decoding is not free.
+    // From the newest back, because only one is needed and decoding takes time.
     for (const record of records.toReversed()) {
       const grams = this.#events.read(partition, record);
       if (grams !== undefined) return this.#take(grams);
@@ -81,8 +86,6 @@ export class FollowedGrams {
     return known !== undefined && isNewer(known, part);
   }
 }
-
-const NOTHING = { start: 0, end: 0 } as const;
 
 function keyOf({ side, shard }: PartVersion): string {
   return `${side}:${shard}`;

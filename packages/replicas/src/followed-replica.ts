@@ -1,7 +1,9 @@
 /**
- * Fills a replica of all item vectors from the store and keeps it current from the topic. The topic's ends are noted
- * before the scan, so that whatever the scan missed is read again and dropped if known.
+ * Fills a replica of all item vectors from the store and keeps it current from `item-factors`. The
+ * ends of the topic are read before the scan of the store: so every batch that the scan may have
+ * missed is read from the topic.
  */
+import assert from 'node:assert';
 import { type FactorBatch, readFactorBatch, topicName } from '@freshet/events';
 import type { FactorStore, ShardHead } from '@freshet/store';
 import { InternalEvents, type LogRecord, Tail, type TopicAdmin } from '@freshet/stream';
@@ -23,9 +25,9 @@ export interface FollowOptions {
   readonly factorCount: number;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
-  /** How old what is followed may be for the sake of fewer requests; absent: as fresh as can be. */
+  /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
   readonly gatherMs?: number;
-  /** Called after vectors of a shard have changed. */
+  /** Called after batches of a shard were received. */
   readonly moved?: () => void;
 }
 
@@ -53,7 +55,7 @@ export class FollowedReplica {
     const { kafka, admin, model, log, fail } = options;
     const followed = new FollowedReplica(replica, options, await admin.ends(topic));
     for (let shard = 0; shard < options.shards; shard++) {
-      await untilAnswered(() => followed.#load(shard), { log, what: 'shard not loaded' });
+      await untilAnswered(() => followed.#load(shard), { log, what: 'a shard was not loaded' });
     }
     followed.#tail = await Tail.open(kafka, admin, {
       topic,
@@ -61,7 +63,11 @@ export class FollowedReplica {
       log,
       fail,
       ...(options.gatherMs === undefined ? {} : { gatherMs: options.gatherMs }),
-      startAt: async (partition) => followed.#positions.get(partition) ?? 0,
+      startAt: async (partition) => {
+        const position = followed.#positions.get(partition);
+        assert(position !== undefined, `${topic} has a partition for each shard`);
+        return position;
+      },
       receive: (partition, records) => followed.#receive(partition, records),
     });
     return followed;
@@ -80,10 +86,11 @@ export class FollowedReplica {
       const batch = this.#events.read(partition, record);
       if (batch !== undefined && this.replica.receive(batch) === 'gap') {
         const { shard } = batch;
-        this.#options.log.info({ side, shard }, 'batches are missing: loading the shard again');
+        const told = 'batches are missing: the shard is loaded again from the store';
+        this.#options.log.info({ side, shard }, told);
         await this.#load(shard);
       }
-      // Not before: if loading fails, this batch is what says that it is still to be done.
+      // Only now: if loading fails, this batch is read again and the shard is loaded again.
       this.#positions.set(partition, record.offset + 1);
     }
     this.#options.moved?.();

@@ -1,8 +1,8 @@
 /**
- * An exact copy of one side's vectors in memory, fed by the batches that its shards commit. A batch
- * is dropped if it is not newer than what is held; if something before it is missing, the shard must
- * be loaded again. An id keeps its slot for the life of the process, so that rows may refer to it:
- * one that is removed holds zeros, which pull at nothing.
+ * An exact copy of all item vectors in memory, fed by the batches that item shards commit. A batch
+ * that is not newer than what is held is dropped; if batches before it are missing, the shard must
+ * be loaded again. An id keeps its slot for the life of the process, so that rows may refer to the
+ * slot. The slot of a removed item holds zeros, which add nothing to a gradient.
  */
 import { type FactorBatch, shardOf } from '@freshet/events';
 import type { Kernels, VectorTable } from '@freshet/kernels';
@@ -21,23 +21,23 @@ import { Fault } from '@freshet/telemetry';
 import { type Arrival, arrivalOf, type ShardVersion } from './shard-version.ts';
 
 export interface ReplicaOptions {
-  /** Where the vectors go; a plain table unless given. A wider one gets the features behind each vector. */
+  /** Absent: a plain table. A wider table gets the features of an item behind its vector. */
   readonly table?: VectorTable;
-  /** Told when a slot gets a vector or loses it. */
+  /** Called when a slot gets a vector or loses it. */
   readonly present?: (slot: number, isPresent: boolean) => void;
-  /** Told of the lists of predecessors. */
+  /** Gets the lists of predecessors. */
   readonly lists?: ListFollower;
-  /** How many ids it may hold at most; as many as a Map can unless given. */
+  /** The most ids that the replica holds; absent: as many as a Map can. */
   readonly limit?: number;
 }
 
-/** There is no room for one more: nothing here can mend it. */
+/** There is no room for one more item: a retry would not help. */
 export class ReplicaFull extends Fault {
   override readonly name = 'ReplicaFull';
   readonly verdict = 'stop';
 }
 
-/** The most that a JavaScript Map can hold. WebAssembly's 4 GB may end earlier. */
+/** The most entries of a JavaScript Map. The 4 GB of WebAssembly may be full before. */
 const MAP_LIMIT = 2 ** 24;
 
 const NO_FIGURES: Float64Array = new Float64Array();
@@ -54,14 +54,14 @@ export class Replica {
   readonly #nothing: Float32Array;
   /** A vector with its features, where the table has room for both. */
   readonly #wide: Float32Array | undefined;
-  /** By slot: 1 where no vector has arrived, or it was removed. */
+  /** By slot: 1 if no vector has arrived yet, or it was removed. */
   #absent = new Uint8Array(FIRST_CAPACITY);
   #absentCount = 0;
-  /** By slot: what the item is known by in lists. */
+  /** By slot: the key of the item in lists, a hash of its id. */
   #keys = new Uint32Array(FIRST_CAPACITY);
   readonly #present: ReplicaOptions['present'];
   readonly #lists: ReplicaOptions['lists'];
-  /** The list that is being passed on. */
+  /** Reused to decode lists. */
   readonly #list = Predecessors.empty();
   readonly #limit: number;
 
@@ -78,7 +78,7 @@ export class Replica {
         : undefined;
   }
 
-  /** How many vectors are really there. */
+  /** How many items have a vector. */
   get size(): number {
     return this.#slots.size - this.#absentCount;
   }
@@ -94,25 +94,25 @@ export class Replica {
   }
 
   keyAt(slot: number): number {
-    return this.#keys[slot] ?? 0;
+    return this.#keys[slot] as number;
   }
 
-  /** Ratings of an item. */
+  /** How many ratings an item has. */
   countAt(slot: number): number {
     return this.features.countAt(slot);
   }
 
-  /** False where nothing has arrived, or it was removed. */
+  /** False if no vector has arrived yet, or it was removed. */
   isPresent(slot: number): boolean {
     return slot < this.table.slotEnd && this.#absent[slot] === 0;
   }
 
-  /** Counts that decay have done so since: the features of all items, once that shows; then true. */
+  /** Decays the counts to a clock. True if the features of all items were computed anew. */
   moveTo(clock: number): boolean {
     return this.features.moveTo(clock);
   }
 
-  /** Lets a wide table have the features of these slots as they are now. */
+  /** Writes the present features of these slots to a wide table. */
   rewrite(from: number, to: number): void {
     const wide = this.#wide;
     if (wide === undefined) return;
@@ -127,7 +127,7 @@ export class Replica {
     return this.#versions[shard];
   }
 
-  /** The slot of a neighbour that a row names; `start` stands in until its vector arrives. */
+  /** The slot of an item in a row; it holds `start()` until the vector of the item arrives. */
   slotOrStart(id: string, start: () => Float32Array): number {
     const known = this.#slots.get(id);
     if (known !== undefined) return known;
@@ -154,7 +154,7 @@ export class Replica {
     return arrival;
   }
 
-  /** Without a list, the one that is held stays. */
+  /** Without `list`, the list that is held stays. */
   set(
     id: string,
     vector: Float32Array,
@@ -181,7 +181,7 @@ export class Replica {
     this.#setAbsent(slot, 1);
   }
 
-  /** What a scan of a shard found becomes all there is of it. */
+  /** Ends the loading of a shard: removes every item of the shard that the scan did not find. */
   resetShard(shard: number, version: ShardVersion | undefined, found: ReadonlySet<string>): void {
     for (const [id, slot] of this.#slots) {
       if (this.#absent[slot] === 1 || found.has(id)) continue;
@@ -208,7 +208,8 @@ export class Replica {
   }
 
   #write(slot: number, vector: Float32Array): void {
-    if (vector.length !== this.#nothing.length) throw new RangeError('a vector of another length');
+    if (vector.length !== this.#nothing.length)
+      throw new RangeError('the vector has another length than FACTOR_COUNT');
     this.#orFull(() => this.table.write(slot, this.#widened(slot, vector)));
   }
 
@@ -219,7 +220,7 @@ export class Replica {
     return this.#wide;
   }
 
-  /** What is right with a vector and its slot fails for one reason: memory cannot grow any more. */
+  /** With a valid slot and vector, the table throws a RangeError only if memory cannot grow. */
   #orFull<T>(change: () => T): T {
     try {
       return change();
@@ -234,7 +235,8 @@ export class Replica {
       ? 'a MODEL with fewer factors has room for more'
       : 'divide the items among several models (MODEL)';
     return new ReplicaFull(
-      `this service can hold ${held}, and there is one more: ${remedy}; a restart makes room where items are gone`,
+      `this service can hold ${held}, and there is one more: ${remedy}; ` +
+        'a restart frees the room of removed items',
       { cause },
     );
   }
@@ -245,13 +247,13 @@ export class Replica {
       grown.set(this.#absent);
       this.#absent = grown;
     }
-    this.#absentCount += absent - (this.#absent[slot] ?? 0);
+    this.#absentCount += absent - (this.#absent[slot] as number);
     this.#absent[slot] = absent;
     this.#present?.(slot, absent === 0);
   }
 }
 
-/** A replica that also holds the list of predecessors of each item: user shards compare items by these lists. */
+/** Also holds the list of predecessors of each item, by which user shards compare items. */
 export class ListedReplica extends Replica {
   readonly #predecessors: PredecessorTable;
 
@@ -266,7 +268,7 @@ export class ListedReplica extends Replica {
     this.#predecessors = predecessors;
   }
 
-  /** P/.04 of an item. */
+  /** P/.04 of an item, with P as in next-context.ts of the model. */
   nextSumAt(slot: number, context: NextContext): number {
     return this.#predecessors.sumAt(slot, context);
   }

@@ -1,6 +1,7 @@
 /**
- * Is a batch of a shard new, and does it continue what its reader holds? Every reader of factor topics asks
- * here: a batch may come twice, late from a writer that was replaced, or after others that are missing.
+ * Is a batch of a shard new, and does it continue what its reader holds? Every reader of factor
+ * topics asks here: a batch may come twice, late from a writer that was replaced, or after others
+ * that are missing.
  */
 import { type FactorBatch, isNewer, type Version } from '@freshet/events';
 
@@ -18,9 +19,9 @@ export interface ShardVersion extends Version {
 export type Arrival = 'known' | 'next' | 'gap';
 
 /**
- * A batch continues what is held if it starts where that ended. A new epoch that starts earlier means that the
- * store lost writes. The first batch of a shard continues only nothing, wherever its log begins: if a reader
- * holds something, the store has lost the whole shard.
+ * A batch continues what is held if it starts where that ended. A new epoch that starts earlier
+ * means that the store lost writes. The first batch of a shard continues only nothing, wherever its
+ * log begins: if a reader holds something, the store has lost the whole shard.
  */
 export function arrivalOf(
   batch: Pick<FactorBatch, 'epoch' | 'sequence' | 'from'>,

@@ -1,4 +1,4 @@
-/** The port an operator and an orchestrator look at: /livez, /readyz and /metrics. */
+/** The HTTP port for operators and orchestrators: /livez, /readyz and /metrics. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { metrics, registry } from '@freshet/telemetry';
@@ -6,18 +6,18 @@ import { type Address, listening } from './listening.ts';
 import { requestGuard } from './request-guard.ts';
 
 interface Health {
-  /** False once the process can only be helped by a restart. */
+  /** False if only a restart can help. */
   live(): boolean;
-  /** What readiness waits for, or null when ready. */
+  /** What the service waits for before it is ready; null if it is ready. */
   waitingFor(): string | null;
-  /** Further paths, each answered with what its function returns, as JSON. */
+  /** Further paths, each answered with the result of its function as JSON. */
   readonly routes?: Readonly<Record<string, () => object | null>>;
-  /** Sets the gauges that are true only at the moment of looking; called before every scrape. */
+  /** Sets the gauges that are measured at the moment of a scrape. */
   measure?(): Promise<void>;
 }
 
 interface AdminAddress extends Address {
-  /** By the raw headers of a request: does it ask for this server, and not for a stranger's name? */
+  /** Does the Host header name this server? Guards against DNS rebinding. */
   answersTo(rawHeaders: readonly string[]): boolean;
 }
 

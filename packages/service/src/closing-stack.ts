@@ -1,4 +1,4 @@
-/** Closes what was opened, last first, and closes the rest even if one fails. */
+/** Closes resources in reverse order of their opening, and closes the rest even if one fails. */
 interface Closable {
   close(): Promise<void>;
 }

@@ -1,24 +1,25 @@
 /**
- * How long must an address wait before its next token is looked at? Not at all until it has sent five wrong
- * ones within a minute, then 100 ms, doubling with each further wrong one to 2 s. One right token clears it.
+ * How long must an address wait before its next token is checked? 100 ms after five wrong tokens
+ * within a minute, doubling with each further one up to 2 s; before that not at all. A right token
+ * clears the count.
  */
 const WINDOW_MS = 60_000;
-/** As many as a person who mistypes needs. */
+/** Enough for a person who mistypes. */
 const FREE_FAILURES = 5;
 const SHORTEST_DELAY_MS = 100;
-/** Short enough for a client that has the right token and shares its address with one that guesses. */
+/** Acceptable for a client with the right token that shares its address with one that guesses. */
 const LONGEST_DELAY_MS = 2_000;
-/** With more failures than these the delay grows no longer, so the older ones need not be known. */
+/** With this many failures the delay is at its longest, so older ones are dropped. */
 const FAILURES_KEPT = FREE_FAILURES + Math.ceil(Math.log2(LONGEST_DELAY_MS / SHORTEST_DELAY_MS));
-/** About 2 MB. Beyond it the address that has been quiet for longest is forgotten. */
+/** About 2 MB. Above it, the address whose last failure is oldest is evicted. */
 const ADDRESS_LIMIT = 10_000;
 
 export class FailedTokens {
-  /** When each address failed, oldest first; the address whose last failure is oldest comes first. */
+  /** Times of failures by address; the address whose last failure is oldest comes first. */
   readonly #failures = new Map<string, number[]>();
   readonly #now: () => number;
 
-  /** `now` in ms, from any beginning. */
+  /** `now`: a clock in ms. */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -36,7 +37,7 @@ export class FailedTokens {
 
   add(address: string): void {
     const known = this.#recent(this.#failures.get(address) ?? []);
-    // Taken out first, so that it goes to the end of the map's order.
+    // Deleted first, so that it moves to the end of the map's order.
     this.#failures.delete(address);
     this.#failures.set(address, [...known, this.#now()].slice(-FAILURES_KEPT));
     this.#forgetOldest();
@@ -54,7 +55,7 @@ export class FailedTokens {
   #forgetOldest(): void {
     const since = this.#now() - WINDOW_MS;
     for (const [address, failures] of this.#failures) {
-      const hasAged = (failures.at(-1) ?? 0) <= since;
+      const hasAged = failures.every((at) => at <= since);
       if (!hasAged && this.#failures.size <= ADDRESS_LIMIT) return;
       this.#failures.delete(address);
     }

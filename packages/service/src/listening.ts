@@ -1,6 +1,6 @@
-/** A port that cannot be had is told by its setting, so that the operator knows what to change. */
+/** If a server cannot listen, the error names the setting that the operator must change. */
 
-/** A server of ours could not listen: only the operator can help. */
+/** A server could not listen: only the operator can help. */
 export class CannotListen extends Error {
   override readonly name = 'CannotListen';
 }
@@ -19,7 +19,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'is not allowed to this user: run as one who may',
 };
 
-/** Node's codes for an address of another machine, and for a name that nobody knows. */
+/** Node's codes for an address of another machine, and for a host name that does not resolve. */
 const NO_SUCH_ADDRESS = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'];
 
 export async function listening<T>(

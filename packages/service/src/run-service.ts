@@ -1,13 +1,12 @@
 /**
- * The life of a service process: open, run until told to stop or until something fails for good,
- * close in reverse. Whatever nobody expected ends the process: the log is intact, a restart resumes.
+ * The life of a service process: open everything, run until a signal or a fatal error, close in
+ * reverse order. An unexpected error ends the process: nothing is lost, since a restart resumes
+ * from Kafka and the store.
  */
-
-import type { Service } from '@freshet/telemetry';
-import { exposeMetrics, type Log, openLog } from '@freshet/telemetry';
+import { exposeMetrics, type Log, openLog, type Service } from '@freshet/telemetry';
 import { ClosingStack } from './closing-stack.ts';
 
-/** Longest that closing may take before the process ends regardless. */
+/** The longest that closing may take before the process exits anyway. */
 const CLOSE_LIMIT_MS = 10_000;
 
 export interface ServiceContext {
@@ -39,7 +38,7 @@ export async function runService(
     if (!ending) {
       const reason = error instanceof Error ? error.message : String(error);
       log.fatal({ err: error }, reason);
-      // For whoever started it by hand: the same, as one plain line.
+      // The same as one plain line, for a person who started the service by hand.
       process.stderr.write(`freshet: ${name}: ${reason.replaceAll(/\s*\n\s*/g, ' ')}\n`);
     }
     void end(1);

@@ -1,6 +1,6 @@
 /**
- * What every answer of an HTTP server tells a browser: take it for what its content type says, keep no copy,
- * tell no other site where a link came from, and let no page of another origin embed it.
+ * Headers of every HTTP answer: a browser must trust its content type, keep no copy, send no
+ * referrer, and let no page of another origin embed it.
  */
 export function securityHeaders(contentSecurityPolicy: string): Readonly<Record<string, string>> {
   return Object.freeze({

@@ -1,12 +1,13 @@
 /**
- * Does a request carry the right bearer token? Guessing is slowed down for each remote address by itself:
- * requests of other addresses, and those of an address that never failed, are decided at once.
+ * Does a request have the right bearer token? Guessing is slowed down for each remote address
+ * separately: requests of addresses without failures are decided at once.
  */
+import assert from 'node:assert';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { FailedTokens } from './failed-tokens.ts';
 
 export interface Clock {
-  /** In ms, from any beginning. */
+  /** In ms. */
   now(): number;
   after(ms: number, then: () => void): void;
 }
@@ -18,7 +19,7 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Each holds a socket and a timer; with a delay of 2 s this lets an address try four tokens a second. */
+/** Each holds a socket and a timer. With a delay of 2 s an address can try 4 tokens a second. */
 const WAITING_LIMIT = 8;
 
 const unauthorized: Refusal = {
@@ -36,24 +37,24 @@ export class TokenGuard {
   readonly #expected: Buffer;
   readonly #clock: Clock;
   readonly #failed: FailedTokens;
-  /** How many requests of an address wait; only of addresses that have one. */
+  /** By address: how many of its requests wait; addresses without any are left out. */
   readonly #waiting = new Map<string, number>();
 
   constructor(token: string, clock: Clock = machineClock) {
-    if (token === '') throw new RangeError('an empty token would be guessed at once');
+    if (token === '') throw new RangeError('the token must not be empty');
     this.#expected = digest(token);
     this.#clock = clock;
     this.#failed = new FailedTokens(clock.now);
   }
 
-  /** Calls back with undefined if the token is right; at once, unless the address has to wait. */
+  /** Calls back with undefined if the token is right; at once, unless the address must wait. */
   check(
     address: string,
     authorization: string | undefined,
     decided: (refusal: Refusal | undefined) => void,
   ): void {
     const given = authorization?.match(/^Bearer (.+)$/i)?.[1];
-    // Who sends no token guesses nothing: a page that has yet to ask its user, or a probe.
+    // A request without a token is no guess: a page that has not asked its user yet, or a probe.
     if (given === undefined) return decided(unauthorized);
     const delay = this.#failed.delayOf(address);
     if (delay === 0) return decided(this.#judge(address, given));
@@ -76,9 +77,10 @@ export class TokenGuard {
   }
 
   #leave(address: string): void {
-    const others = (this.#waiting.get(address) ?? 1) - 1;
-    if (others === 0) this.#waiting.delete(address);
-    else this.#waiting.set(address, others);
+    const waiting = this.#waiting.get(address);
+    assert(waiting !== undefined, 'this request of the address has waited until now');
+    if (waiting === 1) this.#waiting.delete(address);
+    else this.#waiting.set(address, waiting - 1);
   }
 }
 
@@ -90,7 +92,7 @@ function crowded(delayMs: number): Refusal {
   };
 }
 
-/** Compared as digests, in constant time: neither length nor content of the token leaks. */
+/** Digests are compared in constant time, which reveals neither length nor content. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

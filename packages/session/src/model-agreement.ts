@@ -1,7 +1,9 @@
 /**
- * Does this service fit the model and those that run with it? Asked at the start, with every take-over,
- * and every few seconds, which is also how a store that lost everything is noticed while nothing happens.
+ * Does this service have the settings of its model and of the services that run with it? Checked at
+ * the start, with every take-over and every 1.5 s. This is also how a store that lost everything is
+ * noticed while no rating comes.
  */
+import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import { sides, topicName } from '@freshet/events';
 import {
@@ -27,8 +29,8 @@ interface AgreementOptions {
 /** Every wait, with the reason for its length. */
 const waits = {
   lookAgainMs: 500,
-  restoreMs: 5_000, // whoever runs notices an empty store sooner, and writes its own settings back
-  othersMs: SIGN_OF_LIFE_MS + 2_000, // services that were killed count as running for so long
+  restoreMs: 5_000, // services that run notice an empty store sooner, and write their settings back
+  othersMs: SIGN_OF_LIFE_MS + 2_000, // services that were killed count as running until then
 } as const;
 
 export class ModelAgreement {
@@ -42,30 +44,30 @@ export class ModelAgreement {
     this.#options = options;
   }
 
-  /** Throws ManifestMismatch where this service must not touch the model. */
+  /** Throws ManifestMismatch if this service must not write the model. */
   static async join(options: AgreementOptions): Promise<ModelAgreement> {
     const joined = new ModelAgreement(options);
-    const attempts = { log: options.log, what: 'settings not agreed on' };
+    const attempts = { log: options.log, what: 'the settings were not checked' };
     await untilAnswered(() => joined.#join(), attempts);
     return joined;
   }
 
-  /** The epoch after which the model began: whatever was sent in an earlier life of it is void. */
+  /** The epoch at which the model began: what was sent in an earlier life does not count. */
   get born(): number {
     return this.#birth.born;
   }
 
-  /** The same of the last rebuild: the sources are to be read once more since; 0: there was none. */
+  /** The epoch of the last rebuild, since when the sources are read again; 0: there was none. */
   get rebuilt(): number {
     return this.#birth.rebuilt;
   }
 
-  /** Calls back when the model has begun anew: the store lost everything, or a person has dropped it. */
+  /** Calls back when the model begins anew: the store lost everything, or a person rebuilds. */
   onLost(listen: () => void): void {
     this.#lost.add(listen);
   }
 
-  /** Gives a sign of life and checks that everything is as it was agreed. One at a time. */
+  /** Renews the sign of life and checks the settings again. One request at a time. */
   renew(): Promise<void> {
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
@@ -78,7 +80,7 @@ export class ModelAgreement {
     await store.leave(this.#id).catch((error: unknown) => {
       log.debug(
         { err: error },
-        'the store was away at the end: this service counts as running a while',
+        `the store is away: this service counts as running for ${SIGN_OF_LIFE_MS / 1_000} s more`,
       );
     });
   }
@@ -94,12 +96,13 @@ export class ModelAgreement {
         if (waited > waits.othersMs) throw this.#mistuned(agreed.tuning, agreed.others);
       } else {
         const claims = await this.#claims();
-        // A model that has claims has lived: others may run, and they know better how it was.
+        // A model with claims existed before: services that run know its settings, and write them
+        // back.
         if (claims === 0 || waited > waits.restoreMs) {
           const begun = await this.#ask(await this.#beginning(claims));
           if (begun.kind !== 'agreed') continue;
           if (claims > 0)
-            log.warn({ model }, 'the store holds nothing of this model: it is rebuilt');
+            log.warn({ model }, 'the store lost this model: it is learnt again from the log');
           return this.#agreed(begun);
         }
       }
@@ -111,7 +114,7 @@ export class ModelAgreement {
     const agreed = await this.#ask();
     if (agreed.kind === 'tuned') throw this.#mistuned(agreed.tuning, agreed.others);
     if (agreed.kind === 'agreed') {
-      // Another service was quicker to notice, and has begun the model anew; or a person has.
+      // Another service was the first to notice and has begun the model anew, or a person has.
       if (this.#isOther(agreed)) this.#tellLost(agreed);
       return;
     }
@@ -119,7 +122,7 @@ export class ModelAgreement {
     if (begun.kind === 'agreed' && this.#isOther(begun)) this.#tellLost(begun);
   }
 
-  /** A store that is lost right after a rebuild begins at the same epoch: no shard was claimed in between. */
+  /** Both epochs: a store that is lost right after a rebuild may begin at the same epoch. */
   #isOther({ born, rebuilt }: Birth): boolean {
     return born !== this.born || rebuilt !== this.rebuilt;
   }
@@ -128,12 +131,12 @@ export class ModelAgreement {
     const { model, log } = this.#options;
     this.#birth = { born, rebuilt };
     if (born === rebuilt) {
-      log.warn({ model, born }, 'this model was dropped: it is rebuilt from its sources');
+      log.warn({ model, born }, 'this model is being rebuilt: it is learnt again from its sources');
     } else {
       metrics.storeLosses.inc();
       log.error(
         { model, born },
-        'the store lost everything that this model had learnt: it is rebuilt from the log, and answers wait until then',
+        'the store lost this model: it is learnt again from the log, and answers wait until then',
       );
     }
     for (const listen of this.#lost) listen();
@@ -154,10 +157,12 @@ export class ModelAgreement {
 
   async #claims(): Promise<number> {
     const { admin, model } = this.#options;
-    return (await admin.ends(topicName('claims', model))).get(0) ?? 0;
+    const claims = (await admin.ends(topicName('claims', model))).get(0);
+    assert(claims !== undefined, 'the claims topic has one partition');
+    return claims;
   }
 
-  /** Where to begin: where the shards that are left began, else now. */
+  /** The epoch at which the shards that are left began, else the present one. */
   async #beginning(claims: number): Promise<number> {
     const { store, agreement } = this.#options;
     const lives: number[] = [];

@@ -1,4 +1,4 @@
-/** Kafka with the settings of the services; creates nothing. */
+/** Opens Kafka with the settings of a service. */
 import type { Settings } from '@freshet/config';
 import type { ServiceContext } from '@freshet/service';
 import { openKafka, TopicAdmin } from '@freshet/stream';
@@ -27,7 +27,7 @@ export async function openBrokers(
   return { kafka, admin: stack.own(await TopicAdmin.open(kafka)) };
 }
 
-/** The same with every topic of the model there. */
+/** Opens Kafka and creates the topics of the model that are missing. */
 export async function openTopics(
   client: string,
   settings: Settings,
@@ -41,6 +41,6 @@ export async function openTopics(
     replication: settings.KAFKA_REPLICATION,
     sources: settings.RATINGS_TOPICS,
   });
-  if (created.length > 0) context.log.info({ topics: created }, 'topics created');
+  if (created.length > 0) context.log.info({ topics: created }, 'created missing topics');
   return brokers;
 }

@@ -1,4 +1,7 @@
-/** What every service does before its own work: connect, create topics, agree with the store. */
+/**
+ * What every service does first: connect, create topics, and compare its settings with those in the
+ * store.
+ */
 import type { Settings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { defaultModel, forLiking, type ModelSettings } from '@freshet/model';
@@ -8,7 +11,7 @@ import { ModelAgreement } from './model-agreement.ts';
 import { type Brokers, openTopics } from './open-brokers.ts';
 import { ServerWatch } from './server-watch.ts';
 
-/** Changes when keys or bytes in the store change their meaning. */
+/** Increases when keys or bytes in the store change their meaning. */
 export const STORE_FORMAT = 6;
 
 export interface Session extends Brokers {
@@ -30,7 +33,7 @@ export async function openSession(
   const { kafka, admin } = await openTopics(service, settings, { log, stack });
   const store = stack.own(
     await RedisStore.open(settings.REDIS_URL, model, (error) => {
-      log.debug({ err: error }, 'redis connection');
+      log.debug({ err: error }, 'the connection to Redis failed');
     }),
   );
   const shared = { store, admin, model, agreement: agreementOf(settings), log };
@@ -43,10 +46,11 @@ export async function openSession(
 }
 
 /**
- * RANKING_SAMPLE is not in it: no vector depends on it, and a lesson of a sample counts for all the ratings that it
- * was drawn from, so that lessons of several samples still add up to those of all ratings, on the average.
+ * RANKING_SAMPLE is left out: no vector depends on it. If 1 in N ratings teaches a lesson, the
+ * lesson counts N times: so lessons of services with other samples still add up to those of all
+ * ratings on average.
  *
- * Exported for the test that keeps every setting that changes what is learnt in it.
+ * Exported for the test that checks that every setting that changes what is learnt is here.
  */
 export function agreementOf(settings: Settings): Agreement {
   return {
@@ -70,7 +74,7 @@ export function agreementOf(settings: Settings): Agreement {
   };
 }
 
-/** Exported for the test that keeps the fallbacks of settings in step with the default model. */
+/** Exported for the test that compares the defaults of the settings with the default model. */
 export function modelSettingsOf(settings: Settings): ModelSettings {
   return {
     ...defaultModel,

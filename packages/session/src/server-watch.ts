@@ -1,6 +1,6 @@
 /**
- * Do Kafka and Redis answer? Asked every second or two, Redis with a write, for a full disk refuses
- * nothing else. A service whose server has been away for more than a few seconds is not ready.
+ * Do Kafka and Redis answer? Asked every 1.5 s; Redis with a write, because with a full disk it
+ * refuses only writes. A service is not ready while one of them has been away for more than 5 s.
  */
 import { type Log, metrics, verdict } from '@freshet/telemetry';
 
@@ -8,7 +8,7 @@ interface ServerWatchOptions {
   /** Resolves when the server has answered. */
   readonly ask: Readonly<Record<Server, () => Promise<unknown>>>;
   readonly log: Log;
-  /** What neither passes nor can be mended here. */
+  /** Gets an error that a retry cannot mend: the process must end. */
   readonly fail: (error: unknown) => void;
   readonly now?: () => number;
 }
@@ -18,7 +18,7 @@ const servers: readonly Server[] = ['kafka', 'redis'];
 const names: Readonly<Record<Server, string>> = { kafka: 'Kafka', redis: 'Redis' };
 
 const ASK_MS = 1_500;
-/** Shorter absences are ridden out: what comes meanwhile waits or is tried again. */
+/** During a shorter absence requests wait or are retried, and the service stays ready. */
 const AWAY_MS = 5_000;
 
 export class ServerWatch {
@@ -35,7 +35,7 @@ export class ServerWatch {
     this.#timer = setInterval(() => this.look(), ASK_MS).unref();
   }
 
-  /** Which server has been away for long, in a few words; null if none has. */
+  /** Which server is away, for the answer of /readyz; null if none is. */
   waitingFor(): string | null {
     for (const server of servers) {
       const awayMs = this.#now() - this.#lastAnswer[server];
@@ -46,7 +46,7 @@ export class ServerWatch {
     return null;
   }
 
-  /** Asks each server that is not still being asked. */
+  /** Asks each server, unless the last request to it is still in flight. */
   look(): void {
     for (const server of servers) {
       metrics.serverAway.set({ server }, this.#awaySeconds(server));

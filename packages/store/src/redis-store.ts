@@ -152,10 +152,11 @@ export class RedisStore implements FactorStore {
     const reply = await this.#run.takeOver(3, ...place, epoch, this.#seal);
     const [taken, ...state] = reply as [number, ...Reply];
     if (taken === -2) throw foreignShard(shard.side, shard.shard, this.#model);
-    if (taken === -3) throw new StoreAway(`${shard.side} shard ${shard.shard} is being emptied`);
+    const name = `${shard.side} shard ${shard.shard}`;
+    if (taken === -3) throw new StoreAway(`${name} is being emptied`);
     if (taken !== 1) {
       throw new StaleEpoch(
-        `${shard.side} shard ${shard.shard}: fence ${String(state[0])} is not below epoch ${epoch}: ` +
+        `${name} has fence ${String(state[0])}, which is not below epoch ${epoch}: ` +
           `the topic ${this.#model}.claims was recreated, so nobody can tell the newest writer. ` +
           'Stop every other updater, then run freshet sources --accept',
       );

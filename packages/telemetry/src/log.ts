@@ -1,7 +1,8 @@
 /**
- * Structured logs on standard error, without ratings and without secrets. Of an error only its type, message,
- * stack and code are logged, and those of its causes. Clients attach more to their errors: ioredis the command
- * that failed with its arguments, which may be ids, ratings, or the password that was refused.
+ * Structured logs on standard error, without ratings and without secrets. Of an error only its
+ * type, message, stack and code are logged, and those of its causes. Clients attach more to their
+ * errors: ioredis the command that failed with its arguments, which may be ids, ratings, or the
+ * password that was refused.
  */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 
@@ -18,7 +19,7 @@ export function openLog(
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: loggable, error: loggable },
-      // The text of a line often repeats the message of its error.
+      // The text of a line often repeats the message of its error, so the whole line is cleaned.
       hooks: { streamWrite: withoutCredentials },
     },
     to,
@@ -36,16 +37,16 @@ interface PlainError {
   readonly stack: string;
   readonly code?: string | number;
   readonly cause?: PlainError;
-  /** Those of an AggregateError, whose own message is often empty. */
+  /** The errors in an AggregateError, whose own message is often empty. */
   readonly errors?: readonly PlainError[];
 }
 
-/** How many causes of causes are told; also what ends a chain that leads back to its beginning. */
+/** How deep causes of causes are logged; this also ends a circular chain. */
 const CAUSE_LIMIT = 3;
-/** As many as a service has things to close. */
+/** Enough for everything that a service closes. */
 const INNER_ERROR_LIMIT = 10;
 
-/** Takes anything that can be thrown, and also an error that is already plain. */
+/** Accepts anything that can be thrown, also an error that is already plain. */
 export function plainError(error: unknown, causes = CAUSE_LIMIT): PlainError {
   if (typeof error !== 'object' || error === null) {
     return { type: typeof error, message: withoutCredentials(String(error)), stack: '' };
@@ -66,7 +67,7 @@ export function plainError(error: unknown, causes = CAUSE_LIMIT): PlainError {
   };
 }
 
-/** User name and password of a URL, as far as the last @ before its path. Also works on a line of JSON. */
+/** User name and password of a URL, up to the last @ before its path; also in a line of JSON. */
 const CREDENTIALS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#"\\]*@/gi;
 
 function withoutCredentials(text: string): string {

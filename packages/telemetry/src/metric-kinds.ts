@@ -1,7 +1,8 @@
 /**
- * How is a metric declared? By the services that show it, its name, its question, and the closed set of
- * values of each label: every combination is there, at zero, from the first scrape, so that a rate or an
- * alert never waits for a series to be born. A label whose values come with a deployment is `[]`.
+ * How metrics are declared: the services that show a metric, its name, its question, and all values
+ * of each label. Every combination of values is shown from the first scrape on, counters at zero,
+ * so that no rate or alert misses the first increase. A label whose values are known only at run
+ * time is declared with `[]`.
  */
 import { Counter, Gauge, Histogram, type Metric } from 'prom-client';
 
@@ -27,20 +28,20 @@ export class MetricTable {
     services: By,
     name: string,
     help: string,
-    labels?: L,
+    labels = {} as L,
   ) {
     const metric = new Counter<Name<L>>({ name, help, labelNames: names(labels), registers: [] });
-    return this.#add({ metric, services, kind: 'counter', name, help, labels: labels ?? {} });
+    return this.#add({ metric, services, kind: 'counter', name, help, labels });
   }
 
   gauge<L extends Labels = Record<never, never>>(
     services: By,
     name: string,
     help: string,
-    labels?: L,
+    labels = {} as L,
   ) {
     const metric = new Gauge<Name<L>>({ name, help, labelNames: names(labels), registers: [] });
-    return this.#add({ metric, services, kind: 'gauge', name, help, labels: labels ?? {} });
+    return this.#add({ metric, services, kind: 'gauge', name, help, labels });
   }
 
   histogram<L extends Labels = Record<never, never>>(
@@ -48,11 +49,11 @@ export class MetricTable {
     name: string,
     help: string,
     buckets: number[],
-    labels?: L,
+    labels = {} as L,
   ) {
     const options = { name, help, buckets, labelNames: names(labels), registers: [] };
     const metric = new Histogram<Name<L>>(options);
-    return this.#add({ metric, services, kind: 'histogram', name, help, labels: labels ?? {} });
+    return this.#add({ metric, services, kind: 'histogram', name, help, labels });
   }
 
   #add<M extends Metric>(row: Declared<M>): M {
@@ -61,7 +62,7 @@ export class MetricTable {
   }
 }
 
-/** Every combination of the values of closed labels; none at all where one of them is open. */
+/** Every combination of label values; none if one label has values only at run time. */
 export function combinations(labels: Labels): Record<string, string>[] {
   return Object.entries(labels).reduce<Record<string, string>[]>(
     (found, [label, values]) =>
@@ -70,6 +71,6 @@ export function combinations(labels: Labels): Record<string, string>[] {
   );
 }
 
-function names<L extends Labels>(labels: L | undefined): Name<L>[] {
-  return Object.keys(labels ?? {}) as Name<L>[];
+function names<L extends Labels>(labels: L): Name<L>[] {
+  return Object.keys(labels) as Name<L>[];
 }

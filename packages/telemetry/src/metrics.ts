@@ -1,6 +1,7 @@
 /**
- * Every metric of every service. A metric is a question an operator asks; its help is that question.
- * Base units; labels come from closed sets only: never an id, a path or a message.
+ * Every metric of every service. A metric answers a question of an operator; its help is that
+ * question. Units are base units. Label values come from small fixed sets: never an id, a path or a
+ * message.
  */
 import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -101,13 +102,15 @@ export const metrics = {
   fenced: table.counter(
     ['updater'],
     'freshet_refused_commits_total',
-    'How many commits did the store refuse: fenced by another writer, or elsewhere after it lost writes?',
+    'How many commits did the store refuse: fenced by another writer, or elsewhere after it ' +
+      'lost writes?',
     { side, verdict: ['fenced', 'elsewhere'] },
   ),
   heldPartitions: table.gauge(
     ['updater', 'aggregator', 'scorer', 'console'],
     'freshet_held_partitions',
-    'How many partitions of a topic wait for a person, because their log was cut, recreated or cannot be read?',
+    'How many partitions of a topic wait for a person, because their log was cut, recreated ' +
+      'or cannot be read?',
     { topic: [] },
   ),
   passedOver: table.counter(
@@ -143,7 +146,8 @@ export const metrics = {
   prequentialAuc: table.gauge(
     ['updater'],
     'freshet_prequential_auc_ratio',
-    'How well is the item that is rated next ranked among the unrated, before the model learns of it?',
+    'How well is the item that is rated next ranked among the unrated, before the model ' +
+      'learns of it?',
     { users, method },
   ),
   prequentialHits: table.gauge(
@@ -162,7 +166,8 @@ export const metrics = {
   lag: table.gauge(
     ['aggregator'],
     'freshet_lag_ratings',
-    'How many ratings are not yet at this point, by TOPIC:PARTITION that they come from, or by item shard?',
+    'How many ratings are not yet at this point, by TOPIC:PARTITION that they come from, or ' +
+      'by item shard?',
     { point: [], partition: [] },
   ),
   lagAll: table.gauge(
@@ -229,7 +234,8 @@ export const metrics = {
   rankingShare: table.gauge(
     ['aggregator'],
     'freshet_ranking_share_ratio',
-    'How much of the difference between two items in doubt comes from each part, at so many ratings?',
+    'How much of the difference between two items in doubt comes from each part, at so many ' +
+      'ratings?',
     { part: [], ratings: [] },
   ),
   rankingLearnt: table.gauge(
@@ -294,7 +300,7 @@ const { version } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ) as { version: string };
 
-/** Shows on /metrics the rows of one service, each at zero from the first scrape, and Node's own metrics. */
+/** Shows on /metrics the metrics of one service, from the first scrape on, and Node's own. */
 export function exposeMetrics(service: Service): void {
   registry.clear();
   for (const { metric, services, labels } of table.rows) {

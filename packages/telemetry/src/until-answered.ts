@@ -1,6 +1,6 @@
 /**
- * Keeps trying while a server is away, ever more slowly: nothing is thrown at whoever waits, and nothing
- * is lost. Whatever trying again cannot mend is thrown at once.
+ * Retries while a server is away, with exponential backoff up to one second and without a limit of
+ * attempts. Errors that a retry cannot mend are thrown at once.
  */
 import type { Log } from './log.ts';
 import { verdict } from './verdict.ts';
@@ -10,9 +10,9 @@ const LONGEST_WAIT_MS = 1_000;
 
 interface Attempts {
   readonly log: Pick<Log, 'warn'>;
-  /** What is tried, for the log. */
+  /** What has failed, for the log. */
   readonly what: string;
-  /** Called between attempts; when it throws, so does the wait. */
+  /** Called between attempts; if it throws, the retries end with that error. */
   readonly between?: () => Promise<void>;
 }
 

@@ -1,30 +1,30 @@
 /**
- * What does an error mean for whoever meets it? One function decides, for taking over, applying,
- * loading, publishing and answering alike. Our own errors carry their verdict by class; those of
- * Kafka's client carry `retriable`; everything else is a bug.
+ * What must be done after an error? One function decides, for taking over, applying, loading,
+ * publishing and answering alike. Freshet's own errors have their verdict by class, errors of
+ * kafkajs by `retriable`; any other error is a bug.
  *
- *   retry   a server is away: do the same again later, for as long as it takes
- *   again   what is in memory is not what is stored: take over again, then go on
- *   park    this record can never succeed: set it aside and go on with the next
- *   hold    going on would lose records: leave this partition until a person decides
- *   stop    nothing here can mend it: end the process and say why
+ *   retry   a server is away: retry until it is back
+ *   again   what is in memory is not what is stored: take the shard over again
+ *   park    this record can never succeed: put it on the dead-letter topic, continue with the next
+ *   hold    to continue would lose records: hold this partition until a person decides
+ *   stop    a retry cannot mend it: end the process and say why
  */
 export const verdicts = ['retry', 'again', 'park', 'hold', 'stop'] as const;
 
 export type Verdict = (typeof verdicts)[number];
 
-/** An error that says itself what must happen next. */
+/** An error of Freshet itself, with its verdict. */
 export abstract class Fault extends Error {
   abstract readonly verdict: Verdict;
 }
 
-/** A server did not answer, or not as it should: it will again. */
+/** A server did not answer, or refused for now. */
 export class ServerAway extends Fault {
   override readonly name: string = 'ServerAway';
   readonly verdict = 'retry';
 }
 
-/** What Kafka answers to a record that it will never take, however often it is sent. */
+/** Kafka's error types for a record that it will never accept. */
 const REFUSED_RECORD = [
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -45,13 +45,13 @@ function isOurs(error: Error): error is Error & { readonly verdict: Verdict } {
   return 'verdict' in error && verdicts.includes(error.verdict as Verdict);
 }
 
-/** kafkajs exports its classes to CommonJS only: its errors are told by their fields. */
+/** kafkajs exports its classes to CommonJS only, so its errors are recognised by their fields. */
 function typeOf(error: Error): string {
   if ('type' in error && typeof error.type === 'string') return error.type;
   return error.cause instanceof Error ? typeOf(error.cause) : '';
 }
 
-/** Also where the client has given up: what it gave up on may pass all the same. */
+/** Also true if kafkajs has given up retrying: the cause may pass nevertheless. */
 function isPassing(error: Error): boolean {
   if ('retriable' in error && error.retriable === true) return true;
   if (
