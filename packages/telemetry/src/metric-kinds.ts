@@ -9,7 +9,7 @@ import { Counter, Gauge, Histogram, type Metric } from 'prom-client';
 export type Service = 'updater' | 'aggregator' | 'scorer' | 'console';
 export type Labels = Readonly<Record<string, readonly string[]>>;
 
-interface Declared<M extends Metric = Metric> {
+export interface Declared<M extends Metric = Metric> {
   readonly metric: M;
   readonly services: readonly Service[];
   readonly kind: 'counter' | 'gauge' | 'histogram';
@@ -19,45 +19,38 @@ interface Declared<M extends Metric = Metric> {
 }
 
 type Name<L extends Labels> = Extract<keyof L, string>;
-type By = readonly Service[];
+type None = Record<never, never>;
 
-export class MetricTable {
-  readonly rows: Declared[] = [];
+/** Declares the metrics that the same services show. */
+export class MetricGroup {
+  constructor(
+    readonly rows: Declared[],
+    readonly services: readonly Service[],
+  ) {}
 
-  counter<L extends Labels = Record<never, never>>(
-    services: By,
-    name: string,
-    help: string,
-    labels = {} as L,
-  ) {
+  counter<L extends Labels = None>(name: string, help: string, labels = {} as L) {
     const metric = new Counter<Name<L>>({ name, help, labelNames: names(labels), registers: [] });
-    return this.#add({ metric, services, kind: 'counter', name, help, labels });
+    return this.#add({ metric, kind: 'counter', name, help, labels });
   }
 
-  gauge<L extends Labels = Record<never, never>>(
-    services: By,
-    name: string,
-    help: string,
-    labels = {} as L,
-  ) {
+  gauge<L extends Labels = None>(name: string, help: string, labels = {} as L) {
     const metric = new Gauge<Name<L>>({ name, help, labelNames: names(labels), registers: [] });
-    return this.#add({ metric, services, kind: 'gauge', name, help, labels });
+    return this.#add({ metric, kind: 'gauge', name, help, labels });
   }
 
-  histogram<L extends Labels = Record<never, never>>(
-    services: By,
-    name: string,
-    help: string,
-    buckets: number[],
-    labels = {} as L,
-  ) {
+  histogram<L extends Labels = None>(name: string, help: string, buckets: number[], labels: L) {
     const options = { name, help, buckets, labelNames: names(labels), registers: [] };
-    const metric = new Histogram<Name<L>>(options);
-    return this.#add({ metric, services, kind: 'histogram', name, help, labels });
+    return this.#add({
+      metric: new Histogram<Name<L>>(options),
+      kind: 'histogram',
+      name,
+      help,
+      labels,
+    });
   }
 
-  #add<M extends Metric>(row: Declared<M>): M {
-    this.rows.push(row);
+  #add<M extends Metric>(row: Omit<Declared<M>, 'services'>): M {
+    this.rows.push({ ...row, services: this.services });
     return row.metric;
   }
 }

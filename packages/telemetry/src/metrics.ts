@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { combinations, MetricTable, type Service } from './metric-kinds.ts';
+import { combinations, type Declared, MetricGroup, type Service } from './metric-kinds.ts';
 
 const LATENCY_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
@@ -19,256 +19,219 @@ const stage = ['intake', ...side] as const;
 const users = ['all', 'cold', 'new'] as const;
 const method = ['model', 'popularity'] as const;
 
-export const table = new MetricTable();
+export const table: { readonly rows: Declared[] } = { rows: [] };
+
+const shownBy = (...services: Service[]) => new MetricGroup(table.rows, services);
+const updater = shownBy('updater');
+const aggregator = shownBy('aggregator');
+const scorer = shownBy('scorer');
+const aggregatorAndScorer = shownBy('aggregator', 'scorer');
+const allButConsole = shownBy('updater', 'aggregator', 'scorer');
+const everyService = shownBy('updater', 'aggregator', 'scorer', 'console');
 
 export const metrics = {
-  buildInfo: table.gauge(
-    ['updater', 'aggregator', 'scorer', 'console'],
-    'freshet_build_info',
-    'Which build is running, on which Node?',
-    { service: [], version: [], node: [] },
-  ),
+  buildInfo: everyService.gauge('freshet_build_info', 'Which build is running, on which Node?', {
+    service: [],
+    version: [],
+    node: [],
+  }),
 
-  updateDuration: table.histogram(
-    ['updater'],
+  updateDuration: updater.histogram(
     'freshet_update_duration_seconds',
     'How long does a half-step take, of a sample?',
     STEP_SECONDS,
     { side },
   ),
-  committed: table.histogram(
-    ['updater'],
+  committed: updater.histogram(
     'freshet_rating_committed_seconds',
     'How long after a rating was produced was the vector that it moved stored?',
     LATENCY_SECONDS,
     { side },
   ),
-  commitDuration: table.histogram(
-    ['updater'],
+  commitDuration: updater.histogram(
     'freshet_commit_duration_seconds',
     'How long does the store take to commit one batch?',
     LATENCY_SECONDS,
     { side },
   ),
-  publishDuration: table.histogram(
-    ['updater'],
+  publishDuration: updater.histogram(
     'freshet_publish_duration_seconds',
     'How long until Kafka has acknowledged what one batch publishes?',
     LATENCY_SECONDS,
     { side: stage },
   ),
-  batchRatings: table.histogram(
-    ['updater'],
+  batchRatings: updater.histogram(
     'freshet_batch_ratings',
     'How many ratings go in one commit?',
     BATCH_RATINGS,
     { side },
   ),
-  applied: table.counter(
-    ['updater'],
-    'freshet_ratings_applied_total',
-    'How many ratings were applied?',
-    { side },
-  ),
-  reratings: table.counter(
-    ['updater'],
+  applied: updater.counter('freshet_ratings_applied_total', 'How many ratings were applied?', {
+    side,
+  }),
+  reratings: updater.counter(
     'freshet_reratings_total',
     'How many of them replaced a rating of the same user and item?',
   ),
-  newEntities: table.counter(
-    ['updater'],
+  newEntities: updater.counter(
     'freshet_new_entities_total',
     'How many users and items got their first vector?',
     { side },
   ),
-  parked: table.counter(
-    ['updater'],
+  parked: updater.counter(
     'freshet_ratings_parked_total',
     'How many records could never be applied, and why?',
     { reason: [] },
   ),
-  takeOvers: table.counter(
-    ['updater'],
-    'freshet_take_overs_total',
-    'How often was a shard taken over?',
-    { side },
-  ),
-  replays: table.counter(
-    ['updater'],
+  takeOvers: updater.counter('freshet_take_overs_total', 'How often was a shard taken over?', {
+    side,
+  }),
+  replays: updater.counter(
     'freshet_outbox_replays_total',
     'How often was an outbox published again at a take-over?',
     { side },
   ),
-  fenced: table.counter(
-    ['updater'],
+  fenced: updater.counter(
     'freshet_refused_commits_total',
     'How many commits did the store refuse: fenced by another writer, or elsewhere after it ' +
       'lost writes?',
     { side, verdict: ['fenced', 'elsewhere'] },
   ),
-  heldPartitions: table.gauge(
-    ['updater', 'aggregator', 'scorer', 'console'],
+  heldPartitions: everyService.gauge(
     'freshet_held_partitions',
     'How many partitions of a topic wait for a person, because their log was cut, recreated ' +
       'or cannot be read?',
     { topic: [] },
   ),
-  passedOver: table.counter(
-    ['updater', 'aggregator', 'scorer'],
+  passedOver: allButConsole.counter(
     'freshet_records_passed_over_total',
     'How many records of an internal topic were not written by Freshet and passed over?',
     { topic: [] },
   ),
-  refusedRecords: table.counter(
-    ['scorer'],
+  refusedRecords: scorer.counter(
     'freshet_records_refused_total',
     'How many requests and records of items made no sense, and why?',
     { topic: ['recommendation-requests', 'items'], reason: [] },
   ),
-  consumersReplaced: table.counter(
-    ['updater', 'aggregator', 'scorer', 'console'],
+  consumersReplaced: everyService.counter(
     'freshet_consumers_replaced_total',
     'How often was a Kafka consumer that hung or broke down replaced by a fresh one?',
     { topic: [] },
   ),
-  storeLosses: table.counter(
-    ['updater', 'aggregator', 'scorer'],
+  storeLosses: allButConsole.counter(
     'freshet_store_losses_total',
     'How often was the store found empty while this process ran?',
   ),
-  serverAway: table.gauge(
-    ['updater', 'aggregator', 'scorer'],
+  serverAway: allButConsole.gauge(
     'freshet_server_away_seconds',
     'For how long has a server that this process needs not answered?',
     { server: ['kafka', 'redis'] },
   ),
 
-  prequentialAuc: table.gauge(
-    ['updater'],
+  prequentialAuc: updater.gauge(
     'freshet_prequential_auc_ratio',
     'How well is the item that is rated next ranked among the unrated, before the model ' +
       'learns of it?',
     { users, method },
   ),
-  prequentialHits: table.gauge(
-    ['updater'],
+  prequentialHits: updater.gauge(
     'freshet_prequential_hit_ratio',
     'How often is the item that is rated next among the ten best, before the model learns of it?',
     { users, method },
   ),
-  prequentialEvents: table.gauge(
-    ['updater'],
+  prequentialEvents: updater.gauge(
     'freshet_prequential_events',
     'How many ratings are in the sliding window of the prequential figures?',
     { users },
   ),
 
-  lag: table.gauge(
-    ['aggregator'],
+  lag: aggregator.gauge(
     'freshet_lag_ratings',
     'How many ratings are not yet at this point, by TOPIC:PARTITION that they come from, or ' +
       'by item shard?',
     { point: [], partition: [] },
   ),
-  lagAll: table.gauge(
-    ['aggregator', 'scorer'],
+  lagAll: aggregatorAndScorer.gauge(
     'freshet_lag_ratings_all',
     'How many ratings are produced and not yet at this point, over everything?',
     { point: [] },
   ),
-  lagAge: table.gauge(
-    ['aggregator', 'scorer'],
+  lagAge: aggregatorAndScorer.gauge(
     'freshet_lag_seconds',
     'How long ago was the oldest of them produced?',
     { point: [] },
   ),
-  expectedLoss: table.gauge(
-    ['aggregator'],
+  expectedLoss: aggregator.gauge(
     'freshet_expected_auc_loss_ratio',
     'Which share of AUC does the present lag cost, by the delay curve?',
     { users: ['all', 'cold'] },
   ),
-  gramPublished: table.counter(
-    ['aggregator'],
+  gramPublished: aggregator.counter(
     'freshet_grams_published_total',
     'How often did the aggregator publish the sum of the partial grams?',
   ),
-  gramStaleness: table.gauge(
-    ['aggregator'],
+  gramStaleness: aggregator.gauge(
     'freshet_gram_staleness_seconds',
     'How old is the oldest partial gram that the published sum does not yet contain?',
   ),
-  gramDrift: table.gauge(
-    ['aggregator'],
+  gramDrift: aggregator.gauge(
     'freshet_gram_drift_ratio',
     'How far is the last audited partial gram from the sum of its vectors?',
     { side },
   ),
-  aggregatorActive: table.gauge(
-    ['aggregator'],
+  aggregatorActive: aggregator.gauge(
     'freshet_aggregator_active',
     'Is this aggregator the active one (1) or standing by (0)?',
   ),
-  entities: table.gauge(
-    ['aggregator'],
+  entities: aggregator.gauge(
     'freshet_entities',
     'How many users and items (n and m) have a vector?',
     { side },
   ),
-  knownRatings: table.gauge(
-    ['aggregator'],
+  knownRatings: aggregator.gauge(
     'freshet_known_ratings',
     'How many ratings does the model know (|R|)?',
   ),
-  priorWeight: table.gauge(
-    ['aggregator'],
+  priorWeight: aggregator.gauge(
     'freshet_prior_weight_ratio',
     'How much does one unknown rating weigh against a known one (α)?',
   ),
-  rankingWeight: table.gauge(
-    ['aggregator'],
+  rankingWeight: aggregator.gauge(
     'freshet_ranking_weight',
     'How much does a feature of an item weigh in the ranking (θ), for a user with so many ratings?',
     { feature: [], ratings: [] },
   ),
-  rankingShare: table.gauge(
-    ['aggregator'],
+  rankingShare: aggregator.gauge(
     'freshet_ranking_share_ratio',
     'How much of the difference between two items in doubt comes from each part, at so many ' +
       'ratings?',
     { part: [], ratings: [] },
   ),
-  rankingLearnt: table.gauge(
-    ['aggregator'],
+  rankingLearnt: aggregator.gauge(
     'freshet_ranking_learnt_ratings',
     'How many ratings have the weights of the ranking been learnt from?',
   ),
 
-  servable: table.histogram(
-    ['scorer'],
+  servable: scorer.histogram(
     'freshet_rating_servable_seconds',
     'How long after a rating was produced did the scorer know of the vector that it moved?',
     LATENCY_SECONDS,
     { side },
   ),
-  catalogueItems: table.gauge(
-    ['scorer'],
+  catalogueItems: scorer.gauge(
     'freshet_catalogue_items',
     'How many items can this scorer recommend?',
   ),
-  ready: table.gauge(
-    ['updater', 'aggregator', 'scorer', 'console'],
+  ready: everyService.gauge(
     'freshet_ready',
     'Is this process ready (1) or still waiting for something (0)?',
   ),
-  userReads: table.counter(
-    ['scorer'],
+  userReads: scorer.counter(
     'freshet_user_reads_total',
     'How many users were found in memory, and how many had to be read from the store?',
     { outcome: ['hit', 'miss'] },
   ),
-  requestDuration: table.histogram(
-    ['scorer'],
+  requestDuration: scorer.histogram(
     'freshet_request_duration_seconds',
     'How long does a request take, by transport, kind and outcome?',
     LATENCY_SECONDS,
@@ -278,20 +241,18 @@ export const metrics = {
       outcome: ['ok', 'refused', 'failed'],
     },
   ),
-  answerBytes: table.histogram(
-    ['scorer'],
+  answerBytes: scorer.histogram(
     'freshet_answer_bytes',
     'How long is an answer, by transport?',
     BODY_BYTES,
     { transport: ['http', 'kafka'] },
   ),
-  pushed: table.counter(
-    ['scorer'],
+  pushed: scorer.counter(
     'freshet_recommendations_pushed_total',
     'How many fresh recommendations were pushed to users whose vector moved?',
   ),
 
-  consoleViewers: table.gauge(['console'], 'freshet_console_viewers', 'How many pages are open?'),
+  consoleViewers: shownBy('console').gauge('freshet_console_viewers', 'How many pages are open?'),
 } as const;
 
 export const registry = new Registry();
