@@ -25,7 +25,7 @@ interface IntakeHistory {
   readonly committed: CommittedOffset | undefined;
   /** Where this process itself has been, which may not be committed yet. */
   readonly own?: SentPlace | undefined;
-  /** What user shards have applied of this partition; absent: something is committed. */
+  /** What user shards have applied of this partition; read only if nothing else is known. */
   readonly traces?: readonly SourceTrace[];
   readonly accepted: AcceptedLoss | null;
   /** The epoch of the last rebuild: what was read before it is read again. */

@@ -62,7 +62,7 @@ export class FollowedReplica {
       model,
       log,
       fail,
-      ...(options.gatherMs === undefined ? {} : { gatherMs: options.gatherMs }),
+      gatherMs: options.gatherMs,
       startAt: async (partition) => {
         const position = followed.#positions.get(partition);
         assert(position !== undefined, `${topic} has a partition for each shard`);

@@ -123,10 +123,6 @@ export class Replica {
     }
   }
 
-  version(shard: number): ShardVersion | undefined {
-    return this.#versions[shard];
-  }
-
   /** The slot of an item in a row; it holds `start()` until the vector of the item arrives. */
   slotOrStart(id: string, start: () => Float32Array): number {
     const known = this.#slots.get(id);

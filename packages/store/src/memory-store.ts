@@ -146,9 +146,7 @@ export class MemoryStore implements FactorStore {
   }
 
   async rebuild({ manifest, tuning }: Agreement, born: number): Promise<void> {
-    this.#shards.clear();
-    this.#members.clear();
-    this.#losses.clear();
+    this.wipe();
     this.#model = { manifest, tuning, born, rebuilt: born };
   }
 

@@ -12,7 +12,7 @@ export interface ReaderOptions {
   readonly fail: (error: unknown) => void;
   readonly sessionMs: number;
   /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
-  readonly gatherMs?: number;
+  readonly gatherMs?: number | undefined;
   /** How many bytes of records make a batch; absent: 96 KB. */
   readonly sliceBytes?: number;
   /** How often positions are committed to Kafka; absent: once a second, for lag tools. */

@@ -15,7 +15,7 @@ interface TailOptions {
   readonly log: Log;
   readonly fail: (error: unknown) => void;
   /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
-  readonly gatherMs?: number;
+  readonly gatherMs?: number | undefined;
   /**
    * Where to start in each partition; called again after every rebalance. Records that were deleted
    * are skipped: the receiver notices a gap by what it reads.
@@ -30,40 +30,25 @@ const SESSION_MS = 30_000;
 export class Tail {
   readonly #reader: PartitionReader;
   readonly #admin: TopicAdmin;
-  readonly #groupIds: readonly string[];
+  readonly #groupIds: string[] = [];
   readonly #log: Log;
-  readonly #goal: ReadonlyMap<number, number>;
+  #goal: ReadonlyMap<number, number> = new Map();
   #caughtUp = false;
 
-  private constructor(
-    reader: PartitionReader,
-    admin: TopicAdmin,
-    groupIds: readonly string[],
-    goal: Map<number, number>,
-    log: Log,
-  ) {
-    this.#log = log;
-    this.#reader = reader;
+  private constructor(kafka: Kafka, admin: TopicAdmin, options: TailOptions) {
     this.#admin = admin;
-    this.#groupIds = groupIds;
-    this.#goal = goal;
-  }
-
-  static async open(kafka: Kafka, admin: TopicAdmin, options: TailOptions): Promise<Tail> {
-    const groupIds: string[] = [];
+    this.#log = options.log;
     // A new group for every consumer: in the same group it would wait for the session of the former
     // one to expire.
     const groupId = (): string => {
       const name = `${options.model}.tail.${randomUUID()}`;
-      groupIds.push(name);
+      this.#groupIds.push(name);
       return name;
     };
     const { topic, log, fail, gatherMs } = options;
-    const gathering = gatherMs === undefined ? {} : { gatherMs };
-    const reading = { groupId, topic, admin, log, fail, sessionMs: SESSION_MS, ...gathering };
-    const reader = new PartitionReader(
+    this.#reader = new PartitionReader(
       kafka,
-      { ...reading, onLoss: 'skip' },
+      { groupId, topic, admin, log, fail, gatherMs, sessionMs: SESSION_MS, onLoss: 'skip' },
       {
         takeOver: async (partition) => {
           const { start, end } = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
@@ -77,9 +62,12 @@ export class Tail {
         release: () => {},
       },
     );
-    const goal = await admin.ends(topic);
-    const tail = new Tail(reader, admin, groupIds, goal, log);
-    await reader.start();
+  }
+
+  static async open(kafka: Kafka, admin: TopicAdmin, options: TailOptions): Promise<Tail> {
+    const tail = new Tail(kafka, admin, options);
+    tail.#goal = await admin.ends(options.topic);
+    await tail.#reader.start();
     return tail;
   }
 
@@ -89,11 +77,6 @@ export class Tail {
       ([partition, end]) => (this.#reader.positions.get(partition) ?? -1) >= end,
     );
     return this.#caughtUp;
-  }
-
-  /** Why the tail does not follow the topic; null if it does. */
-  get waitingFor(): string | null {
-    return this.#reader.waitingFor;
   }
 
   async close(): Promise<void> {

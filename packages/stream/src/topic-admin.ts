@@ -32,6 +32,9 @@ export interface CommittedOffset {
   readonly metadata: string;
 }
 
+/** The topics that Freshet itself writes or reads, other than the default source. */
+const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
+
 /** How long a cluster may take to elect leaders for new partitions. */
 const CREATION_LIMIT_MS = 20_000;
 
@@ -66,10 +69,9 @@ export class TopicAdmin {
   async ensure(plan: TopicPlan): Promise<string[]> {
     checkSources(plan);
     const existing = new Set(await this.#admin.listTopics());
-    const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
     const missing = ours.filter((topic) => !existing.has(topicName(topic, plan.model)));
     for (const topic of missing) await this.#create(topic, plan);
-    await this.#checkPartitions(ours, plan);
+    await this.#checkPartitions(plan);
     const created = missing.map((topic) => topicName(topic, plan.model));
     const mayLack =
       plan.sources.includes(topics.ratings.name) && !existing.has(topics.ratings.name);
@@ -90,12 +92,9 @@ export class TopicAdmin {
   }
 
   async ranges(topic: string): Promise<Map<number, LogRange>> {
-    const offsets = await this.#offsets(topic);
+    const offsets = await this.#admin.fetchTopicOffsets(topic);
     return new Map(
-      offsets.map(({ partition, low, high }) => [
-        partition,
-        { start: Number(low), end: Number(high) },
-      ]),
+      offsets.map((at) => [at.partition, { start: Number(at.low), end: Number(at.high) }]),
     );
   }
 
@@ -174,10 +173,6 @@ export class TopicAdmin {
     await this.#beneath.close();
   }
 
-  async #offsets(topic: string): Promise<{ partition: number; high: string; low: string }[]> {
-    return this.#admin.fetchTopicOffsets(topic);
-  }
-
   async #create(topic: Topic, plan: TopicPlan): Promise<void> {
     const config = Object.entries(topicConfig(topic, plan.days));
     // Returns false, and throws nothing, if another service has created the topic.
@@ -194,9 +189,9 @@ export class TopicAdmin {
     });
   }
 
-  async #checkPartitions(wanted: readonly Topic[], plan: TopicPlan): Promise<void> {
-    const counts = await this.#partitionCounts(wanted.map((topic) => topicName(topic, plan.model)));
-    for (const topic of wanted) {
+  async #checkPartitions(plan: TopicPlan): Promise<void> {
+    const counts = await this.#partitionCounts(ours.map((topic) => topicName(topic, plan.model)));
+    for (const topic of ours) {
       const name = topicName(topic, plan.model);
       const count = counts.get(name);
       assert(count !== undefined, `Kafka returned no metadata of ${name}`);
@@ -215,7 +210,7 @@ export class TopicAdmin {
     for (const deadline = Date.now() + CREATION_LIMIT_MS; ; ) {
       try {
         const { topics: found } = await this.#admin.fetchTopicMetadata({ topics: names });
-        for (const name of names) await this.#offsets(name);
+        for (const name of names) await this.#admin.fetchTopicOffsets(name);
         return new Map(found.map(({ name, partitions }) => [name, partitions.length]));
       } catch (error) {
         if (!isBeingCreated(error) || Date.now() > deadline) throw error;
@@ -227,10 +222,8 @@ export class TopicAdmin {
 
 /** To read as ratings what Freshet itself writes would never end. */
 function checkSources({ model, sources }: TopicPlan): void {
-  const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
-  const wrong = ours
-    .map((topic) => topicName(topic, model))
-    .filter((name) => sources.includes(name));
+  const names = ours.map((topic) => topicName(topic, model));
+  const wrong = names.filter((name) => sources.includes(name));
   if (wrong.length === 0) return;
   throw new OwnTopic(
     `RATINGS_TOPICS names ${wrong.join(', ')}, which Freshet itself writes or reads: ` +
