@@ -97,7 +97,6 @@ export class Replica {
     return this.#keys[slot] as number;
   }
 
-  /** How many ratings an item has. */
   countAt(slot: number): number {
     return this.features.countAt(slot);
   }

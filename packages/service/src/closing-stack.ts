@@ -6,7 +6,6 @@ interface Closable {
 export class ClosingStack {
   readonly #closers: (() => Promise<void>)[] = [];
 
-  /** How many resources wait to be closed. */
   get size(): number {
     return this.#closers.length;
   }

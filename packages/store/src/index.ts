@@ -12,7 +12,6 @@ export {
   type AcceptedLoss,
   type BodyChange,
   type Commit,
-  type CommitResult,
   type FactorStore,
   type PlacedEntity,
   type ShardHead,
@@ -34,8 +33,6 @@ export {
 } from './row-codec.ts';
 export {
   type Acceptance,
-  decodeFacts,
-  encodeFacts,
   isAbove,
   NO_FACTS,
   NO_MARK,

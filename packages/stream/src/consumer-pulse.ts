@@ -33,7 +33,6 @@ export class ConsumerPulse {
     this.#lastSign = this.#now();
   }
 
-  /** Kafka did not answer a request. */
   kafkaAway(): void {
     this.#answersSince = undefined;
   }

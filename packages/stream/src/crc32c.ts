@@ -24,7 +24,6 @@ const t5 = following(t4);
 const t6 = following(t5);
 const t7 = following(t6);
 
-/** The checksum of the bytes from `start` on. */
 export function crc32c(bytes: Uint8Array, start = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const at = (table: Int32Array, index: number): number => table[index & 0xff] as number;

@@ -30,7 +30,6 @@ export interface InternalTopic<T> {
   decode(value: Buffer, partition: number): T;
 }
 
-/** Reads the events of one internal topic. */
 export class InternalEvents<T> {
   readonly #options: InternalTopic<T>;
   /** By partition: the last offset that was logged, so that none is logged again. */

@@ -43,16 +43,11 @@ function headersOf(given: KafkaMessage['headers']): LogRecord['headers'] {
   return headers;
 }
 
+type Sized = Pick<LogRecord, 'value'> &
+  Partial<Pick<LogRecord, 'headers'>> & { readonly key: Buffer | string | null };
+
 /** The size of key, value and headers, in memory or in a request, without overhead. */
-export function bytesOf({
-  key,
-  value,
-  headers,
-}: {
-  readonly key: Buffer | string | null;
-  readonly value: Buffer | null;
-  readonly headers?: Readonly<Record<string, string>>;
-}): number {
+export function bytesOf({ key, value, headers }: Sized): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0);
   for (const name in headers) bytes += name.length + (headers[name] as string).length;
   return bytes;

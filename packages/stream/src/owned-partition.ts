@@ -4,6 +4,7 @@
  * fault. It knows nothing of kafkajs: fetching, seeking and pausing are done by the reader.
  */
 import { type Log, verdict } from '@freshet/telemetry';
+import type { LogFault } from './log-fault.ts';
 import type { LogRecord } from './log-record.ts';
 import { PartitionFeed } from './partition-feed.ts';
 import { next, type Phase, type Signal } from './partition-life.ts';
@@ -53,11 +54,6 @@ interface PartitionContext {
   readonly after?: Promise<void> | undefined;
 }
 
-interface Interruption {
-  readonly signal: 'refused' | 'fault';
-  readonly error?: unknown;
-}
-
 /** Every bound on the loop, with the reason for its size. */
 const limits = {
   firstWaitMs: 100,
@@ -74,7 +70,7 @@ export class OwnedPartition {
   #position: number | undefined;
   #reached: number | undefined;
   /** Set from outside the loop to make it leave `running`. */
-  #interruption: Interruption | undefined;
+  #interruption: 'refused' | LogFault | undefined;
   #fault: Error | undefined;
   #waits = 0;
   /** Unexpected errors in a row, and the highest position at which one came. */
@@ -122,9 +118,9 @@ export class OwnedPartition {
   }
 
   /** Leaves `running` after the present batch; for a fault, after all that was fetched. */
-  interrupt(signal: 'refused' | 'fault', error?: unknown): void {
+  interrupt(reason: 'refused' | LogFault): void {
     if (this.#phase !== 'running' || this.#interruption !== undefined) return;
-    this.#interruption = { signal, error };
+    this.#interruption = reason;
     this.#context.pause();
     this.#feed?.stir();
   }
@@ -208,7 +204,9 @@ export class OwnedPartition {
       const slice = this.#feed?.take();
       if (slice === undefined) {
         // A fault takes effect here, after everything that was fetched before it is consumed.
-        if (this.#interruption !== undefined) return this.#interrupted(this.#interruption);
+        const reason = this.#interruption;
+        if (reason === 'refused') return reason;
+        if (reason !== undefined) return this.#judge(reason, 'records were not read');
         await this.#feed?.news();
         continue;
       }
@@ -224,12 +222,8 @@ export class OwnedPartition {
       this.#waits = 0;
       this.#position = slice.next;
       this.#reached = slice.next;
-      if (this.#interruption?.signal === 'refused') return this.#interrupted(this.#interruption);
+      if (this.#interruption === 'refused') return 'refused';
     }
-  }
-
-  #interrupted({ signal, error }: Interruption): Signal {
-    return error === undefined ? signal : this.#judge(error, 'records were not read');
   }
 
   /** Logs an error and returns what it means for this partition. */

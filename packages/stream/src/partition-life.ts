@@ -33,46 +33,17 @@ export type Signal =
   | 'due'
   | 'revoked';
 
-/** No Partial: a new phase or signal does not compile until every cell is answered. */
+/** What follows each signal but `revoked`, which always releases the partition. */
+function on(ready: Phase, refused: Phase, trouble: Phase, fault: Phase, due: Phase) {
+  return { ready, refused, trouble, fault, due, revoked: 'released' } as const;
+}
+
+/** Complete: a new phase or signal does not compile until every cell is answered. */
 export const next: Readonly<Record<Phase, Readonly<Record<Signal, Phase>>>> = {
-  taking: {
-    ready: 'running',
-    refused: 'taking',
-    trouble: 'waiting',
-    fault: 'held',
-    due: 'taking',
-    revoked: 'released',
-  },
-  running: {
-    ready: 'running',
-    refused: 'taking',
-    trouble: 'waiting',
-    fault: 'held',
-    due: 'running',
-    revoked: 'released',
-  },
-  waiting: {
-    ready: 'waiting',
-    refused: 'waiting',
-    trouble: 'waiting',
-    fault: 'held',
-    due: 'taking',
-    revoked: 'released',
-  },
-  held: {
-    ready: 'held',
-    refused: 'held',
-    trouble: 'held',
-    fault: 'held',
-    due: 'taking',
-    revoked: 'released',
-  },
-  released: {
-    ready: 'released',
-    refused: 'released',
-    trouble: 'released',
-    fault: 'released',
-    due: 'released',
-    revoked: 'released',
-  },
+  //          ready · refused · trouble · fault · due
+  taking: on('running', 'taking', 'waiting', 'held', 'taking'),
+  running: on('running', 'taking', 'waiting', 'held', 'running'),
+  waiting: on('waiting', 'waiting', 'waiting', 'held', 'taking'),
+  held: on('held', 'held', 'held', 'held', 'taking'),
+  released: on('released', 'released', 'released', 'released', 'released'),
 };

@@ -237,7 +237,7 @@ export class PartitionReader {
       log.warn({ topic, partition }, lost);
       return true;
     }
-    owned.interrupt('fault', new LogFault('cut', { topic, partition }, lost));
+    owned.interrupt(new LogFault('cut', { topic, partition }, lost));
     return false;
   }
 
@@ -255,7 +255,7 @@ export class PartitionReader {
       log.error({ topic, partition }, `${what}. The batch is skipped`);
       return true;
     }
-    owned.interrupt('fault', new LogFault('unreadable', { topic, partition }, what, offset));
+    owned.interrupt(new LogFault('unreadable', { topic, partition }, what, offset));
     return false;
   }
 

@@ -15,7 +15,6 @@ export interface OutRecord {
   readonly headers?: Record<string, string>;
 }
 
-/** A record whose partition is chosen. */
 type PlacedRecord = OutRecord & { readonly partition: number };
 
 /** Below the limit of a topic for a request to one partition, by default 1 MB. */

@@ -6,8 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '@freshet/telemetry';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { isUnreadable, unreadableText } from './fetch-decoding.ts';
-import type { LogRecord } from './log-record.ts';
-import { toLogRecord } from './log-record.ts';
+import { type LogRecord, toLogRecord } from './log-record.ts';
 import type { TopicAdmin } from './topic-admin.ts';
 
 interface TopicReading {
@@ -70,7 +69,6 @@ export async function readTopic(reading: TopicReading): Promise<Map<number, numb
   return ends;
 }
 
-/** What is left to read of a partition. */
 interface Unread {
   readonly position: number;
   readonly end: number;
