@@ -57,9 +57,9 @@ export function unpackLists(bytes: Buffer): Map<number, Uint8Array> {
 
 type Numbers = Float32Array | Float64Array | Uint32Array;
 
-/** The bytes of a typed array, without a copy; little-endian on every machine that runs Node. */
-export function bytesOf(numbers: Numbers): Buffer {
-  return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+/** The bytes of a typed array, without a copy ; little-endian on every machine that runs Node. */
+export function bytesOf({ buffer, byteOffset, byteLength }: Numbers | Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** Copies the bytes, because they may be at any offset and typed arrays must be aligned. */

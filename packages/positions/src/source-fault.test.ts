@@ -28,7 +28,7 @@ describe('a shard that holds nothing', () => {
   it('begins wherever the log begins while the model is rebuilt from its sources', () => {
     const rebuilt = { born: 12, rebuilt: 12 };
     expect(sourceFault(log(40, 90), at(null), rebuilt)).toBeUndefined();
-    // The store was lost once more since, and nobody reads the sources again for that.
+    // The store was lost again after the rebuild: this time nobody reads the sources again.
     const since = { born: 15, rebuilt: 12 };
     expect(sourceFault(log(40, 90), at(null), since)?.kind).toBe('store-lost');
   });

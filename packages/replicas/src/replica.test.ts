@@ -171,7 +171,7 @@ describe('a replica with a table and an observer of its own', () => {
     const told: [number, boolean][] = [];
     const watched = new Replica(kernels, K, SHARDS, {
       table,
-      // By then it is so: whoever is told may ask.
+      // The replica has already changed when the callback is called.
       present: (slot, isPresent) => {
         expect(watched.isPresent(slot)).toBe(isPresent);
         told.push([slot, isPresent]);

@@ -190,16 +190,18 @@ export class Replica {
     const slot = this.#orFull(() => this.table.add());
     this.#slots.set(id, slot);
     this.#ids[slot] = id;
-    if (slot >= this.#keys.length) this.#growKeys();
+    if (slot >= this.#keys.length) this.#grow();
     this.#keys[slot] = itemKey(id);
     this.features.set(slot, NO_STATISTICS);
     return slot;
   }
 
-  #growKeys(): void {
-    const grown = new Uint32Array(2 * this.#keys.length);
-    grown.set(this.#keys);
-    this.#keys = grown;
+  #grow(): void {
+    const [keys, absent] = [this.#keys, this.#absent];
+    this.#keys = new Uint32Array(2 * keys.length);
+    this.#keys.set(keys);
+    this.#absent = new Uint8Array(2 * absent.length);
+    this.#absent.set(absent);
   }
 
   #write(slot: number, vector: Float32Array): void {
@@ -237,11 +239,6 @@ export class Replica {
   }
 
   #setAbsent(slot: number, absent: 0 | 1): void {
-    if (slot >= this.#absent.length) {
-      const grown = new Uint8Array(2 * Math.max(slot, this.#absent.length));
-      grown.set(this.#absent);
-      this.#absent = grown;
-    }
     this.#absentCount += absent - (this.#absent[slot] as number);
     this.#absent[slot] = absent;
     this.#present?.(slot, absent === 0);

@@ -27,7 +27,7 @@ const get = (path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
 
 const healthy = { live: () => true, waitingFor: () => null };
 
-/** Sends a head as it is: fetch would not let a test choose Host. */
+/** Sends the request head as it is: with fetch a test cannot choose Host. */
 async function raw(head: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
   socket.write(`${head}Connection: close\r\n\r\n`);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TokenGuard } from './token-guard.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that moves only when a test calls `pass`. */
 let now: number;
 let timers: { at: number; then: () => void }[];
 const clock = {

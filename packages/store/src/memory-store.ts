@@ -107,8 +107,8 @@ export class MemoryStore implements FactorStore {
       const before = isWhole ? undefined : shard.bodies.get(key);
       shard.bodies.set(key, Buffer.concat([before ?? new Uint8Array(), bytes]));
     }
-    shard.sums = bytesOf(commit.sums);
-    shard.outbox = bytesOf(commit.outbox);
+    shard.sums = copied(commit.sums);
+    shard.outbox = copied(commit.outbox);
     shard.facts = encodeFacts(commit.facts);
     shard.commit = commit.id;
     shard.position = commit.next;
@@ -201,19 +201,19 @@ function headOf({ fence, position, commit, facts }: MemoryShard): ShardHead {
 
 function stateOf(shard: MemoryShard): ShardState {
   const { sums, outbox } = shard;
-  return { ...headOf(shard), sums: sums && bytesOf(sums), outbox: outbox && bytesOf(outbox) };
+  return { ...headOf(shard), sums: sums && copied(sums), outbox: outbox && copied(outbox) };
 }
 
 function entityOf({ vectors, bodies }: MemoryShard, key: string): StoredEntity {
   const [stored, body] = [vectors.get(key), bodies.get(key)];
-  return { stored: stored ? copyOf(stored) : null, body: body ? bytesOf(body) : null };
+  return { stored: stored ? copyOf(stored) : null, body: body ? copied(body) : null };
 }
 
 function copyOf({ vector, figures, list }: StoredVector): StoredVector {
   const copy = { vector: vector.slice(), figures: figures.slice() };
-  return list === undefined ? copy : { ...copy, list: bytesOf(list) };
+  return list === undefined ? copy : { ...copy, list: copied(list) };
 }
 
-function bytesOf(bytes: Uint8Array): Uint8Array {
+function copied(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes);
 }

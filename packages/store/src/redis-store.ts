@@ -3,7 +3,7 @@
  * a commit is one script in one slot; Redis Cluster distributes the slots.
  */
 import { readFileSync } from 'node:fs';
-import { sides } from '@freshet/events';
+import { bytesOf, sides } from '@freshet/events';
 import { Fault } from '@freshet/telemetry';
 import { Cluster, Redis } from 'ioredis';
 import {
@@ -184,8 +184,8 @@ export class RedisStore implements FactorStore {
       commit.from,
       commit.next,
       commit.id,
-      bufferOf(commit.sums),
-      bufferOf(commit.outbox),
+      bytesOf(commit.sums),
+      bytesOf(commit.outbox),
       encodeFacts(commit.facts),
       this.#seal,
       commit.vectors.size,
@@ -194,7 +194,7 @@ export class RedisStore implements FactorStore {
       whole.length,
       ...[...commit.vectors].flatMap(([id, stored]) => [id, encodeVector(stored)]),
       ...commit.removed,
-      ...[...appended, ...whole].map(([, { bytes }]) => bufferOf(bytes)),
+      ...[...appended, ...whole].map(([, { bytes }]) => bytesOf(bytes)),
     );
     const [code, detail] = reply as [number, Buffer];
     if (code === -2) throw foreignShard(shard.side, shard.shard, this.#model);
@@ -316,10 +316,6 @@ export class RedisStore implements FactorStore {
 
 function lossField(topic: string, partition: number): string {
   return `loss:${topic}/${partition}`;
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function resultOf(code: number, detail: Buffer): CommitResult {

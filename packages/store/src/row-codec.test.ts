@@ -68,7 +68,7 @@ describe('a row', () => {
         const row = rowOf(...all);
         expect(encodeRow(all)).toEqual(row);
         expect(row).toHaveLength(all.reduce((sum, each) => sum + rowEntryLength(each), 0));
-        // As Redis may return it: somewhere inside a larger buffer.
+        // A reply of Redis may lie anywhere inside a larger buffer.
         const inside = Buffer.concat([Buffer.alloc(3), row]).subarray(3);
         expect(decoded(inside)).toEqual(byTime(all));
       }),

@@ -3,6 +3,8 @@
  * back) and a float64 time in ms. Entries are appended, until the row is rewritten without those
  * that a later one replaced.
  */
+import { bytesOf } from '@freshet/events';
+
 export interface RowEntry {
   readonly neighbour: string;
   /** null: taken back. This tombstone keeps an older rating that arrives late from counting. */
@@ -47,7 +49,7 @@ export function rowEntryLength({ neighbour }: Pick<RowEntry, 'neighbour'>): numb
  * counts. Ordered by time, and by arrival where times are equal.
  */
 export function decodeRow(row: Uint8Array): Map<string, RowEntry> {
-  const bytes = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
+  const bytes = bytesOf(row);
   const entries = new Map<string, RowEntry>();
   let isOrdered = true;
   let latest = Number.NEGATIVE_INFINITY;

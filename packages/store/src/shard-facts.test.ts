@@ -25,7 +25,7 @@ const facts: fc.Arbitrary<ShardFacts> = fc.record({
   epoch: count,
   sequence: count,
   ratings: count,
-  // JSON has no −0: what is added up is never that.
+  // JSON has no −0, and no sum here is ever −0.
   values: number,
   moves: count,
   clock: number,

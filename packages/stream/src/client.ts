@@ -50,11 +50,12 @@ const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
 };
 
 export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka> {
+  const { mechanism, username, password } = options;
   const config: KafkaConfig = {
     clientId: options.clientId,
     brokers: [...options.brokers],
     ssl: options.tls,
-    ...(options.username === '' ? {} : { sasl: saslOf(options) }),
+    ...(username === '' ? {} : { sasl: { mechanism, username, password } as SASLOptions }),
     socketFactory: openSocket,
     connectionTimeout: 3_000,
     requestTimeout: 30_000,
@@ -85,8 +86,4 @@ async function probe(config: KafkaConfig): Promise<void> {
   } finally {
     await admin.disconnect();
   }
-}
-
-function saslOf({ mechanism, username, password }: KafkaOptions): SASLOptions {
-  return { mechanism, username, password } as SASLOptions;
 }

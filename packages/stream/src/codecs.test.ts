@@ -102,7 +102,7 @@ describe('a codec', () => {
   });
 
   it.each(fromOthers)('never returns more than the limit: %s', async (_, name, bytes) => {
-    // A zstd stream does not say its size, and a block of it is counted as 128 KB.
+    // A zstd stream does not state its size, so each block counts as 128 KB.
     const limit = 128 << 10;
     await expect(codec(name).decompress(bytes, limit)).resolves.toHaveLength(TEXT.length);
     await expect(codec(name).decompress(bytes, TEXT.length - 1)).rejects.toThrow(
@@ -161,7 +161,7 @@ describe('a codec', () => {
   it('is unknown if its number is 5, 6 or 7, and absent if it is 0', () => {
     for (const id of [5, 6, 7]) expect(() => codecOf(id)).toThrow(`codec ${id} is unknown`);
     expect(codecOf(0)).toBeNull();
-    // The other bits of the attributes say other things.
+    // The other bits of the attributes have other meanings.
     expect(codecOf(0x38 | ids.lz4)?.name).toBe('lz4');
   });
 });

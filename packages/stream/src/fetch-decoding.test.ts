@@ -44,7 +44,7 @@ async function batchOf(given: Given = {}): Promise<Buffer> {
   return Buffer.from(buffer);
 }
 
-/** Makes length and checksum right again after a change, as if the producer had written it so. */
+/** Sets length and checksum after a change, as if the producer had written the batch like this. */
 function sealed(batch: Buffer): Buffer {
   const copy = Buffer.from(batch);
   copy.writeInt32BE(copy.length - 12, 8);
@@ -60,7 +60,7 @@ function withBody(batch: Buffer, compression: number, count: number, body: Buffe
   return sealed(copy);
 }
 
-/** A message of magic 0 or 1 without a checksum, which nobody looks at. */
+/** A message of magic 0 or 1. Its checksum is 0, because the decoder does not check it. */
 function oldMessage(magic: 0 | 1, offset: number, value: Buffer, compression = 0): Buffer {
   const time = magic === 1 ? 8 : 0;
   const bytes = Buffer.alloc(26 + time + value.length);

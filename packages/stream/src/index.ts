@@ -3,7 +3,7 @@ export { CUT_HEADER, deadLetter, printable } from './dead-letter.ts';
 export { isUnreadable, unreadableText } from './fetch-decoding.ts';
 export { InternalEvents, internalRecord } from './internal-record.ts';
 export { LogFault, type LogFaultKind, type LogPlace } from './log-fault.ts';
-export { bytesOf, type LogRecord } from './log-record.ts';
+export { type LogRecord, recordBytes } from './log-record.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
 export type { PartitionOwner } from './owned-partition.ts';
 export { PartitionReader } from './partition-reader.ts';

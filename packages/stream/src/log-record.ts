@@ -47,7 +47,7 @@ type Sized = Pick<LogRecord, 'value'> &
   Partial<Pick<LogRecord, 'headers'>> & { readonly key: Buffer | string | null };
 
 /** The size of key, value and headers, in memory or in a request, without overhead. */
-export function bytesOf({ key, value, headers }: Sized): number {
+export function recordBytes({ key, value, headers }: Sized): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0);
   for (const name in headers) bytes += name.length + (headers[name] as string).length;
   return bytes;

@@ -50,7 +50,7 @@ describe('where a reader is', () => {
     expect(consumer.commits).toEqual([[two], [{ ...two, offset: '3', metadata: '' }]]);
   });
 
-  // kafkajs commits "from the beginning" by itself when an offset is out of range.
+  // When an offset is out of range, kafkajs commits the beginning of the log by itself.
   it('is told again and again while the partition is held', async () => {
     useFakeTime();
     const { consumer, owner, reader, log } = await start('hold', { commitMs: 200 });

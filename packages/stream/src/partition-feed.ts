@@ -3,7 +3,7 @@
  * batch is consumed. The next batch is whatever arrived meanwhile: small under low load, large
  * under high load.
  */
-import { bytesOf, type LogRecord } from './log-record.ts';
+import { type LogRecord, recordBytes } from './log-record.ts';
 
 /** Records in order, and the offset after them: a log may have holes. */
 export interface Slice {
@@ -62,7 +62,7 @@ export class PartitionFeed {
     this.#fetched = next;
     this.#waiting.push({ records, next });
     this.#records += records.length;
-    for (const record of records) this.#bytes += bytesOf(record);
+    for (const record of records) this.#bytes += recordBytes(record);
     this.#wake();
   }
 
@@ -106,7 +106,7 @@ export class PartitionFeed {
         taken = 0;
         continue;
       }
-      const size = bytesOf(record);
+      const size = recordBytes(record);
       if (records.length >= limits.recordsPerSlice) break;
       if (records.length > 0 && bytes + size > this.sliceBytes) break;
       records.push(record);

@@ -1,4 +1,4 @@
-/** The reading loop against a consumer that hands over batches by hand. */
+/** The partition reader with a fake consumer, which a test feeds batch by batch. */
 import { ServerAway } from '@freshet/telemetry';
 import { pass, startReader as start, useFakeTime } from '@freshet/testkit';
 import { afterEach, describe, expect, it, vi } from 'vitest';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert';
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
-import { bytesOf } from './log-record.ts';
+import { recordBytes } from './log-record.ts';
 
 export interface OutRecord {
   readonly topic: string;
@@ -125,7 +125,7 @@ export class Publisher {
     let chunk: OutRecord[] = [];
     let bytes = 0;
     for (const record of records) {
-      const size = bytesOf(record);
+      const size = recordBytes(record);
       if (chunk.length > 0 && bytes + size > REQUEST_BYTES_LIMIT) {
         await this.#send(chunk);
         chunk = [];

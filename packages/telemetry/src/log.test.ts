@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openLog, plainError } from './log.ts';
 
-/** As ioredis makes them: the command that was refused is hung on the error, password and all. */
+/** Like an error of ioredis, which has the refused command as a field, with the password. */
 function wrongPassword(): Error {
   const message = 'WRONGPASS invalid username-password pair or user is disabled.';
   return Object.assign(new Error(message), {

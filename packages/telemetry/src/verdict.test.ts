@@ -6,7 +6,7 @@ class Held extends Fault {
   readonly verdict = 'hold';
 }
 
-/** An error with the fields by which those of kafkajs are known. */
+/** An error with the fields by which errors of kafkajs are recognised. */
 function kafkaError(name: string, fields: object = {}): Error {
   return Object.assign(new Error(name), { name: `KafkaJS${name}`, ...fields });
 }

@@ -4,7 +4,7 @@
  * reader that has seen the later one would take the earlier for a repetition.
  */
 import { type Side, topicName } from '@freshet/events';
-import { bytesOf, type OutRecord, type Publisher } from '@freshet/stream';
+import { type OutRecord, type Publisher, recordBytes } from '@freshet/stream';
 import { type Log, metrics, untilAnswered, verdict } from '@freshet/telemetry';
 
 interface OutgoingOptions {
@@ -114,5 +114,5 @@ function emptied({ topic, partition, headers = {} }: OutRecord): OutRecord {
 }
 
 function sizeOf(records: readonly OutRecord[]): number {
-  return records.reduce((sum, record) => sum + bytesOf(record), 0);
+  return records.reduce((sum, record) => sum + recordBytes(record), 0);
 }
