@@ -1,17 +1,30 @@
-/**
- * The Kafka consumer of a partition reader: every limit is stated here, none is a default of
- * kafkajs.
- */
+/** The Kafka consumer of a partition reader: every limit is stated, none is a default of kafkajs. */
+import type { Log } from '@freshet/telemetry';
 import type { Consumer, Kafka } from 'kafkajs';
 import { retry } from './client.ts';
+import type { TopicAdmin } from './topic-admin.ts';
 
-interface GroupConsumerOptions {
-  readonly groupId: string;
+export interface ReaderOptions {
+  /** A function if every consumer needs a group of its own. */
+  readonly groupId: string | (() => string);
+  readonly topic: string;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId'>;
+  readonly log: Log;
+  /** Called when reading cannot continue: the process must end. */
+  readonly fail: (error: unknown) => void;
   readonly sessionMs: number;
   /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
   readonly gatherMs?: number | undefined;
-  /** May kafkajs restart the consumer after a failure? */
-  readonly mayRestart: () => boolean;
+  /** How many bytes of records make a batch; absent: 96 KB. */
+  readonly sliceBytes?: number;
+  /** How often positions are committed to Kafka; absent: once a second, for lag tools. */
+  readonly commitMs?: number;
+  /**
+   * What to do when records were deleted before they were read, or cannot be read: `hold` the
+   * partition if no record may be missed, `skip` them if the owner notices a gap by itself or does
+   * not need old records.
+   */
+  readonly onLoss: 'hold' | 'skip';
 }
 
 /** Every bound on fetching, with the reason for its size. */
@@ -20,14 +33,18 @@ const limits = {
   bytesPerFetch: 8 << 20,
   heartbeatMs: 1_000,
   heartbeatsPerSession: 3, // one lost heartbeat must not cause a rebalance
-  rebalanceTimeoutMs: 60_000, // a take-over loads a whole shard
+  rebalanceTimeoutMs: 60_000, // how long members may take to join again
   fetchWaitMs: 100, // also how long a resumed partition waits before it is fetched
 } as const;
 
-export function groupConsumer(kafka: Kafka, options: GroupConsumerOptions): Consumer {
-  const { groupId, sessionMs, gatherMs, mayRestart } = options;
+/** `mayRestart`: may kafkajs restart the consumer after a failure? */
+export function groupConsumer(
+  kafka: Kafka,
+  { groupId, sessionMs, gatherMs }: ReaderOptions,
+  mayRestart: () => boolean,
+): Consumer {
   return kafka.consumer({
-    groupId,
+    groupId: typeof groupId === 'string' ? groupId : groupId(),
     allowAutoTopicCreation: false,
     sessionTimeout: sessionMs,
     heartbeatInterval: Math.min(limits.heartbeatMs, sessionMs / limits.heartbeatsPerSession),

@@ -1,6 +1,7 @@
 export { KafkaUnreachable, openKafka } from './client.ts';
 export { CUT_HEADER, deadLetter, printable } from './dead-letter.ts';
 export { isUnreadable, unreadableText } from './fetch-decoding.ts';
+export type { ReaderOptions } from './group-consumer.ts';
 export { InternalEvents, internalRecord } from './internal-record.ts';
 export { LogFault, type LogFaultKind, type LogPlace } from './log-fault.ts';
 export { type LogRecord, recordBytes } from './log-record.ts';
@@ -9,7 +10,6 @@ export type { PartitionOwner } from './owned-partition.ts';
 export { PartitionReader } from './partition-reader.ts';
 export { type OutRecord, Publisher } from './publisher.ts';
 export { readTopic } from './read-topic.ts';
-export type { ReaderOptions } from './reader-options.ts';
 export { Tail } from './tail.ts';
 export {
   type CommittedOffset,

@@ -9,12 +9,11 @@ import { metrics, verdict } from '@freshet/telemetry';
 import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { ConsumerPulse } from './consumer-pulse.ts';
 import { continuationOf, type Fetched, readBatch } from './fetched-batch.ts';
-import { groupConsumer } from './group-consumer.ts';
+import { groupConsumer, type ReaderOptions } from './group-consumer.ts';
 import { LogFault } from './log-fault.ts';
 import { OffsetCommits } from './offset-commits.ts';
 import { OwnedPartition, type PartitionOwner } from './owned-partition.ts';
 import type { PartitionFeed } from './partition-feed.ts';
-import type { ReaderOptions } from './reader-options.ts';
 
 /** Every bound on the reading, with the reason for its size. */
 const limits = {
@@ -124,15 +123,9 @@ export class PartitionReader {
   }
 
   #newConsumer(): Consumer {
-    const { groupId, sessionMs, gatherMs, topic } = this.options;
-    const consumer: Consumer = groupConsumer(this.kafka, {
-      groupId: typeof groupId === 'string' ? groupId : groupId(),
-      sessionMs,
-      gatherMs,
-      // A consumer that was replaced must not restart: as a member of the group it would be
-      // assigned partitions.
-      mayRestart: () => consumer === this.#consumer,
-    });
+    // A consumer that was replaced must not restart: the group would assign partitions to it.
+    const mayRestart = (): boolean => consumer === this.#consumer;
+    const consumer: Consumer = groupConsumer(this.kafka, this.options, mayRestart);
     const { events } = consumer;
     // Events of a consumer that was replaced are ignored.
     const heard =
@@ -142,7 +135,7 @@ export class PartitionReader {
       };
     consumer.on(events.GROUP_JOIN, ({ payload }) => {
       if (consumer !== this.#consumer) return this.#abandon(consumer);
-      if (!this.#closed) this.#join(consumer, payload.memberAssignment[topic] ?? []);
+      if (!this.#closed) this.#join(consumer, payload.memberAssignment[this.options.topic] ?? []);
     });
     consumer.on(
       events.CRASH,
