@@ -193,6 +193,23 @@ describe('documents', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('tell the life of a rating by at most 14 functions, each in the file that it links to', () => {
+    const page = read('docs/architecture.md');
+    const start = page.indexOf('## The life of one rating');
+    const life = page.slice(start, page.indexOf('\n## ', start));
+    const named = [...life.matchAll(/\[`([\w.]+)`\]\(([^)]+\.ts)\)/g)];
+    expect(named.length).toBeGreaterThan(9);
+    expect(named.length).toBeLessThanOrEqual(14);
+    const missing = named.filter(([, name = '', path = '']) => {
+      const text = read(join('docs', path));
+      const [type, method] = name.split('.');
+      return method === undefined
+        ? !new RegExp(`^export (async )?function ${name}\\b`, 'm').test(text)
+        : !new RegExp(`^export class ${type}\\b[^]*^  (async )?${method}[(<]`, 'm').test(text);
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
+  });
+
   it('tell of every service what it reads, writes and keeps, and what happens when it dies', () => {
     for (const path of find(/^services\/[^/]+\/package\.json$/)) {
       const page = read(join(dirname(path), 'README.md'));
