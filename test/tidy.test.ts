@@ -210,6 +210,12 @@ describe('documents', () => {
     expect(missing.map(([link]) => link)).toEqual([]);
   });
 
+  it('say of every package what it is for', () => {
+    const page = read('docs/architecture.md');
+    const names = manifests.filter((path) => path.startsWith('packages/')).map(owner);
+    expect(names.filter((name) => !page.includes(`\n| \`${name}\` | `))).toEqual([]);
+  });
+
   it('tell of every service what it reads, writes and keeps, and what happens when it dies', () => {
     for (const path of find(/^services\/[^/]+\/package\.json$/)) {
       const page = read(join(dirname(path), 'README.md'));
