@@ -7,8 +7,9 @@ const source = {
 };
 
 /**
- * Tests that start real servers, a system of its own for each file. They wait more than they work: two files
- * at a time take half as long as one after the other, more would only slow each other down.
+ * Tests that start real servers, a system of its own for each file. They wait more than they work:
+ * two files at a time take half as long as one after the other, more would only slow each other
+ * down.
  */
 function withServers(name: string, groupOrder: number, maxWorkers: number) {
   return {

@@ -1,6 +1,6 @@
 /**
- * Do docker-compose.yml, the Dockerfile and what they use name things that exist, and fit together? Without
- * Docker: what the images and servers do is tested in test/e2e.
+ * Do docker-compose.yml, the Dockerfile and what they use name things that exist, and fit together?
+ * Without Docker: what the images and servers do is tested in test/e2e.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Into an empty store everything comes at once: the first ratings are learnt before anybody has told the shards how
- * many users, items and ratings there are. Tastes must be learnt all the same, and θ must not learn to mistrust them.
+ * Into an empty store everything comes at once: the first ratings are learnt before anybody has
+ * told the shards how many users, items and ratings there are. Tastes must be learnt all the same,
+ * and θ must not learn to mistrust them.
  */
 import { itemRatingsCodec, type Side, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
@@ -35,7 +36,9 @@ interface Rated {
   readonly item: string;
 }
 
-/** A checkerboard: even people like even films, odd people odd ones; nobody has rated everything. */
+/**
+ * A checkerboard: even people like even films, odd people odd ones; nobody has rated everything.
+ */
 function checkerboard(seed: number): Rated[] {
   const random = new Random(seed);
   return Array.from({ length: PEOPLE }, (_, person) => {

@@ -1,7 +1,8 @@
 /**
- * With the items and the grams held still, what is learnt is the log's and nothing else's: after any crashes,
- * zombies, lost writes, batch boundaries and caches of any size, users, what they teach about θ, what items are told
- * of them, items, evidence, figures and lists are, byte for byte, those of one plain replay through the model.
+ * With the items and the grams held still, what is learnt is the log's and nothing else's: after
+ * any crashes, zombies, lost writes, batch boundaries and caches of any size, users, what they
+ * teach about θ, what items are told of them, items, evidence, figures and lists are, byte for
+ * byte, those of one plain replay through the model.
  */
 import { shardOf, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';

@@ -1,6 +1,6 @@
 /**
- * Do the rules, alerts and dashboards of deploy/ name series, labels and sections that exist? Without
- * Prometheus and Grafana: what Prometheus makes of them is tested in test/e2e.
+ * Do the rules, alerts and dashboards of deploy/ name series, labels and sections that exist?
+ * Without Prometheus and Grafana: what Prometheus makes of them is tested in test/e2e.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,9 @@ describe('rules, alerts and dashboards', () => {
   const recorded = new Map(rules().flatMap(({ record, expr }) => (record ? [[record, expr]] : [])));
   const target = ['job', 'instance'];
 
-  /** The labels of a series and, where the set is closed, their values; undefined: no such series. */
+  /**
+   * The labels of a series and, where the set is closed, their values; undefined: no such series.
+   */
   function labelsOf(metric: string): Map<string, readonly string[]> | undefined {
     const open = (names: Iterable<string>) => new Map([...names].map((name) => [name, []]));
     if (metric === 'up' || /^(nodejs|process)_/.test(metric)) return open(target);

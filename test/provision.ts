@@ -1,4 +1,6 @@
-/** Before any test that needs real servers: Kafka's jars and the programs they use are put in place. */
+/**
+ * Before any test that needs real servers: Kafka's jars and the programs they use are put in place.
+ */
 import { kafkaJars, program, stepsTo } from '@freshet/local';
 
 export async function setup(): Promise<void> {

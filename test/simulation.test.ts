@@ -1,7 +1,7 @@
 /**
- * Every rating counts once, on both sides, whatever dies, loses or forgets, and whenever: random histories
- * through the real intake, readers, stages, replicas and aggregator; and the same with one guard taken away, to
- * see that it is needed.
+ * Every rating counts once, on both sides, whatever dies, loses or forgets, and whenever: random
+ * histories through the real intake, readers, stages, replicas and aggregator; and the same with
+ * one guard taken away, to see that it is needed.
  */
 import { describe, expect, it } from 'vitest';
 import { anonymousCommits, type Guard, guards } from './simulation/guards.ts';

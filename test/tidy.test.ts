@@ -1,29 +1,29 @@
 /** Tidiness is an ordinary test: the rules that matter are executed. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { referencePage } from '../packages/cli/src/reference.ts';
+import { deadExports } from './tidy/dead-exports.ts';
+import { longFiles, longFunctions, unusedExports, wideFolders } from './tidy/exceptions.ts';
+import { brokenLinks, commandsOf, misnamedCode, shellBlocks } from './tidy/pages.ts';
+import { syntaxOf } from './tidy/syntax.ts';
+import { code, everything, exists, find, owner, pages, read, sources } from './tidy/tree.ts';
+import { wideLines } from './tidy/wide-lines.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-
-const tree = ['packages', 'services', 'test', 'deploy', 'docs']
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
-      join(folder, path),
-    ),
-  )
-  .concat(readdirSync(root))
-  .filter((path) => !/(^|\/)(node_modules|dist)\//.test(path))
-  .sort();
-const find = (pattern: RegExp): string[] => tree.filter((path) => pattern.test(path));
-
-const sources = find(/^(packages|services)\/[^/]+\/src\/.*\.ts$/);
-const code = sources.filter((path) => !path.endsWith('.test.ts'));
-const everything = [...sources, ...find(/^test\/.*\.ts$/), ...find(/^(packages|deploy)\/.*\.mjs$/)];
+const LONGEST_FUNCTION = 70;
+const LONGEST_FILE = 400;
 const manifests = find(/^(packages|services)\/[^/]+\/package\.json$/);
-const owner = (path: string): string => path.split('/')[1] ?? '';
+
+/**
+ * What is found against a list of exceptions: a new one is refused, and one that has gone leaves
+ * the list.
+ */
+function expectOnly(found: readonly string[], exceptions: readonly string[]): void {
+  const unexpected = found.filter((each) => !exceptions.includes(each));
+  const gone = exceptions.filter((each) => !found.includes(each));
+  expect({ unexpected, gone }).toEqual({ unexpected: [], gone: [] });
+}
 
 /** A package may import only what its row names. */
 const clients = ['events', 'store', 'stream', 'telemetry'];
@@ -63,10 +63,10 @@ const keptIn: Record<string, string> = {
   'prom-client': 'telemetry',
 };
 
-function importsOf(path: string): string[] {
-  const pattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
-  return [...read(path).matchAll(pattern)].map(([, target]) => target ?? '');
-}
+/** What a file imports, as the import is written. */
+const importsOf = (path: string): string[] => {
+  return [...new Set(syntaxOf(path).imports.map(({ specifier }) => specifier))];
+};
 
 describe('the dependency rule', () => {
   it('lets packages import only downwards', () => {
@@ -103,9 +103,32 @@ describe('the dependency rule', () => {
 });
 
 describe('files', () => {
-  it('stay below 400 lines', () => {
-    const long = everything.filter((path) => read(path).split('\n').length > 400);
-    expect(long).toEqual([]);
+  it(`have at most ${LONGEST_FILE} lines`, () => {
+    const long = everything.filter((path) => read(path).split('\n').length > LONGEST_FILE + 1);
+    expectOnly(long, longFiles);
+  });
+
+  it('have lines of at most 100 columns', () => {
+    const wide = find(/\.(ts|mjs|lua|css)$/).flatMap(wideLines);
+    const folderOf = (line: string): string =>
+      line.split('/').slice(0, 2).join('/').replace(/:.*/, '');
+    for (const folder of new Set([...wide.map(folderOf), ...Object.keys(wideFolders)])) {
+      const lines = wide.filter((line) => folderOf(line) === folder);
+      expect(lines.length, `${folder}: ${lines.join(' ')}`).toBe(wideFolders[folder] ?? 0);
+    }
+  });
+
+  it(`have functions of at most ${LONGEST_FUNCTION} lines`, () => {
+    const all = everything.flatMap((path) => syntaxOf(path).functions);
+    const long = all.filter(({ lines }) => lines > LONGEST_FUNCTION);
+    expectOnly(
+      long.map(({ name }) => name),
+      longFunctions,
+    );
+  });
+
+  it('export only what another file uses', () => {
+    expectOnly(deadExports(), unusedExports);
   });
 
   it('begin by saying what they are for', () => {
@@ -143,7 +166,7 @@ describe('files', () => {
 
   it('hush neither the compiler nor a test', () => {
     const hushed =
-      /@ts-(ignore|expect-error)|as unknown as|\b(it|test|describe)\.(skip|only|todo)\b/;
+      /@ts-(ignore(?!: decorator)|expect-error)|as unknown as|\b(it|test|describe)\.(skip|only|todo)\b/;
     const strays = everything.filter(
       (path) => hushed.test(read(path)) && path !== 'test/tidy.test.ts',
     );
@@ -152,7 +175,6 @@ describe('files', () => {
 });
 
 describe('documents', () => {
-  const pages = find(/^([^/]+|docs\/.*|services\/[^/]+\/README)\.md$/);
   const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
 
   it('have a reference page that is made from the tables', () => {
@@ -164,24 +186,48 @@ describe('documents', () => {
     expect(read('CONTRIBUTING.md').split('\n').length).toBeLessThanOrEqual(61);
   });
 
-  it('link to files that exist', () => {
-    const broken = pages.flatMap((page) =>
-      [...read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
-        .map(([, target]) => join(dirname(page), target ?? ''))
-        .filter((target) => !existsSync(join(root, target)))
-        .map((target) => `${page}: ${target}`),
-    );
-    expect(broken).toEqual([]);
+  it('link to files and headings that exist', () => {
+    expect(brokenLinks()).toEqual([]);
+  });
+
+  it('name, in links to a source file, what the file declares', () => {
+    expect(misnamedCode()).toEqual([]);
   });
 
   it('name, for each invariant, a test that exists', () => {
-    const rows = read('docs/guarantees.md').matchAll(/^\| \d+ \|.*\| `([^`]+)`(?:: (.+))? \|$/gm);
-    const named = [...rows].map(([, path = '', test = '']) => ({ path, test }));
-    expect(named.length).toBeGreaterThan(10);
-    const missing = named.filter(
-      ({ path, test }) => !existsSync(join(root, path)) || !read(path).includes(test),
-    );
+    const rows = [...read('docs/guarantees.md').matchAll(/^\| \d+ \|.*$/gm)].map(([row]) => row);
+    expect(rows.length).toBeGreaterThan(10);
+    const missing = rows.filter((row) => {
+      const [, path = '', test = ''] = /\| `([^`]+)`: (.+) \|$/.exec(row) ?? [];
+      if (test === '' || !exists(path)) return true;
+      return !["'", '`'].some((quote) => read(path).includes(`${quote}${test}`));
+    });
     expect(missing).toEqual([]);
+  });
+
+  it('mark shell blocks that no test runs: long, docker or kubernetes', () => {
+    // Blocks without a mark are run by test/integration/documented-commands.test.ts.
+    const needed = {
+      docker: /^(docker|echo) /,
+      kubernetes: /^(kubectl|helm) /,
+      long: /npm|freshet/,
+    };
+    const strays = shellBlocks().flatMap(({ page, line, mark, script }) => {
+      const allowed = { '': /./, ...needed }[mark];
+      const wrong = commandsOf(script).filter((command) => !allowed?.test(command));
+      return wrong.map((command) => `${page}:${line}: ${command}`);
+    });
+    expect(strays).toEqual([]);
+  });
+
+  it('give, in blocks that take too long for a test, commands and options that exist', () => {
+    const long = shellBlocks().filter(({ mark }) => mark === 'long');
+    const unknown = long.flatMap(({ page, script }) =>
+      commandsOf(script)
+        .filter((command) => !isKnown(command))
+        .map((command) => `${page}: ${command}`),
+    );
+    expect(unknown).toEqual([]);
   });
 
   it('name scripts that exist', () => {
@@ -225,3 +271,34 @@ describe('documents', () => {
     }
   });
 });
+
+const helpTexts = new Map<string, string>();
+
+/** What a command of the command line says of its options. */
+function helpOf(name: string): string {
+  const main = fileURLToPath(new URL('../packages/cli/dist/main.js', import.meta.url));
+  const known = helpTexts.get(name);
+  const help =
+    known ?? execFileSync(process.execPath, [main, name, '--help'], { encoding: 'utf8' });
+  helpTexts.set(name, help);
+  return help;
+}
+
+/**
+ * Whether a command that is not run names an existing script, command or bench, and options that it
+ * has.
+ */
+function isKnown(command: string): boolean {
+  const words = command.split(/\s+/).filter((word) => !/^[A-Z_]+=/.test(word));
+  if (words.join(' ') === 'npm start' || words.join(' ') === 'npm test') return true;
+  const [npm, run, script, dashes, name = '', ...rest] = words;
+  if (npm !== 'npm' || run !== 'run' || dashes !== '--') return false;
+  const options = rest.filter((word) => word.startsWith('--'));
+  if (script === 'freshet') return options.every((option) => helpOf(name).includes(option));
+  if (script !== 'bench') return false;
+  const benches = find(/^packages\/bench\/src\/.*\.ts$/).map(read);
+  const hasOption = (option: string) =>
+    benches.some((text) => text.includes(option) || text.includes(`${option.slice(2)}: {`));
+  const names = /const benches[\s\S]*?\n};/.exec(read('packages/bench/src/main.ts'))?.[0] ?? '';
+  return new RegExp(`^ +'?${name}'?: `, 'm').test(names) && options.every(hasOption);
+}

@@ -1,8 +1,10 @@
-/** What does docker-compose.yml say, as data? Anchors and merges are resolved, variables are not. */
+/**
+ * What does docker-compose.yml say, as data? Anchors and merges are resolved, variables are not.
+ */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-export interface ComposeService {
+interface ComposeService {
   readonly image: string;
   readonly build?: { readonly args: { readonly SERVICE: string } };
   readonly command?: readonly string[];

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-export interface Instruction {
+interface Instruction {
   readonly name: string;
   readonly value: string;
 }

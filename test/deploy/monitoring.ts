@@ -1,4 +1,7 @@
-/** What do the rules, alerts and dashboards of deploy/ ask Prometheus? Every expression, with its place. */
+/**
+ * What do the rules, alerts and dashboards of deploy/ ask Prometheus? Every expression, with its
+ * place.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +11,7 @@ import { namedIn, type Selector } from './promql.ts';
 export const prometheusFolder = fileURLToPath(new URL('../../deploy/prometheus', import.meta.url));
 const dashboardFolder = fileURLToPath(new URL('../../deploy/grafana/dashboards', import.meta.url));
 
-export interface Rule {
+interface Rule {
   readonly expr: string;
   readonly record?: string;
   readonly alert?: string;
@@ -16,7 +19,7 @@ export interface Rule {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-export interface Panel {
+interface Panel {
   readonly id: number;
   readonly type: string;
   readonly title: string;
@@ -27,7 +30,7 @@ export interface Panel {
   readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
 }
 
-export interface Dashboard {
+interface Dashboard {
   readonly uid: string;
   readonly schemaVersion: number;
   readonly panels: readonly Panel[];
@@ -35,7 +38,7 @@ export interface Dashboard {
   readonly annotations: { readonly list: readonly { readonly expr: string }[] };
 }
 
-export interface Asked {
+interface Asked {
   readonly where: string;
   readonly expr: string;
 }

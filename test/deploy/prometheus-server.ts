@@ -1,4 +1,7 @@
-/** A real Prometheus on loopback with the configuration of deploy/, its targets and its haste changed. */
+/**
+ * A real Prometheus on loopback with the configuration of deploy/, its targets and its haste
+ * changed.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import { Child, freePort } from '@freshet/local';
 import { parse, stringify } from 'yaml';
 import { prometheusFolder } from './monitoring.ts';
 
-export interface Sample {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Which series does a PromQL expression name, and by which labels? Not a parser: Prometheus itself checks
- * the grammar. This one only has to tell names of series from everything else.
+ * Which series does a PromQL expression name, and by which labels? Not a parser: Prometheus itself
+ * checks the grammar. This one only has to tell names of series from everything else.
  */
 
 export interface Selector {
@@ -9,7 +9,7 @@ export interface Selector {
   readonly matchers: ReadonlyMap<string, string | undefined>;
 }
 
-export interface Named {
+interface Named {
   readonly selectors: readonly Selector[];
   /** The labels of every `by`, `on` and the like. */
   readonly grouping: ReadonlySet<string>;

@@ -82,7 +82,9 @@ async function costOfLag(): Promise<{ lag: number; loss: number }> {
   return { lag: ratings, loss: Number(loss || Number.NaN) };
 }
 
-/** How many pixels of a chart have the colour of a line, by the name that the style sheet gives it. */
+/**
+ * How many pixels of a chart have the colour of a line, by the name that the style sheet gives it.
+ */
 function pixelsOf(chart: string, colour: string): Promise<number> {
   return page.locator(`#${chart} canvas`).evaluate((canvas: HTMLCanvasElement, name) => {
     const { width, height } = canvas;
@@ -339,7 +341,10 @@ describe('what counts in a ranking', () => {
 describe('a page that is left open', () => {
   const FRAMES_AT_ONCE = 1_000; // below what the server lets a page leave unread
 
-  /** As busy as a frame gets: every figure moves, a dead letter now and then, a service that comes and goes. */
+  /**
+   * As busy as a frame gets: every figure moves, a dead letter now and then, a service that comes
+   * and goes.
+   */
   function frame(nth: number, mark: number): Frame {
     const values = seriesNames.map((name) => (name === 'users' ? mark : (nth * 7) % 1_000));
     const letter = { offset: nth, at: nth, reason: 'not-json', source: 'ratings/0@1', bytes: 9 };

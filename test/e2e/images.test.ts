@@ -1,7 +1,7 @@
 /**
- * Does each image work? Without Docker: the steps of the Dockerfile are carried out in an empty folder,
- * on the files that a build gets to see, and the image's own command and health check are run from there
- * against a real Kafka and Redis.
+ * Does each image work? Without Docker: the steps of the Dockerfile are carried out in an empty
+ * folder, on the files that a build gets to see, and the image's own command and health check are
+ * run from there against a real Kafka and Redis.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -79,7 +79,8 @@ describe('the images', () => {
       const port = Number(environment[`${child.name.toUpperCase()}_ADMIN_PORT`]);
       const [, ...check] = JSON.parse(healthCheck.replace('9400', String(port))) as string[];
       await child.until(() => isReady(port), READY_LIMIT_MS);
-      // It may have been asked in a better moment: of an aggregator that has just become the active one.
+      // It may have been asked in a better moment: of an aggregator that has just become the active
+      // one.
       await eventually('the health check to succeed', () => run('node', check));
     }
   });

@@ -1,6 +1,6 @@
 /**
- * Does a real Prometheus, with our configuration, rules and alerts, see what happens in a running system?
- * And do the rules do what their tests say, by Prometheus' own tool?
+ * Does a real Prometheus, with our configuration, rules and alerts, see what happens in a running
+ * system? And do the rules do what their tests say, by Prometheus' own tool?
  */
 
 import { execFile } from 'node:child_process';

@@ -13,7 +13,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
 const cache = mkdtempSync(join(tmpdir(), 'freshet-start-'));
 const folder = join(cache, 'freshet', `up-${STORE_FORMAT}`);
-/** She rates every three seconds, more slowly on a busy machine, and changes her taste after eight. */
+/**
+ * She rates every three seconds, more slowly on a busy machine, and changes her taste after eight.
+ */
 const CHANGE_LIMIT_MS = 180_000;
 const commands: Command[] = [];
 /** Have the ports that the settings ask for. */
@@ -63,7 +65,10 @@ async function isSettled(command: Command): Promise<boolean> {
   return text.includes('freshet_lag_ratings_all{point="user_applied"} 0\n');
 }
 
-/** What Ada's lines say, those with a list: the category of what she liked, and of what she was shown. */
+/**
+ * What Ada's lines say, those with a list: the category of what she liked, and of what she was
+ * shown.
+ */
 function adasLines(command: Command): { taste: string; shown: string[] }[] {
   const lines = command.out.matchAll(/ada liked .+? \(([^)]+)\) → \d+ ms → (.+ \(.+\))\n/g);
   return [...lines].map(([, taste = '', list = '']) => {
@@ -71,7 +76,9 @@ function adasLines(command: Command): { taste: string; shown: string[] }[] {
   });
 }
 
-/** Her lists after two likes or more of her first taste, and after the first three such of the next. */
+/**
+ * Her lists after two likes or more of her first taste, and after the first three such of the next.
+ */
 function afterTwoLikes(command: Command): { taste: string; shown: string[] }[] | false {
   const lines = adasLines(command);
   const tastes = [...new Set(lines.map(({ taste }) => taste))];

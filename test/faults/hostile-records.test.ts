@@ -1,6 +1,7 @@
 /**
- * Whatever is sent to any topic, no process ends, lag returns to 0, and every honest rating before, between
- * and after counts, once. Each kind of record is a row of a table, with what must be seen of it.
+ * Whatever is sent to any topic, no process ends, lag returns to 0, and every honest rating before,
+ * between and after counts, once. Each kind of record is a row of a table, with what must be seen
+ * of it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { freePort } from '@freshet/local';

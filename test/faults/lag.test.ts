@@ -1,6 +1,6 @@
 /**
- * The lag that the aggregator shows against the truth: what was produced, by the producer's own count,
- * less what the store has applied, read by a client that shares no code with the services.
+ * The lag that the aggregator shows against the truth: what was produced, by the producer's own
+ * count, less what the store has applied, read by a client that shares no code with the services.
  */
 
 import { createConnection, type Socket } from 'node:net';
@@ -209,7 +209,9 @@ class PlainRedis {
     this.#socket.destroy();
   }
 
-  /** Ratings that user shards applied and sent on, and that item shards applied, over all shards. */
+  /**
+   * Ratings that user shards applied and sent on, and that item shards applied, over all shards.
+   */
   async counts(): Promise<Record<'applied' | 'sent' | 'received', number>> {
     const counts = { applied: 0, sent: 0, received: 0 };
     for (const side of ['u', 'i']) {

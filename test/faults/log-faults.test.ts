@@ -1,6 +1,7 @@
 /**
- * The log is cut, recreated or corrupt under a running system: the partition concerned waits and says what
- * to do, the others go on, and once that is done every rating that is still there counts, on both sides.
+ * The log is cut, recreated or corrupt under a running system: the partition concerned waits and
+ * says what to do, the others go on, and once that is done every rating that is still there counts,
+ * on both sides.
  */
 import { openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +41,9 @@ const ratingsOf = (partition: number, items: readonly string[], value = 5): stri
 const items = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, nth) => `${prefix}-${nth}`);
 
-/** Everything expected is known on both sides, nothing else is, and the audit finds nothing wrong. */
+/**
+ * Everything expected is known on both sides, nothing else is, and the audit finds nothing wrong.
+ */
 async function expectWhole(): Promise<void> {
   expect(violationsOf(await system.snapshot(), expected)).toEqual([]);
   const { code, out, err } = await system.freshet(['audit', '--quiet']);
@@ -117,7 +120,8 @@ afterAll(async () => {
 
 it('records deleted before they were read are not passed over in silence', async () => {
   system.child('updater').signal('SIGSTOP');
-  // If Kafka had already been asked for more, the next record still arrives; those behind it do not.
+  // If Kafka had already been asked for more, the next record still arrives; those behind it do
+  // not.
   await rate(0, items('asked', 1));
   await rate(0, items('second', 29));
   await rate(1, items('second', 5));

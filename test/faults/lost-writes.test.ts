@@ -64,7 +64,8 @@ it('a fail-over that loses acknowledged commits is noticed, and every rating sti
   const applied = () => system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
   await stream.during(async () => {
     system.child(`Redis ${replica}`).signal('SIGSTOP');
-    // More than the sockets hold: what is written behind it stays with the master, and dies with it.
+    // More than the sockets hold: what is written behind it stays with the master, and dies with
+    // it.
     const fill = "for i = 1, 40 do redis.call('SET', KEYS[1], string.rep('x', 1e6) .. i) end";
     await run('redis-cli', ['-p', String(master), 'eval', fill, '1', 'ballast:{u:0}']);
     const before = await applied();

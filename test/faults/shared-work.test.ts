@@ -1,6 +1,7 @@
 /**
  * Several processes of one kind: updaters share the partitions and hand them over without loss, one
- * that was frozen and replaced writes nothing more, and of two aggregators one is active until it dies.
+ * that was frozen and replaced writes nothing more, and of two aggregators one is active until it
+ * dies.
  */
 import { freePort } from '@freshet/local';
 import { eventually, RatingStream, System } from '@freshet/testkit';

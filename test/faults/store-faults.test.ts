@@ -1,6 +1,7 @@
 /**
- * Redis loses everything, is away, or refuses to write, and services come with other settings: it is
- * noticed also when nothing happens, nobody ends, and nothing is learnt twice, half or with other settings.
+ * Redis loses everything, is away, or refuses to write, and services come with other settings: it
+ * is noticed also when nothing happens, nobody ends, and nothing is learnt twice, half or with
+ * other settings.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';

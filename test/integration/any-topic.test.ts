@@ -1,6 +1,7 @@
 /**
- * Ratings come from topics that are there already, as others made them: several, with names, fields, keys and
- * partitions of their own, more partitions later. Every rating counts once, and nothing is written there.
+ * Ratings come from topics that are there already, as others made them: several, with names,
+ * fields, keys and partitions of their own, more partitions later. Every rating counts once, and
+ * nothing is written there.
  */
 import { execFile } from 'node:child_process';
 import { serviceNames } from '@freshet/local';

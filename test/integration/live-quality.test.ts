@@ -1,4 +1,7 @@
-/** The quality that a running system shows of itself, against the experiments' protocol on the same ratings. */
+/**
+ * The quality that a running system shows of itself, against the experiments' protocol on the same
+ * ratings.
+ */
 import { shardOf } from '@freshet/events';
 import { generateRatings, loadTable, Runner } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';
@@ -48,8 +51,9 @@ describe('the live figures of quality', { timeout: 240_000 }, () => {
     const [exact] = await runner.run([{ ...blocks, delay: 0, method }]);
     const live = (metric: string, labels = 'users="all",method="model"') =>
       system.metric('updater', `freshet_prequential_${metric}`, [`{${labels}}`]);
-    // The protocol does not ask about the one rating that its first model is made of. Live, a rating is left out
-    // if all that was drawn for it is rated: a user of this small catalogue may have rated half of it.
+    // The protocol does not ask about the one rating that its first model is made of. Live, a
+    // rating is left out if all that was drawn for it is rated: a user of this small catalogue may
+    // have rated half of it.
     const most = (exact?.events ?? 0) + 1;
     const events = await live('events', 'users="all"');
     expect(events).toBeLessThanOrEqual(most);

@@ -9,7 +9,9 @@ let system: System;
 let kafka: Kafka;
 let producer: Producer;
 
-/** A checkerboard: even people like even films, odd people odd ones; nobody has rated everything. */
+/**
+ * A checkerboard: even people like even films, odd people odd ones; nobody has rated everything.
+ */
 const FILMS = 24;
 const PEOPLE = 120;
 const RATED_EACH = 8;

@@ -11,7 +11,9 @@ const answered: string[] = [];
 /** What the ratings topic holds, by partition:offset. */
 const produced = new Map<string, string>();
 
-/** A checkerboard: even people like even films, odd people odd ones; nobody has rated everything. */
+/**
+ * A checkerboard: even people like even films, odd people odd ones; nobody has rated everything.
+ */
 const FILMS = 24;
 const PEOPLE = 120;
 const RATED_EACH = 8;

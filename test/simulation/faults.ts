@@ -1,4 +1,7 @@
-/** What happens to the store, the logs and the processes of a world, as its weather and a seed decide. */
+/**
+ * What happens to the store, the logs and the processes of a world, as its weather and a seed
+ * decide.
+ */
 import type { Random } from '@freshet/model';
 import { decodeIntakeMark } from '@freshet/positions';
 import type { MemorySnapshot, MemoryStore } from '@freshet/store';
@@ -128,7 +131,9 @@ export class Faults {
     lineage.cut(topic, partition);
   }
 
-  /** Where intake is, as far as it has said so since everything was last read from the beginning. */
+  /**
+   * Where intake is, as far as it has said so since everything was last read from the beginning.
+   */
   async #intakePosition(topic: string, partition: number): Promise<number | undefined> {
     const committed = (await this.#world.log.committed(groupOf(topic), topic)).get(partition);
     const { rebuilt = 0 } = (await this.#memory.birth()) ?? {};
@@ -172,7 +177,8 @@ export class Faults {
     }
     // Kafka forgets what was committed with the topic, if nobody commits it anew before that.
     if (this.#random.next() < 0.5) await log.deleteGroup(groupOf(topic));
-    // What fills the new topic beyond the old position within seconds is applied before it is noticed.
+    // What fills the new topic beyond the old position within seconds is applied before it is
+    // noticed.
     await pass(RECREATION_MS);
   }
 

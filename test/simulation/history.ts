@@ -16,7 +16,7 @@ const QUIET_MS = 200;
 /** Longer than anybody waits between two attempts. */
 const PATIENCE_MS = 12_000;
 
-export interface History {
+interface History {
   readonly world: World;
   readonly memory: MemoryStore;
 }

@@ -1,6 +1,6 @@
 /**
- * Which records of the sources intake must have sent on: all of them, less what an operator has accepted as
- * lost, and what was gone when everything was last read from the beginning.
+ * Which records of the sources intake must have sent on: all of them, less what an operator has
+ * accepted as lost, and what was gone when everything was last read from the beginning.
  */
 import { sourceName } from '@freshet/positions';
 import type { LogRecord } from '@freshet/stream';
@@ -13,7 +13,7 @@ interface Stretch {
   readonly to: number;
 }
 
-export interface SourceRecord {
+interface SourceRecord {
   readonly topic: string;
   readonly partition: number;
   readonly record: LogRecord;
@@ -41,7 +41,9 @@ export class Lineage {
     for (const topic of Object.keys(sources)) await this.follow(topic);
   }
 
-  /** The partitions that the topic has now, each from where it begins; those that are known go on. */
+  /**
+   * The partitions that the topic has now, each from where it begins; those that are known go on.
+   */
   async follow(topic: string): Promise<void> {
     const topicId = (await this.#log.topicId(topic)) ?? topic;
     for (const [partition, { start }] of await this.#log.ranges(topic)) {

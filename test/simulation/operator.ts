@@ -1,6 +1,7 @@
 /**
- * The person who is told that a partition is held, and does what the message says: `freshet sources --accept`
- * of a source that has lost something, `freshet rebuild` where shards have lost what their logs no longer hold.
+ * The person who is told that a partition is held, and does what the message says: `freshet sources
+ * --accept` of a source that has lost something, `freshet rebuild` where shards have lost what
+ * their logs no longer hold.
  */
 import { readSources } from '@freshet/positions';
 import type { MemoryStore } from '@freshet/store';

@@ -1,4 +1,7 @@
-/** What is wrong with a world that has healed: each stage against the log before it, replicas and grams too. */
+/**
+ * What is wrong with a world that has healed: each stage against the log before it, replicas and
+ * grams too.
+ */
 import { type RatingEvent, RatingReader, shardOf, sides } from '@freshet/events';
 import { figuresOf, Gram, ShardSums, statisticsIn } from '@freshet/model';
 import { readSources, sourceName } from '@freshet/positions';
@@ -182,7 +185,8 @@ async function wrongReplica(replica: Replica | undefined, memory: MemoryStore): 
   if (replica === undefined) return [];
   const found: string[] = [];
   for (let shard = 0; shard < SHARDS; shard++) {
-    // A shard that has lost everything tells replicas with its first commit, whatever was accepted before.
+    // A shard that has lost everything tells replicas with its first commit, whatever was accepted
+    // before.
     if ((await memory.head({ side: 'item', shard })).facts.sequence === 0) continue;
     const stored = new Map<string, string>();
     for await (const [id, { vector, figures }] of memory.vectors({ side: 'item', shard })) {

@@ -1,13 +1,13 @@
 /**
- * A stream in which everything happens: ratings, re-ratings, un-ratings, forgetting, late records, and some
- * that make no sense; a user's ratings on any partition of any topic, keyed by anything.
+ * A stream in which everything happens: ratings, re-ratings, un-ratings, forgetting, late records,
+ * and some that make no sense; a user's ratings on any partition of any topic, keyed by anything.
  */
 import type { Random } from '@freshet/model';
 import { ids, sources } from './simulated-model.ts';
 import type { World } from './world.ts';
 
 /** As the simulation's log stamps its records. */
-export const START = 1_700_000_000_000;
+const START = 1_700_000_000_000;
 
 export async function produceSomething(world: World, random: Random, step: number): Promise<void> {
   const topic = pick(random, Object.keys(sources));

@@ -1,6 +1,6 @@
 /**
- * A model as the logs alone make it: one plain loop through the kernels, from the first entry to the last,
- * with no batches, commits, caches or faults.
+ * A model as the logs alone make it: one plain loop through the kernels, from the first entry to
+ * the last, with no batches, commits, caches or faults.
  */
 import type { PackedRating, PackedUserRating } from '@freshet/events';
 import { type VectorTable, wasmKernels } from '@freshet/kernels';
@@ -46,14 +46,14 @@ interface User {
 }
 
 /** What a user shard decided for an item, and the user as she was before that, as text. */
-export type Told = string;
+type Told = string;
 
 type Telling = Pick<
   PackedRating,
   'item' | 'value' | 'old' | 'byNewcomer' | 'before' | 'userBias' | 'vector'
 >;
 
-export interface ReplayedUsers {
+interface ReplayedUsers {
   /** By user: the bytes of the vector, then the row in its order. */
   readonly users: ReadonlyMap<string, string>;
   readonly told: readonly Told[];
@@ -147,7 +147,9 @@ class UserReplay {
     this.users.delete(id);
   }
 
-  /** What she had rated before a rating of this time, or before the one that goes; the newest first. */
+  /**
+   * What she had rated before a rating of this time, or before the one that goes; the newest first.
+   */
   #before(row: readonly Rated[], item: string, time?: number): readonly number[] {
     const newer = row.findIndex((each) =>
       time === undefined ? each.item === item : each.time > time,
@@ -226,8 +228,8 @@ interface Item {
 }
 
 /**
- * By item: the bytes of the vector, of the evidence, of the figures and of the list. `entries`: each once, in the order of the
- * log.
+ * By item: the bytes of the vector, of the evidence, of the figures and of the list. `entries`:
+ * each once, in the order of the log.
  */
 export function replayItems(
   entries: readonly PackedRating[],

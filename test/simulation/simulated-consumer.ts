@@ -1,7 +1,8 @@
 /**
- * A consumer as kafkajs is one: it fetches what is not paused, from the last offset that was resolved or
- * sought, goes to the log's start when that offset is gone, hands a batch over after the partition may
- * have been sought elsewhere, and tells the end of every batch, also of one that nobody wanted.
+ * A consumer as kafkajs is one: it fetches what is not paused, from the last offset that was
+ * resolved or sought, goes to the log's start when that offset is gone, hands a batch over after
+ * the partition may have been sought elsewhere, and tells the end of every batch, also of one that
+ * nobody wanted.
  */
 import type { LogRecord } from '@freshet/stream';
 import { consumerEvents, type MemoryLog } from '@freshet/testkit';
@@ -19,7 +20,7 @@ interface Committed {
   readonly metadata?: string;
 }
 
-export interface ConsumerOptions {
+interface ConsumerOptions {
   readonly log: MemoryLog;
   readonly wire: Wire;
   readonly groupId: string;
@@ -151,7 +152,8 @@ export class SimulatedConsumer {
     records: readonly LogRecord[],
   ): Promise<void> {
     const { wire, tellsMarkers } = this.#options;
-    // What compaction removed is not there at all; what ends a transaction is, though nobody sees it.
+    // What compaction removed is not there at all; what ends a transaction is, though nobody sees
+    // it.
     const isCompacted = records.length > 0 && wire.random.next() < 0.3;
     const first = String(isCompacted ? records[0]?.offset : from);
     const last = String(next - 1);

@@ -1,4 +1,7 @@
-/** The small model of the simulation: two shards of each side, three factors, two topics that ratings come from. */
+/**
+ * The small model of the simulation: two shards of each side, three factors, two topics that
+ * ratings come from.
+ */
 import { type Side, shardOf, sides, topicName } from '@freshet/events';
 import { defaultModel } from '@freshet/model';
 import { intakeGroup } from '@freshet/positions';
@@ -10,7 +13,10 @@ export const MODEL = 'sim';
 export const settings = { ...defaultModel, factorCount: 3, window: 4 };
 export const log = openLog('simulation', 'silent');
 
-/** Other numbers of partitions than there are shards: who produces chooses them, and raises them at will. */
+/**
+ * Other numbers of partitions than there are shards: who produces chooses them, and raises them at
+ * will.
+ */
 export const sources: Readonly<Record<string, number>> = { ratings: 3, clicks: 1 };
 export const PARTITIONS_AT_MOST = 5;
 

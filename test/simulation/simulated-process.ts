@@ -1,4 +1,7 @@
-/** A process of the simulation: real services behind a wire, with consumers that the simulation makes. */
+/**
+ * A process of the simulation: real services behind a wire, with consumers that the simulation
+ * makes.
+ */
 import { RatingReader, type Side } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import type { Grams, Random } from '@freshet/model';

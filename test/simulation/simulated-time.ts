@@ -1,7 +1,7 @@
 /**
- * Time that passes only when the simulation says so: minutes of waiting take milliseconds, and nothing
- * depends on how fast the machine is. vitest's own fake timers look at every timer for each one that is
- * due, which took a third of the time of a history.
+ * Time that passes only when the simulation says so: minutes of waiting take milliseconds, and
+ * nothing depends on how fast the machine is. vitest's own fake timers look at every timer for each
+ * one that is due, which took a third of the time of a history.
  */
 import { vi } from 'vitest';
 

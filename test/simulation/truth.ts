@@ -1,6 +1,7 @@
 /**
- * What the store must hold, worked out from the logs by plain loops: every entry once, as it first came; the
- * later time wins; forgetting goes by the order of `user-ratings`; evidence as the items were told.
+ * What the store must hold, worked out from the logs by plain loops: every entry once, as it first
+ * came; the later time wins; forgetting goes by the order of `user-ratings`; evidence as the items
+ * were told.
  */
 import {
   itemRatingsCodec,
@@ -21,7 +22,7 @@ export interface Cell {
   readonly time: number;
 }
 
-export type Rows = Map<string, Map<string, Cell>>;
+type Rows = Map<string, Map<string, Cell>>;
 
 interface Sent<T> {
   /** Who sent it: offsets count by source and life. */

@@ -6,7 +6,10 @@ export interface Weather {
   readonly away: number;
   /** The store commits, and its answer is lost. */
   readonly answerLost: number;
-  /** Records are on their way for so long that whoever sent them has given up, or is gone, when they arrive. */
+  /**
+   * Records are on their way for so long that whoever sent them has given up, or is gone, when they
+   * arrive.
+   */
   readonly late: number;
   /** An answer takes a while. */
   readonly slow: number;
@@ -61,7 +64,9 @@ export const calm: Weather = {
   forgets: 0.08,
 };
 
-/** Processes die and are replaced, servers do not answer; what is stored and what is logged stays. */
+/**
+ * Processes die and are replaced, servers do not answer; what is stored and what is logged stays.
+ */
 export const storm: Weather = {
   ...calm,
   death: 0.01,
@@ -83,8 +88,8 @@ export const storm: Weather = {
 export const storeLoss: Weather = { ...storm, storeWiped: 0.015, expired: 0.02, rebuilt: 0.01 };
 
 /**
- * Sources lose records, or begin anew. The store does not go back, for an acceptance is stored in it; nor
- * does what intake has told Kafka.
+ * Sources lose records, or begin anew. The store does not go back, for an acceptance is stored in
+ * it; nor does what intake has told Kafka.
  */
 export const logLoss: Weather = {
   ...storm,

@@ -1,6 +1,7 @@
 /**
- * One process's way to its servers. A request may be slow, never arrive, or arrive and lose its answer;
- * and a process may die at any of them: then what it has sent still arrives, and nothing ever returns.
+ * One process's way to its servers. A request may be slow, never arrive, or arrive and lose its
+ * answer; and a process may die at any of them: then what it has sent still arrives, and nothing
+ * ever returns.
  */
 import type { Random } from '@freshet/model';
 import { type FactorStore, StoreAway } from '@freshet/store';
@@ -120,7 +121,7 @@ async function appendAll(log: Log, records: readonly OutRecord[]): Promise<void>
   for (const record of records) await log.append(record);
 }
 
-export function storeAway(): StoreAway {
+function storeAway(): StoreAway {
   return new StoreAway('the store did not answer');
 }
 

@@ -1,7 +1,7 @@
 /**
- * Freshet in a world without servers, where everything that can go wrong does, as a seed decides. Log,
- * store and Kafka's consumer are in memory; intake, readers, stages, replicas and the aggregator are the real
- * ones.
+ * Freshet in a world without servers, where everything that can go wrong does, as a seed decides.
+ * Log, store and Kafka's consumer are in memory; intake, readers, stages, replicas and the
+ * aggregator are the real ones.
  */
 import { topicName } from '@freshet/events';
 import { firstTheta, Gram, type Grams, Random } from '@freshet/model';
@@ -53,7 +53,7 @@ const kinds = {
   aggregator: SimulatedAggregator,
 } as const;
 
-export type Role = keyof typeof kinds;
+type Role = keyof typeof kinds;
 
 /** Every wait of the end, in time of the simulation. */
 const healing = {

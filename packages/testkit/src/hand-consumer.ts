@@ -13,7 +13,7 @@ export const consumerEvents = {
 } as const;
 
 /** What a reader has told Kafka of a partition. */
-export interface CommittedByHand {
+interface CommittedByHand {
   readonly partition: number;
   readonly offset: string;
   readonly metadata?: string;

@@ -5,7 +5,7 @@ import { expect, vi } from 'vitest';
 import { HandConsumer } from './hand-consumer.ts';
 
 /** Applies what it is given, unless told otherwise. */
-export class HandOwner {
+class HandOwner {
   readonly applied: number[][] = [];
   readonly released: number[] = [];
   position = 0;

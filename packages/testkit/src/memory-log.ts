@@ -11,7 +11,7 @@ interface MemoryTopic {
 }
 
 /** What a broker answers to a fetch: the records from an offset up to another, holes left out. */
-export interface Fetched {
+interface Fetched {
   readonly records: readonly LogRecord[];
   readonly next: number;
 }

@@ -6,7 +6,7 @@ import type { RealRecords } from './internal-events.ts';
 import type { CodecId, RawRecord } from './raw-producer.ts';
 import { everyPartition } from './transaction-kinds.ts';
 
-export interface Fuzzed {
+interface Fuzzed {
   readonly record: RawRecord;
   readonly codec: CodecId;
 }
@@ -35,7 +35,9 @@ const key = fc.oneof(
   fc.constant(''),
 );
 
-/** Names that somebody looks for, but none that says which Freshet wrote a record, or that one did. */
+/**
+ * Names that somebody looks for, but none that says which Freshet wrote a record, or that one did.
+ */
 const headerName = fc.oneof(
   fc.constantFrom('correlation-id', 'reply-topic', 'deadline', 'freshet-push', 'freshet-model'),
   fc.constantFrom('', '__proto__', 'constructor', 'h'),

@@ -1,4 +1,7 @@
-/** Ratings that everybody would send, between the hostile ones, and what must be in the store because of them. */
+/**
+ * Ratings that everybody would send, between the hostile ones, and what must be in the store
+ * because of them.
+ */
 import { shardOf } from '@freshet/events';
 import { type StoreSnapshot, violationsOf } from '@freshet/testkit';
 import type { RawRecord } from './raw-producer.ts';
@@ -8,7 +11,7 @@ export const SHARDS = 4;
 export const USERS = 40;
 export const ITEMS = 120;
 
-export interface Rated {
+interface Rated {
   readonly user: string;
   readonly item: string;
   readonly value: number;
@@ -28,7 +31,10 @@ export class HonestRatings {
     });
   }
 
-  /** Whatever else is wrong with a record, and on whatever partition it is: this rating in it must count. */
+  /**
+   * Whatever else is wrong with a record, and on whatever partition it is: this rating in it must
+   * count.
+   */
   record({ user, item, value }: Rated, elsewhere = 0): RawRecord {
     this.#expected.set(`${user} ${item}`, value);
     return {
@@ -47,7 +53,9 @@ export class HonestRatings {
     return { topic: 'ratings', partition: shardOf(user, SHARDS), key: user, value: null };
   }
 
-  /** What is wrong with the store: nothing, if it holds these ratings and no others, on both sides. */
+  /**
+   * What is wrong with the store: nothing, if it holds these ratings and no others, on both sides.
+   */
   violations(snapshot: StoreSnapshot): string[] {
     const expected = new Set([...this.#expected].map(([pair, value]) => `${pair} ${value}`));
     return violationsOf(snapshot, expected);

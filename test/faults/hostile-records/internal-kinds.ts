@@ -1,4 +1,6 @@
-/** Hostile records on every internal topic: passed over and counted, and nothing else comes of them. */
+/**
+ * Hostile records on every internal topic: passed over and counted, and nothing else comes of them.
+ */
 import { randomBytes } from 'node:crypto';
 import { topicName } from '@freshet/events';
 import { expect } from 'vitest';

@@ -1,4 +1,7 @@
-/** Hostile records on the items topic: what makes no sense is parked, what is large is served all the same. */
+/**
+ * Hostile records on the items topic: what makes no sense is parked, what is large is served all
+ * the same.
+ */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { ITEMS } from './honest-ratings.ts';

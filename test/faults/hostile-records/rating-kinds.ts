@@ -75,7 +75,8 @@ const largeHeaders: Kind = {
   },
 };
 
-// Found by this test: counted by their values alone, every one of these letters went without its record.
+// Found by this test: counted by their values alone, every one of these letters went without its
+// record.
 const manyLetters: Kind = {
   name: 'junk with large keys and headers, too much for one request, is parked with its bytes',
   play: async (stage) => {
@@ -153,10 +154,14 @@ const nonsense: Kind = {
   },
 };
 
-/** The times that a record may have by Kafka: none, the first, and one that no number of ours is exact for. */
+/**
+ * The times that a record may have by Kafka: none, the first, and one that no number of ours is
+ * exact for.
+ */
 const times = [-1n, 0n, -(2n ** 62n)];
 
-// Found by this test: a time below −2⁵³ could not be written into item-ratings, and the updater ended.
+// Found by this test: a time below −2⁵³ could not be written into item-ratings, and the updater
+// ended.
 const ancient: Kind = {
   name: 'records of any time that Kafka takes: a user can be forgotten even before time began',
   play: async (stage) => {

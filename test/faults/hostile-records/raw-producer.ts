@@ -1,6 +1,7 @@
 /**
- * A producer that sends what a well-behaved client would not: headers without a value or with a name that
- * is no text, any timestamp, transactions of markers alone. One socket, one broker, one batch a request.
+ * A producer that sends what a well-behaved client would not: headers without a value or with a
+ * name that is no text, any timestamp, transactions of markers alone. One socket, one broker, one
+ * batch a request.
  */
 
 import { createRequire } from 'node:module';
@@ -80,7 +81,10 @@ export class RawProducer {
     this.#socket.destroy();
   }
 
-  /** Resolves to where the records lie, in their order; throws if Kafka takes one of the batches not. */
+  /**
+   * Resolves to where the records lie, in their order; throws if Kafka takes one of the batches
+   * not.
+   */
   async send(records: readonly RawRecord[], codec: CodecId = 0): Promise<Place[]> {
     const places = new Map<RawRecord, Place>();
     await Promise.all(

@@ -1,4 +1,6 @@
-/** One running system, the hostile producer beside it, and what must stay true whatever that sends. */
+/**
+ * One running system, the hostile producer beside it, and what must stay true whatever that sends.
+ */
 import { fileURLToPath } from 'node:url';
 import type { AnyServiceName, Child } from '@freshet/local';
 import { Command, eventually, System } from '@freshet/testkit';

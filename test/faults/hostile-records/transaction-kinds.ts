@@ -1,4 +1,6 @@
-/** Transactions: what was committed counts, what was aborted does not, and markers alone are no lag. */
+/**
+ * Transactions: what was committed counts, what was aborted does not, and markers alone are no lag.
+ */
 import { type Topic, topicName, topics } from '@freshet/events';
 import { expect } from 'vitest';
 import { MODEL, SHARDS } from './honest-ratings.ts';
