@@ -5,18 +5,12 @@
  */
 import { itemRatingsCodec, type Side, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
-import {
-  defaultModel,
-  FEATURES,
-  type Grams,
-  Random,
-  RankingQuery,
-  ShardSums,
-} from '@freshet/model';
+import { defaultModel, FEATURES, type Grams, RankingQuery, ShardSums } from '@freshet/model';
 import { ListedReplica } from '@freshet/replicas';
 import { NO_FACTS, type ShardFacts } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
+import { filmClub, filmClubRatings } from '@freshet/testkit';
 import { describe, expect, it } from 'vitest';
 import { GramSum } from '../services/aggregator/src/gram-sum.ts';
 import { Batch } from '../services/updater/src/batch.ts';
@@ -24,9 +18,7 @@ import { ItemShard } from '../services/updater/src/item-shard.ts';
 import type { Shard } from '../services/updater/src/shard.ts';
 import { UserShard } from '../services/updater/src/user-shard.ts';
 
-const FILMS = 24;
-const PEOPLE = 120;
-const RATED_EACH = 8;
+const { films: FILMS, people: PEOPLE } = filmClub;
 const kernels = wasmKernels();
 const k = defaultModel.factorCount;
 const NOBODY = { position: null, fence: null, commit: null, facts: NO_FACTS };
@@ -34,20 +26,6 @@ const NOBODY = { position: null, fence: null, commit: null, facts: NO_FACTS };
 interface Rated {
   readonly user: string;
   readonly item: string;
-}
-
-/**
- * A checkerboard: even people like even films, odd people odd ones; nobody has rated everything.
- */
-function checkerboard(seed: number): Rated[] {
-  const random = new Random(seed);
-  return Array.from({ length: PEOPLE }, (_, person) => {
-    const left = Array.from({ length: FILMS / 2 }, (_, nth) => (person % 2) + 2 * nth);
-    return Array.from({ length: RATED_EACH }, () => {
-      const [film] = left.splice(random.below(left.length), 1);
-      return { user: `person-${person}`, item: `film-${film}` };
-    });
-  }).flat();
 }
 
 /** One shard of each side; between two bursts each hears where the other has come to. */
@@ -151,7 +129,7 @@ describe('from an empty store, tastes are learnt', () => {
   it.each([24, 192])('when ratings come %i at a time', (burst) => {
     for (const coalesce of [false, true]) {
       for (let seed = 0; seed < 3; seed++) {
-        const ratings = checkerboard(seed);
+        const ratings = filmClubRatings(seed);
         const pipeline = new Pipeline(coalesce);
         for (let at = 0; at < ratings.length; at += burst) {
           pipeline.take(ratings.slice(at, at + burst));

@@ -6,9 +6,8 @@
 import { createConnection, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { shardOf } from '@freshet/events';
-import { openKafka, Publisher } from '@freshet/stream';
-import { openLog } from '@freshet/telemetry';
-import { eventually, System } from '@freshet/testkit';
+import type { Publisher } from '@freshet/stream';
+import { eventually, openPublisher, System } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SHARDS = 4;
@@ -27,9 +26,7 @@ let acknowledged = 0;
 beforeAll(async () => {
   system = await System.start();
   redis = new PlainRedis(system.redisUrl);
-  const plain = { tls: false, username: '', password: '', mechanism: 'plain' } as const;
-  const options = { clientId: 'lag-test', brokers: [system.brokers], ...plain };
-  publisher = await Publisher.open(await openKafka(options, openLog('lag-test', 'error')));
+  publisher = await openPublisher(system);
 });
 
 afterAll(async () => {

@@ -3,9 +3,8 @@
  * fields, keys and partitions of their own, more partitions later. Every rating counts once, and
  * nothing is written there.
  */
-import { execFile } from 'node:child_process';
 import { serviceNames } from '@freshet/local';
-import { eventually, System, violationsOf } from '@freshet/testkit';
+import { eventually, kcatProduce, System, violationsOf } from '@freshet/testkit';
 import { type Admin, Kafka } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -30,14 +29,10 @@ function click(): object {
   return { session: n, customer: { id: person }, sku: `thing-${thing}`, at: ++clock, type };
 }
 
-/** By kcat: librdkafka, its default partitioner, and a key that is nobody's id. */
+/** By librdkafka with its default partitioner, and a key that is nobody's id. */
 function send(topic: string, events: readonly object[]): Promise<void> {
-  const lines = events.map((event, at) => `key-${(at * 31) % 97}\t${JSON.stringify(event)}\n`);
-  const args = ['-P', '-b', system.brokers, '-t', topic, '-K', '\t', '-X', 'linger.ms=20'];
-  return new Promise((resolve, reject) => {
-    const child = execFile('kcat', args, (error) => (error ? reject(error) : resolve()));
-    child.stdin?.end(lines.join(''));
-  });
+  const records = events.map((event, at) => [`key-${(at * 31) % 97}`, event] as const);
+  return kcatProduce(system.brokers, topic, records, ['-X', 'linger.ms=20']);
 }
 
 const clicks = (count: number) => Array.from({ length: count }, click);

@@ -1,9 +1,8 @@
 /** Producers compress as they like: whatever codec they chose, every record is read. */
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serviceNames } from '@freshet/local';
-import { eventually, System, violationsOf } from '@freshet/testkit';
+import { eventually, kcatProduce, System, violationsOf } from '@freshet/testkit';
 import { Kafka } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -31,13 +30,7 @@ function ratingsOf(codec: string): { user: string; item: string; value: number }
 
 /** Compressed by librdkafka, which leaves a batch as it is if it would not get smaller. */
 function produce(topic: string, codec: string, records: readonly [string, object][]) {
-  const lines = records.map(([key, value]) => `${key}\t${JSON.stringify(value)}\n`);
-  const many = ['-X', 'linger.ms=200'];
-  const args = ['-P', '-b', system.brokers, '-t', topic, '-K', '\t', '-z', codec, ...many];
-  return new Promise<void>((resolve, reject) => {
-    const child = execFile('kcat', args, (error) => (error ? reject(error) : resolve()));
-    child.stdin?.end(lines.join(''));
-  });
+  return kcatProduce(system.brokers, topic, records, ['-z', codec, '-X', 'linger.ms=200']);
 }
 
 /** The codecs of all batches of a topic, from the files of the broker. */

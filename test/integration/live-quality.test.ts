@@ -5,9 +5,8 @@
 import { shardOf } from '@freshet/events';
 import { generateRatings, loadTable, Runner } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';
-import { openKafka, Publisher } from '@freshet/stream';
-import { openLog } from '@freshet/telemetry';
-import { eventually, System } from '@freshet/testkit';
+import type { Publisher } from '@freshet/stream';
+import { eventually, openPublisher, System } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SHARDS = 4;
@@ -21,9 +20,7 @@ let publisher: Publisher;
 
 beforeAll(async () => {
   system = await System.start({ QUALITY_SAMPLE: '1' });
-  const plain = { tls: false, username: '', password: '', mechanism: 'plain' } as const;
-  const options = { clientId: 'quality-test', brokers: [system.brokers], ...plain };
-  publisher = await Publisher.open(await openKafka(options, openLog('quality-test', 'error')));
+  publisher = await openPublisher(system);
 });
 
 afterAll(async () => {

@@ -1,7 +1,6 @@
 /** The whole path on real servers: a rating goes in, a recommendation comes out. */
-import { execFile } from 'node:child_process';
 import { encodeRating, murmur2 } from '@freshet/events';
-import { eventually, System } from '@freshet/testkit';
+import { eventually, filmClub, filmClubRatings, kcat, System } from '@freshet/testkit';
 import { Kafka, Partitioners, type Producer } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -9,35 +8,12 @@ let system: System;
 let kafka: Kafka;
 let producer: Producer;
 
-/**
- * A checkerboard: even people like even films, odd people odd ones; nobody has rated everything.
- */
-const FILMS = 24;
-const PEOPLE = 120;
-const RATED_EACH = 8;
+const { films: FILMS, people: PEOPLE, ratedEach } = filmClub;
 /** Sent together; between two of them each side learns from where the other has come to. */
-const WAVE = 24 * RATED_EACH;
-
-function checkerboard(): { user: string; item: string; value: number }[] {
-  return Array.from({ length: PEOPLE * RATED_EACH }, (_, at) => {
-    const [person, nth] = [Math.floor(at / RATED_EACH), at % RATED_EACH];
-    const film = (person % 2) + 2 * ((5 * person + 7 * nth) % (FILMS / 2));
-    return { user: `person-${person}`, item: `film-${film}`, value: 5 };
-  });
-}
+const WAVE = 24 * ratedEach;
 
 function filmsOf(items: readonly { item: string }[]): number[] {
   return items.map(({ item }) => Number(item.slice('film-'.length)));
-}
-
-function kcat(args: readonly string[], input = ''): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile('kcat', ['-b', system.brokers, ...args], (error, stdout) => {
-      if (error) reject(error);
-      else resolve(stdout);
-    });
-    child.stdin?.end(input);
-  });
 }
 
 describe.each(['standalone', 'cluster'] as const)(
@@ -56,7 +32,7 @@ describe.each(['standalone', 'cluster'] as const)(
     });
 
     it('learns tastes from a plain kafkajs producer', async () => {
-      const messages = checkerboard().map((rating) => ({
+      const messages = filmClubRatings(0).map((rating) => ({
         key: rating.user,
         value: JSON.stringify(rating),
       }));
@@ -76,7 +52,7 @@ describe.each(['standalone', 'cluster'] as const)(
     });
 
     it('never recommends what the user has rated', async () => {
-      const rated = checkerboard().filter(({ user }) => user === 'person-3');
+      const rated = filmClubRatings(0).filter(({ user }) => user === 'person-3');
       const items = await eventually('every other film to be offered', async () => {
         const answer = await system.recommendations('person-3', 50);
         return answer.items.length === FILMS - rated.length && answer.items;
@@ -99,7 +75,7 @@ describe.each(['standalone', 'cluster'] as const)(
         }),
       );
       const before = await system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
-      await kcat(['-P', '-t', 'ratings', '-K', '\t'], `${lines.join('\n')}\n`);
+      await kcat(system.brokers, ['-P', '-t', 'ratings', '-K', '\t'], `${lines.join('\n')}\n`);
       await eventually('all of them to be applied', async () => {
         const now = await system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
         return now === before + lines.length;
@@ -155,7 +131,7 @@ describe.each(['standalone', 'cluster'] as const)(
       const printed = await eventually('the dead letter', async () => {
         const format = ['-f', '%s %h\n'];
         const args = ['-C', '-t', 'ratings-dead-letter', '-o', 'beginning', '-e', '-q', ...format];
-        return (await kcat(args)).trim() || undefined;
+        return (await kcat(system.brokers, args)).trim() || undefined;
       });
       expect(printed).toContain('{"user":7}');
       expect(printed).toContain('freshet-reason=bad-id');

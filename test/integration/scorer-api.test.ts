@@ -1,5 +1,5 @@
 /** Everything that can be asked of a scorer, over HTTP and Kafka, on real servers. */
-import { eventually, System } from '@freshet/testkit';
+import { eventually, filmClub, filmClubRatings, System } from '@freshet/testkit';
 import { Kafka, Partitioners, type Producer } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -11,22 +11,9 @@ const answered: string[] = [];
 /** What the ratings topic holds, by partition:offset. */
 const produced = new Map<string, string>();
 
-/**
- * A checkerboard: even people like even films, odd people odd ones; nobody has rated everything.
- */
-const FILMS = 24;
-const PEOPLE = 120;
-const RATED_EACH = 8;
+const { films: FILMS, people: PEOPLE, ratedEach } = filmClub;
 /** Sent together; between two of them each side learns from where the other has come to. */
-const WAVE = 24 * RATED_EACH;
-
-function checkerboard(): { user: string; item: string; value: number }[] {
-  return Array.from({ length: PEOPLE * RATED_EACH }, (_, at) => {
-    const [person, nth] = [Math.floor(at / RATED_EACH), at % RATED_EACH];
-    const film = (person % 2) + 2 * ((5 * person + 7 * nth) % (FILMS / 2));
-    return { user: `person-${person}`, item: `film-${film}`, value: 5 };
-  });
-}
+const WAVE = 24 * ratedEach;
 
 interface Listed {
   items: { item: string; score: number; title?: string; categories?: string[] }[];
@@ -85,7 +72,7 @@ describe('the scorer', () => {
         else pushed.add(user);
       },
     });
-    const ratings = checkerboard();
+    const ratings = filmClubRatings(0);
     for (let at = 0; at < ratings.length; at += WAVE) {
       for (let from = at; from < at + WAVE; from += 96) {
         await post('/v1/ratings', ratings.slice(from, from + 96), 202);
@@ -111,7 +98,7 @@ describe('the scorer', () => {
   });
 
   it('never recommends a rated item whose rating its position covers, while ratings pour in', async () => {
-    const background = checkerboard().map(({ user, item }) => rate(user, item, 4));
+    const background = filmClubRatings(0).map(({ user, item }) => rate(user, item, 4));
     for (let nth = 0; nth < FILMS - 1; nth++) {
       const place = await rate('busy', `film-${nth}`);
       const list = await ask(`/v1/recommendations/busy?n=50&after=${place}`);

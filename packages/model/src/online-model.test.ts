@@ -1,4 +1,5 @@
 import { referenceKernels, wasmKernels } from '@freshet/kernels';
+import { checkerboard } from '@freshet/testkit';
 import { describe, expect, it } from 'vitest';
 import { FEATURES, firstTheta, NEXT_FEATURE, placeOf, weightsAt } from './combiner.ts';
 import { BadRating, BadSettings, UnknownId } from './errors.ts';
@@ -65,14 +66,10 @@ function expectConsistent(model: OnlineModel): void {
   }
 }
 
-/** Users of one colour like items of the same: an answer a human can see. One item of each is left out. */
-function checkerboard(model: OnlineModel, side: number, boards: number): void {
-  for (let user = 0; user < side * boards; user++) {
-    for (let item = 0; item < side; item++) {
-      if ((user + item) % 2 === 0 && user % side !== item) {
-        model.rate(`u${user}`, `i${item}`, 5, user * side + item);
-      }
-    }
+/** Users of one colour like items of the same: an answer a human can see. */
+function rateCheckerboard(model: OnlineModel, side: number, boards: number): void {
+  for (const { user, item } of checkerboard(side * boards, side)) {
+    model.rate(`u${user}`, `i${item}`, 5, user * side + item);
   }
 }
 
@@ -94,7 +91,7 @@ describe('a model', () => {
 
   it.each(forms)('of %s learns a checkerboard from an empty store', (_, settings) => {
     const model = new OnlineModel(settings);
-    checkerboard(model, 12, 8);
+    rateCheckerboard(model, 12, 8);
     // The diagonal was never rated: colour alone must tell it from the other unrated cells.
     let right = 0;
     for (let user = 7 * 12; user < 8 * 12; user++) {
@@ -230,7 +227,7 @@ describe('a model', () => {
 
   it('answers for somebody unknown with the mean of all users', () => {
     const model = new OnlineModel({ ...small, ranking: 'factors' });
-    checkerboard(model, 4, 2);
+    rateCheckerboard(model, 4, 2);
     const mean = new Float32Array(6);
     for (const user of model.users.ids()) {
       model.vectorOf(user).forEach((factor, f) => {
@@ -249,7 +246,7 @@ describe('a model', () => {
 
   it('ranks by θ(n)·x: the user’s own taste, that of all, five counts, and what came after her last items', () => {
     const model = new OnlineModel(small);
-    checkerboard(model, 12, 8);
+    rateCheckerboard(model, 12, 8);
     expect(model.grams.theta).not.toEqual(firstTheta());
     const scores = new Float32Array(model.items.slotEnd);
     const context = new NextContext();
@@ -284,7 +281,7 @@ describe('a model', () => {
 
   it('ranks as before once its clock has been put forward, and never puts it back', () => {
     const model = new OnlineModel(small);
-    checkerboard(model, 12, 2);
+    rateCheckerboard(model, 12, 2);
     model.features.moveTo(model.grams.clock);
     const [before, after] = [0, 1].map(() => new Float32Array(model.items.slotEnd));
     model.scoreAll('u1', before);
@@ -317,7 +314,7 @@ describe('a model', () => {
 
   it('adds a rating to the evidence with the vector its user had before it', () => {
     const model = new OnlineModel(small);
-    checkerboard(model, 4, 1);
+    rateCheckerboard(model, 4, 1);
     const expected = Evidence.fromBytes(model.evidenceOf('i2')?.toBytes() ?? nothing, small);
     const vector = model.vectorOf('u1');
     model.rate('u1', 'i2', 4, 99);
@@ -333,7 +330,7 @@ describe('a model', () => {
   it('is moved by its events alone: replayed, it is the same bit for bit', () => {
     const replay = () => {
       const model = new OnlineModel({ ...small, window: 4 });
-      checkerboard(model, 8, 2);
+      rateCheckerboard(model, 8, 2);
       model.forget('u3');
       return snapshot(model);
     };
@@ -343,7 +340,7 @@ describe('a model', () => {
   it('ends near the same place with either twin of the kernels', () => {
     const [ours, theirs] = [wasmKernels(), referenceKernels()].map((kernels) => {
       const model = new OnlineModel(small, kernels);
-      checkerboard(model, 6, 1);
+      rateCheckerboard(model, 6, 1);
       return model;
     });
     for (const item of ours.items.ids()) {

@@ -14,6 +14,13 @@ const ARRIVAL_LIMIT_MS = 20_000;
 const USERS = 60;
 const ITEMS = 31;
 
+/** A producer beside the services, with nothing of theirs. */
+export async function openPublisher({ brokers }: System): Promise<Publisher> {
+  const plain = { tls: false, username: '', password: '', mechanism: 'plain' } as const;
+  const options = { clientId: 'test', brokers: [brokers], ...plain };
+  return Publisher.open(await openKafka(options, openLog('test', 'error')));
+}
+
 export class RatingStream {
   readonly #publisher: Publisher;
   readonly #truth = new Map<string, number>();
@@ -24,10 +31,7 @@ export class RatingStream {
   }
 
   static async open(system: System): Promise<RatingStream> {
-    const plain = { tls: false, username: '', password: '', mechanism: 'plain' } as const;
-    const options = { clientId: 'rating-stream', brokers: [system.brokers], ...plain };
-    const kafka = await openKafka(options, openLog('rating-stream', 'error'));
-    return new RatingStream(await Publisher.open(kafka));
+    return new RatingStream(await openPublisher(system));
   }
 
   get produced(): number {

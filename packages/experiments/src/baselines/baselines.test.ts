@@ -1,4 +1,5 @@
 import { Random } from '@freshet/model';
+import { checkerboard } from '@freshet/testkit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadTable, type RatingTable, rowsOf } from '../rating-table.ts';
@@ -24,15 +25,11 @@ function scores(recommender: Recommender, user: number, items: number): number[]
   return [...out];
 }
 
-/** Even users rate even items, odd users odd items; the pair (u, u) is left out. */
-async function checkerboard(): Promise<{ ratings: RatingTable; users: number; items: number }> {
-  const lines: [string, string, number][] = [];
-  for (let user = 0; user < 12; user++) {
-    for (let item = user % 2; item < 12; item += 2) {
-      if (item !== user) lines.push([`u${user}`, `i${item}`, 5]);
-    }
-  }
-  const ratings = await table(...lines);
+async function board(): Promise<{ ratings: RatingTable; users: number; items: number }> {
+  const cells = checkerboard(12, 12);
+  const ratings = await table(
+    ...cells.map(({ user, item }): [string, string, number] => [`u${user}`, `i${item}`, 5]),
+  );
   return { ratings, users: ratings.users.length, items: ratings.items.length };
 }
 
@@ -184,7 +181,7 @@ describe('Mult-NMF', () => {
   );
 
   it('sees the checkerboard when the unknown cells count as 0', async () => {
-    const { ratings, users, items } = await checkerboard();
+    const { ratings, users, items } = await board();
     const nmf = new MultNmf({ users, items, k: 2, passes: 60, objective: 'divergence-all', seed });
     nmf.fit(ratings);
     expect(favourite(nmf, ratings, 'u4')).toBe('i4');
@@ -239,7 +236,7 @@ describe('SGD', () => {
   const settings = { k: 4, rate: 0.1, decay: 0.001, passes: 150, seed };
 
   it('with negatives sees the checkerboard, and is the same for the same seed', async () => {
-    const { ratings, users, items } = await checkerboard();
+    const { ratings, users, items } = await board();
     const fitted = () => {
       const sgd = new Sgd({ users, items, negatives: 3, ...settings });
       sgd.fit(ratings);

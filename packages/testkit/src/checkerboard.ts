@@ -1,0 +1,32 @@
+/**
+ * A world whose answers a human can see: users and items are numbered, even users like even items
+ * and odd users odd ones, as on a checkerboard.
+ */
+import { Random } from '@freshet/model';
+
+/** All cells of a board that have a rating, row by row; those on the diagonal are left out. */
+export function checkerboard(users: number, items: number): { user: number; item: number }[] {
+  const cells: { user: number; item: number }[] = [];
+  for (let user = 0; user < users; user++) {
+    for (let item = user % 2; item < items; item += 2) {
+      if (item !== user % items) cells.push({ user, item });
+    }
+  }
+  return cells;
+}
+
+/** A board of 120 people and 24 films, on which each person has rated 8 of the 12 films they like. */
+export const filmClub = { people: 120, films: 24, ratedEach: 8 } as const;
+
+/** The ratings of the film club, person by person; the seed decides which films were rated. */
+export function filmClubRatings(seed: number): { user: string; item: string; value: number }[] {
+  const random = new Random(seed);
+  const { people, films, ratedEach } = filmClub;
+  return Array.from({ length: people }, (_, person) => {
+    const left = Array.from({ length: films / 2 }, (_, nth) => (person % 2) + 2 * nth);
+    return Array.from({ length: ratedEach }, () => {
+      const [film] = left.splice(random.below(left.length), 1);
+      return { user: `person-${person}`, item: `film-${film}`, value: 5 };
+    });
+  }).flat();
+}
