@@ -1,9 +1,8 @@
 /** Tidiness is an ordinary test: the rules that matter are executed. */
-import { execFileSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { referencePage } from '../packages/cli/src/reference.ts';
+import { isKnownCommand } from './tidy/commands.ts';
 import { deadExports } from './tidy/dead-exports.ts';
 import { longFiles, longFunctions, unusedExports, wideFolders } from './tidy/exceptions.ts';
 import { brokenLinks, commandsOf, misnamedCode, shellBlocks } from './tidy/pages.ts';
@@ -205,29 +204,19 @@ describe('documents', () => {
     expect(missing).toEqual([]);
   });
 
-  it('mark shell blocks that no test runs: long, docker or kubernetes', () => {
-    // Blocks without a mark are run by test/integration/documented-commands.test.ts.
-    const needed = {
-      docker: /^(docker|echo) /,
-      kubernetes: /^(kubectl|helm) /,
-      long: /npm|freshet/,
+  it('give no command that does not work: a test runs each block, or its mark says why not', () => {
+    const mayStand: Record<string, (command: string) => boolean> = {
+      '': () => true, // test/integration/documents.test.ts runs it
+      docker: (command) => /^(docker|echo) /.test(command),
+      kubernetes: (command) => /^(kubectl|helm) /.test(command),
+      long: isKnownCommand, // it takes minutes, but it names what there is
     };
-    const strays = shellBlocks().flatMap(({ page, line, mark, script }) => {
-      const allowed = { '': /./, ...needed }[mark];
-      const wrong = commandsOf(script).filter((command) => !allowed?.test(command));
-      return wrong.map((command) => `${page}:${line}: ${command}`);
-    });
-    expect(strays).toEqual([]);
-  });
-
-  it('give, in blocks that take too long for a test, commands and options that exist', () => {
-    const long = shellBlocks().filter(({ mark }) => mark === 'long');
-    const unknown = long.flatMap(({ page, script }) =>
+    const strays = shellBlocks().flatMap(({ page, line, mark, script }) =>
       commandsOf(script)
-        .filter((command) => !isKnown(command))
-        .map((command) => `${page}: ${command}`),
+        .filter((command) => !mayStand[mark]?.(command))
+        .map((command) => `${page}:${line}: ${command}`),
     );
-    expect(unknown).toEqual([]);
+    expect(strays).toEqual([]);
   });
 
   it('name scripts that exist', () => {
@@ -271,34 +260,3 @@ describe('documents', () => {
     }
   });
 });
-
-const helpTexts = new Map<string, string>();
-
-/** What a command of the command line says of its options. */
-function helpOf(name: string): string {
-  const main = fileURLToPath(new URL('../packages/cli/dist/main.js', import.meta.url));
-  const known = helpTexts.get(name);
-  const help =
-    known ?? execFileSync(process.execPath, [main, name, '--help'], { encoding: 'utf8' });
-  helpTexts.set(name, help);
-  return help;
-}
-
-/**
- * Whether a command that is not run names an existing script, command or bench, and options that it
- * has.
- */
-function isKnown(command: string): boolean {
-  const words = command.split(/\s+/).filter((word) => !/^[A-Z_]+=/.test(word));
-  if (words.join(' ') === 'npm start' || words.join(' ') === 'npm test') return true;
-  const [npm, run, script, dashes, name = '', ...rest] = words;
-  if (npm !== 'npm' || run !== 'run' || dashes !== '--') return false;
-  const options = rest.filter((word) => word.startsWith('--'));
-  if (script === 'freshet') return options.every((option) => helpOf(name).includes(option));
-  if (script !== 'bench') return false;
-  const benches = find(/^packages\/bench\/src\/.*\.ts$/).map(read);
-  const hasOption = (option: string) =>
-    benches.some((text) => text.includes(option) || text.includes(`${option.slice(2)}: {`));
-  const names = /const benches[\s\S]*?\n};/.exec(read('packages/bench/src/main.ts'))?.[0] ?? '';
-  return new RegExp(`^ +'?${name}'?: `, 'm').test(names) && options.every(hasOption);
-}

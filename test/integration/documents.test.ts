@@ -1,24 +1,31 @@
-/** Do the examples of docs/examples do what they say, against a system that runs? */
+/**
+ * Do the commands and the examples of the documents do what they say, against a system that runs?
+ */
 import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { eventually, System } from '@freshet/testkit';
+import { generateRatings } from '@freshet/experiments';
+import { Command, eventually, kcatProduce, System } from '@freshet/testkit';
+import { Kafka } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shellBlocks } from '../tidy/pages.ts';
 
 const run = promisify(execFile);
-const folder = fileURLToPath(new URL('../../docs/examples', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const examples = join(root, 'docs/examples');
 /** Told as text: the examples are no part of the build. */
-const load = (name: string) => import(pathToFileURL(join(folder, name)).href);
+const load = (name: string) => import(pathToFileURL(join(examples, name)).href);
 let system: System;
 
+beforeAll(async () => {
+  system = await System.start({ PUSH: 'true' });
+});
+
+afterAll(() => system?.close());
+
 describe('the examples', () => {
-  beforeAll(async () => {
-    system = await System.start({ PUSH: 'true' });
-  });
-
-  afterAll(() => system?.close());
-
   it('producer.ts and consumer.ts: ratings go in, a pushed list comes out', async () => {
     const { sendRatings } = await load('producer.ts');
     const { readRecommendations } = await load('consumer.ts');
@@ -38,7 +45,7 @@ describe('the examples', () => {
   });
 
   it('curl.sh: the rating is in the very next list', async () => {
-    const { stdout } = await run('sh', [join(folder, 'curl.sh'), system.scorerUrl]);
+    const { stdout } = await run('sh', [join(examples, 'curl.sh'), system.scorerUrl]);
     const [placed = '', list = ''] = stdout.trim().split('\n');
     expect(JSON.parse(placed).ratings).toHaveLength(1);
     const { items, fallback } = JSON.parse(list);
@@ -47,8 +54,61 @@ describe('the examples', () => {
   });
 
   it('kcat.sh: an answer comes with the correlation id of the question', async () => {
-    const { stdout } = await run('sh', [join(folder, 'kcat.sh'), system.brokers]);
+    const { stdout } = await run('sh', [join(examples, 'kcat.sh'), system.brokers]);
     expect(stdout).toContain('correlation-id=ask-');
     expect(stdout).toContain('"user":"me"');
   });
+});
+
+describe('a shell block of', () => {
+  let folder: string;
+
+  /** A reader's folder: the files that the pages speak of, and an npm that builds nothing. */
+  beforeAll(async () => {
+    folder = join(system.folder, 'reader');
+    mkdirSync(join(folder, 'bin'), { recursive: true });
+    const npm = join(folder, 'bin/npm');
+    const main = join(root, 'packages/cli/dist/main.js');
+    const isOurs = `[ "$1 $2 $3" = "run freshet --" ] || { echo "no test runs npm $*" >&2; exit 64; }`;
+    writeFileSync(
+      npm,
+      `#!/bin/sh\n${isOurs}\nshift 3\nexec "${process.execPath}" "${main}" "$@"\n`,
+    );
+    chmodSync(npm, 0o755);
+    const page = readFileSync(join(root, 'docs/ratings.md'), 'utf8');
+    const [, events = ''] = /^```json\n([\s\S]*?)^```$/m.exec(page) ?? [];
+    writeFileSync(join(folder, 'events.jsonl'), events);
+    const ratings = [...generateRatings({ users: 60, items: 40, ratings: 1_000, seed: 1 })];
+    const lines = ratings.map(({ user, item, value, time }) => `${user},${item},${value},${time}`);
+    writeFileSync(join(folder, 'ratings.csv'), `user,item,rating,time\n${lines.join('\n')}\n`);
+    const admin = new Kafka({ brokers: [system.brokers], logLevel: 0 }).admin();
+    await admin.createTopics({ topics: [{ topic: 'my-topic' }] });
+    await admin.disconnect();
+    const bought = { user: 'ann', product: { id: 'tea' }, stars: 4 };
+    await kcatProduce(system.brokers, 'my-topic', [['ann', bought]]);
+  });
+
+  /** The pages name the ports that a system has by default. */
+  const here = (script: string): string =>
+    script
+      .replaceAll('127.0.0.1:9092', system.brokers)
+      .replaceAll('http://127.0.0.1:8080', system.scorerUrl);
+
+  /** A line of a page as a pattern of what is printed: … stands for anything. */
+  const pattern = (line: string): RegExp =>
+    new RegExp(`^${line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*')}$`, 'm');
+
+  it.each(shellBlocks().filter(({ mark }) => mark === ''))(
+    '$page, line $line, does what the page says',
+    async ({ script, shown }) => {
+      const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
+      const XDG_CACHE_HOME = join(system.folder, 'cache');
+      const variables = { ...system.environment, PATH, XDG_CACHE_HOME };
+      const command = new Command('sh', ['-eu', '-c', here(script)], variables, folder);
+      const code = await command.exited;
+      for (const line of shown?.split('\n') ?? []) expect(command.out).toMatch(pattern(line));
+      // A page that shows a failure shows its output.
+      if (shown === undefined) expect(code, command.out + command.err).toBe(0);
+    },
+  );
 });
