@@ -5,7 +5,14 @@
  */
 import { itemRatingsCodec, type Side, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
-import { defaultModel, FEATURES, type Grams, RankingQuery, ShardSums } from '@freshet/model';
+import {
+  defaultModel,
+  FEATURES,
+  type Grams,
+  Random,
+  RankingQuery,
+  ShardSums,
+} from '@freshet/model';
 import { ListedReplica } from '@freshet/replicas';
 import { NO_FACTS, type ShardFacts } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
@@ -129,7 +136,7 @@ describe('from an empty store, tastes are learnt', () => {
   it.each([24, 192])('when ratings come %i at a time', (burst) => {
     for (const coalesce of [false, true]) {
       for (let seed = 0; seed < 3; seed++) {
-        const ratings = filmClubRatings(seed);
+        const ratings = filmClubRatings(new Random(seed));
         const pipeline = new Pipeline(coalesce);
         for (let at = 0; at < ratings.length; at += burst) {
           pipeline.take(ratings.slice(at, at + burst));

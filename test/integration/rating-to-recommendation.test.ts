@@ -32,7 +32,7 @@ describe.each(['standalone', 'cluster'] as const)(
     });
 
     it('learns tastes from a plain kafkajs producer', async () => {
-      const messages = filmClubRatings(0).map((rating) => ({
+      const messages = filmClubRatings().map((rating) => ({
         key: rating.user,
         value: JSON.stringify(rating),
       }));
@@ -52,7 +52,7 @@ describe.each(['standalone', 'cluster'] as const)(
     });
 
     it('never recommends what the user has rated', async () => {
-      const rated = filmClubRatings(0).filter(({ user }) => user === 'person-3');
+      const rated = filmClubRatings().filter(({ user }) => user === 'person-3');
       const items = await eventually('every other film to be offered', async () => {
         const answer = await system.recommendations('person-3', 50);
         return answer.items.length === FILMS - rated.length && answer.items;

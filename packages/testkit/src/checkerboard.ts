@@ -2,7 +2,7 @@
  * A world whose answers a human can see: users and items are numbered, even users like even items
  * and odd users odd ones, as on a checkerboard.
  */
-import { Random } from '@freshet/model';
+import type { Random } from '@freshet/model';
 
 /** All cells of a board that have a rating, row by row; those on the diagonal are left out. */
 export function checkerboard(users: number, items: number): { user: number; item: number }[] {
@@ -18,14 +18,19 @@ export function checkerboard(users: number, items: number): { user: number; item
 /** A board of 120 people and 24 films, on which each person has rated 8 of the 12 films they like. */
 export const filmClub = { people: 120, films: 24, ratedEach: 8 } as const;
 
-/** The ratings of the film club, person by person; the seed decides which films were rated. */
-export function filmClubRatings(seed: number): { user: string; item: string; value: number }[] {
-  const random = new Random(seed);
+/**
+ * The ratings of the film club, person by person. `random` draws which films are rated, and in which
+ * order; without it that is fixed.
+ */
+export function filmClubRatings(random?: Random): { user: string; item: string; value: number }[] {
   const { people, films, ratedEach } = filmClub;
+  const likedEach = films / 2;
   return Array.from({ length: people }, (_, person) => {
-    const left = Array.from({ length: films / 2 }, (_, nth) => (person % 2) + 2 * nth);
+    const liked = Array.from({ length: likedEach }, (_, nth) => {
+      return (person % 2) + 2 * ((5 * person + 7 * nth) % likedEach);
+    });
     return Array.from({ length: ratedEach }, () => {
-      const [film] = left.splice(random.below(left.length), 1);
+      const [film] = liked.splice(random?.below(liked.length) ?? 0, 1);
       return { user: `person-${person}`, item: `film-${film}`, value: 5 };
     });
   }).flat();
