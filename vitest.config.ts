@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowestFiles } from './test/slowest-files.ts';
 
 /** Workspace packages are tested from their sources, so that a test never sees a stale build. */
 const source = {
@@ -11,7 +12,7 @@ const source = {
  * two files at a time take half as long as one after the other, more would only slow each other
  * down.
  */
-function withServers(name: string, groupOrder: number, maxWorkers: number) {
+function withServers(name: string, groupOrder: number) {
   return {
     ...source,
     test: {
@@ -20,7 +21,7 @@ function withServers(name: string, groupOrder: number, maxWorkers: number) {
       globalSetup: ['test/provision.ts'],
       testTimeout: 60_000,
       hookTimeout: 120_000,
-      maxWorkers,
+      maxWorkers: 2,
       sequence: { groupOrder },
     },
   };
@@ -28,6 +29,8 @@ function withServers(name: string, groupOrder: number, maxWorkers: number) {
 
 export default defineConfig({
   test: {
+    // The default reporter comes last, since its closing lines are read by machines.
+    reporters: [new SlowestFiles(), 'default'],
     projects: [
       {
         ...source,
@@ -37,9 +40,9 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
         },
       },
-      withServers('integration', 1, 2),
-      withServers('faults', 1, 2),
-      withServers('e2e', 2, 2),
+      withServers('integration', 1),
+      withServers('faults', 1),
+      withServers('e2e', 2),
     ],
   },
 });
