@@ -1,4 +1,7 @@
-/** Shows at the end of a run where its time went: the ten slowest files, and the slowest test of each. */
+/**
+ * Shows at the end of a run where its time went: the ten slowest files, and the slowest test of
+ * each.
+ */
 import type { Reporter, TestModule } from 'vitest/node';
 
 const SHOWN = 10;

@@ -6,7 +6,6 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { shardOf } from '@freshet/events';
 import { type Child, freePort, program, stepsTo } from '@freshet/local';
@@ -18,7 +17,8 @@ import { PrometheusServer } from '../deploy/prometheus-server.ts';
 
 const run = promisify(execFile);
 const SHARDS = 4;
-const STOPPED_MS = 5_000;
+/** Ratings; many times what waits at any moment while all updaters work. */
+const MUCH_LAG = 2_000;
 /** Both users and items: each would be a series if it were a label. */
 const DISTINCT = 20_000;
 
@@ -181,24 +181,22 @@ describe('a Prometheus that scrapes a running system', () => {
     const loss = 'freshet:expected_auc_loss_ratio:max{users="all"}';
     await eventually('lag to be gone', async () => (await prometheus.value(lag)) === 0, 60_000);
     const [stopped] = updaters;
-    const peak = await ratings.during(async () => {
+    await ratings.during(async () => {
       stopped?.signal('SIGSTOP');
-      await pause(STOPPED_MS);
-      const highest = {
-        lag: (await prometheus.value(`max_over_time(${lag}[5s])`)) ?? 0,
-        loss: (await prometheus.value(`max_over_time(${loss}[5s])`)) ?? 0,
-      };
-      const firing = await prometheus.firing();
-      stopped?.signal('SIGCONT');
-      expect([...firing]).toContain('FreshetExpectedLoss');
+      const highest = await eventually('lag and loss to rise, and the alert to fire', async () => {
+        const seen = {
+          lag: (await prometheus.value(lag)) ?? 0,
+          loss: (await prometheus.value(loss)) ?? 0,
+        };
+        const firing = [...(await prometheus.firing())];
+        const isHigh = seen.lag > MUCH_LAG && seen.loss > 0.05;
+        return isHigh && firing.includes('FreshetExpectedLoss') && seen;
+      }).finally(() => stopped?.signal('SIGCONT'));
       // Still under load: it catches up with what goes on coming.
       await eventually('lag to fall', async () => {
         return ((await prometheus.value(lag)) ?? highest.lag) < highest.lag / 4;
       });
-      return highest;
     });
-    expect(peak.lag).toBeGreaterThan(150);
-    expect(peak.loss).toBeGreaterThan(0.05);
     await eventually('lag to be gone', async () => (await prometheus.value(lag)) === 0, 60_000);
     await eventually('the loss to be gone', async () => (await prometheus.value(loss)) === 0);
   });
