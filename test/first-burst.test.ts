@@ -1,7 +1,7 @@
 /**
- * Into an empty store everything comes at once: the first ratings are learnt before anybody has
- * told the shards how many users, items and ratings there are. Tastes must be learnt all the same,
- * and θ must not learn to mistrust them.
+ * A backlog arrives at an empty store: the first ratings are learnt before the shards know how many
+ * users, items and ratings there are. The model must learn tastes all the same, and θ must not give
+ * them too little weight.
  */
 import { itemRatingsCodec, type Side, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
@@ -35,7 +35,7 @@ interface Rated {
   readonly item: string;
 }
 
-/** One shard of each side; between two bursts each hears where the other has come to. */
+/** One shard of each side; between two bursts each gets the vectors and grams of the other. */
 class Pipeline {
   grams: Grams;
   readonly items = new ListedReplica(kernels, k, 1);
@@ -142,7 +142,7 @@ describe('from an empty store, tastes are learnt', () => {
           pipeline.take(ratings.slice(at, at + burst));
         }
         expect(shareOfRight(pipeline), `seed ${seed}`).toBeGreaterThan(0.9);
-        // What a user's own vector says about a newcomer and about a regular.
+        // The weights of a user's own taste, for a newcomer and for a regular.
         const { theta } = pipeline.grams;
         expect(Math.min(theta[0] ?? 0, theta[FEATURES] ?? 0), `seed ${seed}`).toBeGreaterThan(1);
       }

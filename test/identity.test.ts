@@ -1,8 +1,8 @@
 /**
- * With the items and the grams held still, what is learnt is the log's and nothing else's: after
- * any crashes, zombies, lost writes, batch boundaries and caches of any size, users, what they
- * teach about θ, what items are told of them, items, evidence, figures and lists are, byte for
- * byte, those of one plain replay through the model.
+ * With fixed items and grams, what is learnt depends on the log alone. Whatever the crashes,
+ * zombies, lost writes, batch boundaries and cache sizes, the shards hold byte for byte what one
+ * plain replay through the model makes: users, their lessons about θ, what they send to items,
+ * items, evidence, figures and lists.
  */
 import { shardOf, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
@@ -45,7 +45,7 @@ const kernels = wasmKernels();
 
 const CLOCK = 1.25;
 
-/** Counts, values, a clock and a θ that leave nothing of the algebra out. */
+/** Counts, values, a clock and a θ that are not zero, so that every term of the algebra counts. */
 function pinnedWorld(random: Random): Pinned {
   const k = settings.factorCount;
   const theta = firstTheta().map((weight) => weight + random.normal() / 10);
@@ -112,7 +112,7 @@ async function storedLessons(store: MemoryStore, shard: number): Promise<string>
   return hexOf(lessons?.toBytes());
 }
 
-/** Compares one shard of either side with its replay; how much there was to compare. */
+/** Compares one shard of either side with its replay, and returns how many entities it compared. */
 async function compare(world: World, memory: MemoryStore, shard: number, pinned: Pinned) {
   const sent = firstOf(sentToUsers(world.everything(logOf.user, shard)), 0);
   const replayed = replayUsers(
@@ -164,7 +164,7 @@ interface Event {
   readonly time: number;
 }
 
-/** Few items and few times, so that everything collides. */
+/** Few items and few times, so that ratings collide often. */
 function eventsOf(random: Random): Event[] {
   return Array.from({ length: 3 + random.below(60) }, () => {
     const chance = random.next();

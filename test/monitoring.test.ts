@@ -61,7 +61,7 @@ describe('rules, alerts and dashboards', () => {
     const strays = asked().flatMap(({ where, expr }) => {
       const { grouping, selectors: named } = namedIn(expr);
       const has = new Set(named.flatMap(({ metric }) => [...(labelsOf(metric)?.keys() ?? [])]));
-      // What label_replace makes is not in any table.
+      // Labels that label_replace makes are in no table.
       for (const [, made] of expr.matchAll(/label_replace\([^"]*"(\w+)"/g)) has.add(made);
       return [...grouping].filter((label) => !has.has(label)).map((label) => `${where}: ${label}`);
     });

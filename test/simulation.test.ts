@@ -1,7 +1,8 @@
 /**
- * Every rating counts once, on both sides, whatever dies, loses or forgets, and whenever: random
- * histories through the real intake, readers, stages, replicas and aggregator; and the same with
- * one guard taken away, to see that it is needed.
+ * Every rating counts once on both sides, whichever process dies and whichever server loses data.
+ * Each test runs random histories through the real intake, readers, stages, replicas and
+ * aggregator. A second set of tests takes one guard away and expects a violation, which shows that
+ * the guard is needed.
  */
 import { describe, expect, it } from 'vitest';
 import { anonymousCommits, type Guard, guards } from './simulation/guards.ts';
@@ -20,7 +21,7 @@ const weathers: readonly [string, Weather][] = [
   ['sources lose records or begin anew, and somebody accepts the loss', logLoss],
 ];
 
-/** A history that goes wrong with the sabotage, and not without it. */
+/** The first seed whose history has violations with the sabotage and none without it. */
 async function seedThatFails(weather: Weather, sabotage: Sabotage): Promise<number | undefined> {
   for (let seed = 0; seed < SEEDS; seed++) {
     if ((await violations(seed, weather, sabotage)).length === 0) continue;
@@ -78,7 +79,7 @@ describe('no guard can be spared:', { timeout: LIMIT_MS }, () => {
 });
 
 describe('a commit whose answer is lost', { timeout: LIMIT_MS }, () => {
-  /** How often shards were taken over, beyond the first time. */
+  /** How often shards were taken over after the first time. */
   const again = (seed: number, sabotage: Sabotage) =>
     live(seed, { weather: lostAnswers, sabotage }, async ({ world, memory }) => {
       expect(await wrongWith(world, memory), `seed ${seed}`).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * A real Prometheus on loopback with the configuration of deploy/, its targets and its haste
- * changed.
+ * A real Prometheus on loopback with the configuration of deploy/, but with other targets and
+ * shorter intervals.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'freshet-compose-'));
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const started: Child[] = [];
-/** As packages/local starts it: a start twice as quick. */
+/** The options with which packages/local starts Java: they halve the start. */
 const QUICK_JAVA = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 const START_LIMIT_MS = 60_000;
 /** A node also listens on its port plus 10,000 for the others. */
@@ -58,7 +58,7 @@ it('Kafka takes every setting, and answers where its health check asks', async (
   for (const port of [asked, '9094']) {
     await kafka.until(() => accepts(ports.get(port) ?? 0), START_LIMIT_MS);
   }
-  // It ignores what it does not know; what it does know it lists when it starts.
+  // Kafka ignores unknown settings, and lists the known ones when it starts.
   const known = readFileSync(kafka.logFile, 'utf8');
   for (const [property] of settings) expect(known).toContain(`\t${property} = `);
 });

@@ -15,7 +15,7 @@ let system: System;
 let stream: RatingStream;
 let browser: Browser;
 let page: Page;
-/** Whatever the browser complains of, and every request that did not go well. */
+/** Errors of the browser's console, and requests that failed. */
 const complaints: string[] = [];
 const requests: string[] = [];
 
@@ -330,7 +330,7 @@ describe('what counts in a ranking', () => {
     );
     expect((own ?? 0) / (popular ?? 1)).toBeCloseTo(3, 0);
     expect(await page.locator('[data-ratings="0"] span:visible').allInnerTexts()).toEqual(['–']);
-    // Whoever would tell is away: what was there keeps its place, without figures.
+    // The aggregator is away: the rows stay, without figures.
     await tell({});
     expect(await page.locator(`${regulars} span:visible`).allInnerTexts()).toEqual(['–']);
     expect(complaints.slice(complaintsBefore)).toEqual([]);

@@ -79,8 +79,7 @@ describe('the images', () => {
       const port = Number(environment[`${child.name.toUpperCase()}_ADMIN_PORT`]);
       const [, ...check] = JSON.parse(healthCheck.replace('9400', String(port))) as string[];
       await child.until(() => isReady(port), READY_LIMIT_MS);
-      // It may have been asked in a better moment: of an aggregator that has just become the active
-      // one.
+      // An aggregator that has just become the active one may not be ready at the first request.
       await eventually('the health check to succeed', () => run('node', check));
     }
   });

@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  // Whatever happened: a process that stands still would not hear that it should end.
+  // Whatever the test did: a stopped process would not receive the signal to end.
   for (const updater of updaters) if (updater.running) updater.signal('SIGCONT');
   await ratings?.close();
   await prometheus?.close();

@@ -1,4 +1,7 @@
-/** Whatever is missing or in the way is said in one line that tells what to do, with a code ≠ 0. */
+/**
+ * Whatever keeps a command from starting, it prints one line that says what to do, and exits with a
+ * code other than 0.
+ */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

@@ -1,4 +1,4 @@
-/** `npm start` as a person lives with it: it runs, is interrupted, killed, started again. */
+/** `npm start` as a person uses it: it runs, is interrupted, killed and started again. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -18,7 +18,7 @@ const folder = join(cache, 'freshet', `up-${STORE_FORMAT}`);
  */
 const CHANGE_LIMIT_MS = 180_000;
 const commands: Command[] = [];
-/** Have the ports that the settings ask for. */
+/** Servers that occupy the ports of the settings. */
 const squatters: Server[] = [];
 
 function up(...args: string[]): Command {
@@ -59,15 +59,15 @@ async function applied(command: Command): Promise<number> {
   return Number(/^freshet_ratings_applied_total\{side="item"\} (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-/** True once the lag has been measured and is none. */
+/** True once the lag is measured and is 0. */
 async function isSettled(command: Command): Promise<boolean> {
   const text = await (await fetch(addressOf(command, 'aggregator'))).text();
   return text.includes('freshet_lag_ratings_all{point="user_applied"} 0\n');
 }
 
 /**
- * What Ada's lines say, those with a list: the category of what she liked, and of what she was
- * shown.
+ * The lines about Ada that show a list: the category of what she liked, and of what she was
+ * offered.
  */
 function adasLines(command: Command): { taste: string; shown: string[] }[] {
   const lines = command.out.matchAll(/ada liked .+? \(([^)]+)\) → \d+ ms → (.+ \(.+\))\n/g);
@@ -77,7 +77,8 @@ function adasLines(command: Command): { taste: string; shown: string[] }[] {
 }
 
 /**
- * Her lists after two likes or more of her first taste, and after the first three such of the next.
+ * Ada's lists after at least two likes of her first taste, and the first three such lists of her
+ * next taste.
  */
 function afterTwoLikes(command: Command): { taste: string; shown: string[] }[] | false {
   const lines = adasLines(command);
@@ -180,7 +181,7 @@ describe('freshet up', () => {
       process.kill(victim ?? 0, 'SIGKILL');
       await first.said(new RegExp(`${name} was killed; starting it again`));
       await eventually('a new one', async () => isRunning(pids()[name]) && pids()[name] !== victim);
-      // A new updater counts from zero, an old one from where it was: both must count on.
+      // A new updater counts from 0 and a running one from where it was. Both counters must rise.
       const before = await eventually('ratings to be applied', () => applied(first));
       await eventually('more of them', async () => (await applied(first)) > before);
       await eventually('Ada to have an answer', async () => (await adasList(first)).items.length);

@@ -1,6 +1,6 @@
 /**
- * Kafka is killed again and again while ratings come: whatever was acknowledged counts, no service
- * ends, and everybody reads on soon after it is back, the followers of factors and grams too.
+ * Kafka is killed several times while ratings come. Every acknowledged rating counts, no service
+ * ends, and all consumers, also those of factors and grams, read on soon after Kafka is back.
  */
 import { serviceNames } from '@freshet/local';
 import { eventually, RatingStream, System } from '@freshet/testkit';
@@ -44,7 +44,8 @@ it('whatever was acknowledged counts, and nobody ends or hangs', { timeout: 240_
     });
   }
   for (const name of serviceNames) await system.ready(name);
-  // The stream's own producer repeats what was not acknowledged: some ratings are in the log twice.
+  // The producer of the stream retries what was not acknowledged, so some ratings are in the log
+  // twice.
   const isRepeated = (violation: string) => / were applied$/.test(violation);
   const violations = await stream.violations(system);
   expect(violations.filter((each) => !isRepeated(each))).toEqual([]);

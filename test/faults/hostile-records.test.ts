@@ -1,7 +1,7 @@
 /**
- * Whatever is sent to any topic, no process ends, lag returns to 0, and every honest rating before,
- * between and after counts, once. Each kind of record is a row of a table, with what must be seen
- * of it.
+ * Whatever records are sent to any topic, no process ends, the lag returns to 0, and every honest
+ * rating before, between and after them counts once. Each kind of record is a row of a table, with
+ * what must become of it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { freePort } from '@freshet/local';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => stage?.close());
 
-/** Nobody ended, and what honest people send meanwhile is applied. */
+/** No process has ended, and honest ratings are still applied. */
 async function goesOn(): Promise<void> {
   await stage.send(stage.honest.next(50));
   await stage.noLag();

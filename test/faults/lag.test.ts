@@ -11,16 +11,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SHARDS = 4;
 const BACKLOG = 15_000;
-/** Of a batch, which is what the two sides of one count may be apart. */
+/** Ratings in a batch: the two sides of a count may differ by one batch. */
 const BATCH = 1_000;
 const LIMIT_MS = 120_000;
-/** Of 20 ratings each: the lag stays in the part of the curve in which the expected loss rises. */
+/**
+ * With 20 more ratings before each look, the lag stays in the part of the curve where the expected
+ * loss rises.
+ */
 const LOOKS = 25;
 
 let system: System;
 let publisher: Publisher;
 let redis: PlainRedis;
-/** Ratings handed to Kafka, and those that it has acknowledged. */
+/** Ratings that were sent, and those of them that Kafka has acknowledged. */
 let produced = 0;
 let acknowledged = 0;
 
@@ -76,7 +79,8 @@ async function whileStopped(name: 'updater' | 'Redis', work: () => Promise<void>
 
 describe('the lag metric', { timeout: LIMIT_MS }, () => {
   it('is the number of ratings not yet applied, within one batch, at every scrape', async () => {
-    // A backlog larger than any error could hide, worked off while more comes in.
+    // A backlog that is much larger than the tolerated error, and that drains while more ratings
+    // come.
     await whileStopped('updater', () => produce(BACKLOG));
     const seen: Comparison[] = [];
     do {
@@ -91,7 +95,7 @@ describe('the lag metric', { timeout: LIMIT_MS }, () => {
       expect(item.shown).toBeLessThanOrEqual(item.most + BATCH);
       expect(item.shown).toBeGreaterThanOrEqual(user.shown);
     }
-    // Intake tells Kafka where it is a moment after everything is applied.
+    // Intake commits its offsets a moment after everything is applied.
     await eventually('no lag anywhere', async () => {
       const lags = [...(await scrape())].filter(([name]) =>
         name.startsWith('freshet_lag_ratings{'),
@@ -114,7 +118,7 @@ describe('the lag metric', { timeout: LIMIT_MS }, () => {
     const of = (name: string) => seen.map((series) => series.get(name) ?? Number.NaN);
     expect(of(USER)).toEqual(seen.map((_, look) => 20 * look));
     expect(rises(of(LOSS))).toBe(true);
-    // The first look that sees something waiting does not know since when.
+    // The first scrape with a lag does not know since when ratings wait.
     expect(rises(of(AGE).slice(1))).toBe(true);
     expect(of(LOSS).at(-1)).toBeGreaterThan(0.05);
 
@@ -182,7 +186,7 @@ interface Bounds {
 type Comparison = Readonly<Record<'user' | 'item', Bounds>>;
 
 async function compare(): Promise<Comparison> {
-  // While a scrape is made more is produced: the bounds must hold for any moment of it.
+  // Ratings are produced during the scrape, so the bounds must hold at any moment of it.
   const producing = produce(20);
   const [from, before] = [acknowledged, await redis.counts()];
   const series = await scrape();
@@ -199,7 +203,7 @@ async function compare(): Promise<Comparison> {
   };
 }
 
-/** Reads hashes over a bare socket. */
+/** Reads Redis hashes over a plain socket, without any code of the services. */
 class PlainRedis {
   readonly #socket: Socket;
 

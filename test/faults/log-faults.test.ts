@@ -1,7 +1,7 @@
 /**
- * The log is cut, recreated or corrupt under a running system: the partition concerned waits and
- * says what to do, the others go on, and once that is done every rating that is still there counts,
- * on both sides.
+ * The log is cut, recreated or corrupted under a running system. The partition concerned is held
+ * and says what to do, and the others go on. After the operator has done it, every rating that the
+ * log still holds counts on both sides.
  */
 import { openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ async function untilHeld(reason: RegExp): Promise<void> {
   );
 }
 
-/** Looks, accepts, and waits until the updater has gone on by itself. */
+/** Runs `freshet sources`, then `--accept`, and waits until the updater goes on by itself. */
 async function accept(state: string): Promise<void> {
   const look = await system.freshet(['sources']);
   expect(look.code).toBe(1);
@@ -120,8 +120,7 @@ afterAll(async () => {
 
 it('records deleted before they were read are not passed over in silence', async () => {
   system.child('updater').signal('SIGSTOP');
-  // If Kafka had already been asked for more, the next record still arrives; those behind it do
-  // not.
+  // A fetch that was in flight may still deliver the next record, but none after it.
   await rate(0, items('asked', 1));
   await rate(0, items('second', 29));
   await rate(1, items('second', 5));
@@ -135,7 +134,7 @@ it('records deleted before they were read are not passed over in silence', async
   await untilHeld(
     /ratings\/0: offsets 1[01] to 29 were deleted before they were read.*freshet sources/,
   );
-  // Intake tells Kafka where it is five times a second, also while a partition is held.
+  // Intake commits its offsets five times a second, also while a partition is held.
   const lag = await eventually('what is not read to be known', async () => {
     const shown = await system.metric('aggregator', 'freshet_lag_ratings', [
       'intake',

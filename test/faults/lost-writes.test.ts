@@ -1,6 +1,6 @@
 /**
- * Redis Cluster loses acknowledged writes when a master dies while its replica lags. The store then
- * goes back, position and state together; the updater notices, rewinds and ends up exact.
+ * Redis Cluster loses acknowledged writes when a master dies while its replica lags. Position and
+ * state then go back together; the updater notices, rewinds, and applies every rating once.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -64,7 +64,7 @@ it('a fail-over that loses acknowledged commits is noticed, and every rating sti
   const applied = () => system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
   await stream.during(async () => {
     system.child(`Redis ${replica}`).signal('SIGSTOP');
-    // More than the sockets hold: what is written behind it stays with the master, and dies with
+    // More than the socket buffers hold, so that later writes stay on the master and are lost with
     // it.
     const fill = "for i = 1, 40 do redis.call('SET', KEYS[1], string.rep('x', 1e6) .. i) end";
     await run('redis-cli', ['-p', String(master), 'eval', fill, '1', 'ballast:{u:0}']);

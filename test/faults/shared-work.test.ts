@@ -1,7 +1,6 @@
 /**
- * Several processes of one kind: updaters share the partitions and hand them over without loss, one
- * that was frozen and replaced writes nothing more, and of two aggregators one is active until it
- * dies.
+ * Several processes of one kind. Updaters share the partitions and hand them over without loss; one
+ * that was frozen and replaced writes nothing more; of two aggregators one is active until it dies.
  */
 import { freePort } from '@freshet/local';
 import { eventually, RatingStream, System } from '@freshet/testkit';

@@ -1,6 +1,6 @@
 /**
- * Redis loses everything, is away, or refuses to write, and services come with other settings: it
- * is noticed also when nothing happens, nobody ends, and nothing is learnt twice, half or with
+ * Redis loses everything, is away or refuses writes, or a service has other settings. The fault is
+ * noticed also when no ratings come, no service ends, and nothing is learnt twice, in part or with
  * other settings.
  */
 import { execFile } from 'node:child_process';
@@ -110,7 +110,8 @@ describe('Redis that is away', () => {
   it('is waited for, also while shards are taken over and requests come', async () => {
     const before = pids();
     await system.child('Redis').stop();
-    // A second updater, and its end: the first takes over twice while there is no store.
+    // A second updater starts and ends, so that the first takes shards over twice while Redis is
+    // away.
     const kafka = new Kafka({ brokers: [system.brokers], logLevel: 0 });
     const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     await producer.connect();

@@ -1,7 +1,7 @@
 /**
- * Ratings come from topics that are there already, as others made them: several, with names,
- * fields, keys and partitions of their own, more partitions later. Every rating counts once, and
- * nothing is written there.
+ * Ratings come from existing topics of other teams, with their own names, fields, keys and numbers
+ * of partitions, which later grow. Every rating counts once, and Freshet writes nothing to these
+ * topics.
  */
 import { serviceNames } from '@freshet/local';
 import { eventually, kcatProduce, System, violationsOf } from '@freshet/testkit';
@@ -15,12 +15,14 @@ const THINGS = 25;
 
 let system: System;
 let admin: Admin;
-/** By `user item`: what was said last. */
+/** The last value of each rating, by `user item`. */
 const truth = new Map<string, number>();
 let produced = 0;
 let clock = 1_700_000_000;
 
-/** One event of the shop: no value but what its type means, nested, with an id that is a number. */
+/**
+ * One event of a shop: the type implies the value, the user is nested, and the user id is a number.
+ */
 function click(): object {
   const n = produced++;
   const [person, thing] = [(n * 7) % PEOPLE, (n * 11) % THINGS];
@@ -29,7 +31,7 @@ function click(): object {
   return { session: n, customer: { id: person }, sku: `thing-${thing}`, at: ++clock, type };
 }
 
-/** By librdkafka with its default partitioner, and a key that is nobody's id. */
+/** Sent by librdkafka with its default partitioner, under keys that are no ids. */
 function send(topic: string, events: readonly object[]): Promise<void> {
   const records = events.map((event, at) => [`key-${(at * 31) % 97}`, event] as const);
   return kcatProduce(system.brokers, topic, records, ['-X', 'linger.ms=20']);

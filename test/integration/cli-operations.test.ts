@@ -1,7 +1,7 @@
 /**
- * The operator's commands on real servers, as one story: topics, an import that is killed and goes
- * on, services that learn it, a factorization of what they know, services that continue from there,
- * and an audit that sees it clean, sees it unsettled, and sees what was broken on purpose.
+ * The operator's commands on real servers, in one story: topics are created, an import is killed
+ * and resumed, services learn it, `factorize` learns it anew, services go on from there, and an
+ * audit finds the model clean, then unsettled, then broken on purpose.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Producers compress as they like: whatever codec they chose, every record is read. */
+/** Every record is read, whichever codec the producer compressed it with. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serviceNames } from '@freshet/local';

@@ -15,7 +15,7 @@ import { shellBlocks } from '../tidy/pages.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const examples = join(root, 'docs/examples');
-/** Told as text: the examples are no part of the build. */
+/** The path is not a literal, so that the compiler does not make the examples part of the build. */
 const load = (name: string) => import(pathToFileURL(join(examples, name)).href);
 let system: System;
 

@@ -1,5 +1,5 @@
 /**
- * The quality that a running system shows of itself, against the experiments' protocol on the same
+ * Compares the live quality figures of a running system with the experiments' protocol on the same
  * ratings.
  */
 import { shardOf } from '@freshet/events';
@@ -10,9 +10,9 @@ import { eventually, openPublisher, System } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SHARDS = 4;
-/** Fewer than the window holds, so that the figures are of all of them. */
+/** Fewer ratings than the window holds, so that the figures cover all of them. */
 const ratings = [...generateRatings({ users: 120, items: 200, ratings: 4_000, seed: 9 })];
-/** Learnt before the next come: being behind would cost quality. */
+/** Ratings per wave. A wave is learnt before the next is sent, since lag would cost quality. */
 const BURST = 40;
 
 let system: System;

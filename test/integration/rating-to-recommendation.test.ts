@@ -9,7 +9,7 @@ let kafka: Kafka;
 let producer: Producer;
 
 const { films: FILMS, people: PEOPLE, ratedEach } = filmClub;
-/** Sent together; between two of them each side learns from where the other has come to. */
+/** Ratings that are sent at once. After each wave both sides get the vectors of the other. */
 const WAVE = 24 * ratedEach;
 
 function filmsOf(items: readonly { item: string }[]): number[] {

@@ -20,7 +20,7 @@ function open(model = `m-${randomUUID().slice(0, 8)}`): Promise<RedisStore> {
   return RedisStore.open([url], model, () => {});
 }
 
-/** As somebody else would look at the server. */
+/** Asks the server by redis-cli, without any code of the store. */
 async function keysOf(prefix: string): Promise<string[]> {
   const port = new URL(url).port;
   const { stdout } = await run('redis-cli', ['-p', port, '--scan', '--pattern', `${prefix}*`]);

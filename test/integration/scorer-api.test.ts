@@ -12,7 +12,7 @@ const answered: string[] = [];
 const produced = new Map<string, string>();
 
 const { films: FILMS, people: PEOPLE, ratedEach } = filmClub;
-/** Sent together; between two of them each side learns from where the other has come to. */
+/** Ratings that are sent at once. After each wave both sides get the vectors of the other. */
 const WAVE = 24 * ratedEach;
 
 interface Listed {
@@ -173,7 +173,8 @@ describe('the scorer', () => {
     const estimates = await ask<Estimated>(`/v1/estimates/person-2/${list},nothing%2Celse`);
     const scores = estimates.items.map(({ item, score }) => ({ item, score }));
     expect(scores).toEqual([...items, { item: 'nothing,else', score: null }]);
-    // On the scale of the ratings, which a score is not; of an item that nobody has rated too.
+    // An expected value is on the scale of the ratings, which a score is not. Items without ratings
+    // have one too.
     for (const { expectedValue } of estimates.items) {
       expect(expectedValue).toBeGreaterThan(0);
       expect(expectedValue).toBeLessThan(6);
@@ -196,7 +197,7 @@ describe('the scorer', () => {
   });
 
   it('tells what comes after an item, and lets a list say so', async () => {
-    // Whoever rates the one rates the other next.
+    // Everybody who rates film-1 rates film-20 next.
     for (let nth = 0; nth < 12; nth++) {
       await rate(`follower-${nth}`, 'film-1');
       const place = await rate(`follower-${nth}`, 'film-20');

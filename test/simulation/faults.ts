@@ -1,6 +1,6 @@
 /**
- * What happens to the store, the logs and the processes of a world, as its weather and a seed
- * decide.
+ * Faults of the store, the logs and the processes of a world. The weather gives their chances and a
+ * seed draws them.
  */
 import type { Random } from '@freshet/model';
 import { decodeIntakeMark } from '@freshet/positions';
@@ -26,7 +26,7 @@ export class Faults {
   readonly #memory: MemoryStore;
   readonly #random: Random;
   #snapshots: MemorySnapshot[] = [];
-  /** What intake had told Kafka, by topic. */
+  /** Offsets that intake had committed, by topic. */
   #offsets: { readonly topic: string; readonly committed: Map<number, CommittedOffset> }[] = [];
 
   constructor(world: World, memory: MemoryStore, random: Random) {
@@ -37,7 +37,7 @@ export class Faults {
 
   async strike(): Promise<void> {
     const { weather, operator, log } = this.#world;
-    // Somebody's transaction ends, also one that left nothing here.
+    // A transaction of some producer ends. It may leave nothing but its marker in this topic.
     if (this.#random.next() < 0.05) {
       const topic = this.#pick([...topics, logOf.user]);
       log.mark(topic, this.#random.below(log.partitionsOf(topic)));
@@ -77,7 +77,8 @@ export class Faults {
   }
 
   #wipe(): void {
-    // What a log held before it was created anew is in the store alone, and nobody can tell.
+    // After the log was recreated, the store alone holds the older ratings. To wipe it then would
+    // lose them, and no service could notice.
     if (this.#world.log.idsOf(logOf.user).length > 1) return;
     this.#memory.wipe();
     this.#snapshots = [];
@@ -98,7 +99,7 @@ export class Faults {
     const { log } = this.#world;
     const { topic, committed } = this.#offsets.pop() ?? {};
     if (topic === undefined || committed === undefined) return;
-    // Kafka takes no offsets from outsiders, and forgets none, while a group has members.
+    // While a group has members, Kafka neither takes offsets from others nor deletes any.
     this.#world.kill('intake');
     await log.deleteGroup(groupOf(topic));
     if (this.#random.next() < 0.3) return;
@@ -120,10 +121,11 @@ export class Faults {
     const topic = this.#pick(topics);
     const partition = this.#random.below(log.partitionsOf(topic));
     const position = await this.#intakePosition(topic, partition);
-    // Intake that was never there begins where the log does, and nobody calls that a loss.
+    // Where intake has committed nothing yet, it begins at the start of the log, and what was
+    // deleted before is no loss.
     if (position === undefined) return;
     const { start, end } = await this.#range(topic, partition);
-    // Either what was read long ago, or what nobody has read yet.
+    // Deletes either records that intake has read, or records that it has not read yet.
     const isRead = position >= end || this.#random.next() < 0.3;
     const [from, to] = isRead ? [start, Math.min(position, end)] : [Math.max(start, position), end];
     if (to <= from) return;
@@ -132,7 +134,8 @@ export class Faults {
   }
 
   /**
-   * Where intake is, as far as it has said so since everything was last read from the beginning.
+   * The offset that intake has committed since the last rebuild; undefined if it has committed
+   * none.
    */
   async #intakePosition(topic: string, partition: number): Promise<number | undefined> {
     const committed = (await this.#world.log.committed(groupOf(topic), topic)).get(partition);
@@ -143,7 +146,10 @@ export class Faults {
     return isNow ? committed.offset : undefined;
   }
 
-  /** Retention of topics that need not be kept: whoever follows them finds out by what is left. */
+  /**
+   * Retention deletes old records of the factor and gram topics. Readers must notice the gap from
+   * the records that are left.
+   */
   async #cutFollowed(): Promise<void> {
     const { log } = this.#world;
     const topic = this.#pick([factorsOf('user'), factorsOf('item'), partsTopic]);
@@ -152,7 +158,7 @@ export class Faults {
     }
   }
 
-  /** Retention of what a shard has applied. */
+  /** Retention deletes records that a shard has applied. */
   async #expire(): Promise<void> {
     const { side, shard } = this.#pick(shards);
     const { start } = await this.#range(logOf[side], shard);
@@ -175,19 +181,23 @@ export class Faults {
     for (const [partition, position] of read.entries()) {
       await lineage.accept(topic, partition, position, 0);
     }
-    // Kafka forgets what was committed with the topic, if nobody commits it anew before that.
+    // Kafka deletes the offsets of a deleted topic, unless a consumer commits them again before
+    // that.
     if (this.#random.next() < 0.5) await log.deleteGroup(groupOf(topic));
-    // What fills the new topic beyond the old position within seconds is applied before it is
-    // noticed.
+    // Records that fill the new topic beyond the old position within seconds would be applied
+    // before anybody notices.
     await pass(RECREATION_MS);
   }
 
-  /** A log of a side, once everything in it is applied: nothing is lost, but all positions are. */
+  /**
+   * Recreates the log of a side after all of it was applied: no rating is lost, but every position
+   * is.
+   */
   async #recreateLog(): Promise<void> {
     const { log } = this.#world;
     const side = this.#pick(['user', 'item'] as const);
     const topic = logOf[side];
-    // From here on nothing moves while this looks.
+    // Nothing else runs between this turn and the checks below.
     await turn();
     for (const { shard } of shards.filter((each) => each.side === side)) {
       const { end } = await this.#range(topic, shard);

@@ -1,4 +1,7 @@
-/** One check of the real thing taken away each, from outside: what is asked or answered is bent. */
+/**
+ * Each guard here is one check of the services, with a sabotage that disables the check. The
+ * services are not changed: the sabotage changes what they send or what they receive.
+ */
 import { gramPartCodec, itemRatingsCodec, type Side } from '@freshet/events';
 import { ListedReplica } from '@freshet/replicas';
 import type { FactorStore, MemoryStore, ShardFacts, SourceMark } from '@freshet/store';
@@ -19,25 +22,27 @@ import { calm, logLoss, storm, type Weather } from './weather.ts';
 type CommitArgs = Parameters<FactorStore['commit']>;
 type Sending = Parameters<NonNullable<Sabotage['intakePublisher']>>[0];
 
-/** A store with one check of its commit turned off: what is asked of it is bent until it passes. */
+/**
+ * A store with one check of its commit turned off: the commit is changed until the check passes.
+ */
 function lax(bend: (store: MemoryStore, ...args: CommitArgs) => ReturnType<FactorStore['commit']>) {
   return (store: MemoryStore): FactorStore =>
     bent<FactorStore>(store, { commit: (...args: CommitArgs) => bend(store, ...args) });
 }
 
-/** Shards of a side see the mark of a source as somebody else. */
+/** Shards of one side see other marks of their sources than the stored ones. */
 function marked(of: Side, seen: (mark: SourceMark) => SourceMark): NonNullable<Sabotage['batch']> {
   return (side, batch) =>
     side === of ? bent(batch, { markOf: (source) => seen(batch.markOf(source)) }) : batch;
 }
 
-/** Shards of a side see their facts otherwise. */
+/** Shards of one side see other facts than the stored ones. */
 function knowing(of: Side, facts: Partial<ShardFacts>): NonNullable<Sabotage['batch']> {
   return (side, batch) =>
     side === of ? bent(batch, { facts: { ...batch.facts, ...facts } }) : batch;
 }
 
-/** A store whose take-overs tell something else. */
+/** A store that answers a take-over with another state than the stored one. */
 function telling(state: Partial<Awaited<ReturnType<FactorStore['takeOver']>>>, facts = {}) {
   return (memory: MemoryStore): FactorStore =>
     bent<FactorStore>(memory, {
@@ -48,7 +53,7 @@ function telling(state: Partial<Awaited<ReturnType<FactorStore['takeOver']>>>, f
     });
 }
 
-/** The log as somebody sees it who does not look at its start, or its end. */
+/** A log whose start or end is not the real one, as if nobody checked it. */
 function blind(range: Partial<{ start: number; end: number }>) {
   return (log: MemoryLog): MemoryLog =>
     bent(log, {
@@ -59,19 +64,19 @@ function blind(range: Partial<{ start: number; end: number }>) {
     });
 }
 
-/** A broker that takes a topic for the one of the same name that was there before. */
+/** A broker that gives a recreated topic the id of the deleted one. */
 function nameless(log: MemoryLog): MemoryLog {
   return bent(log, { topicId: async (topic: string) => log.idsOf(topic)[0] });
 }
 
-/** Nor where the log ends. */
+/** As `nameless`, and the log also seems to have no end. */
 function endless(log: MemoryLog): MemoryLog {
   return bent(blind({ end: Number.POSITIVE_INFINITY })(log), {
     topicId: async (topic: string) => log.idsOf(topic)[0],
   });
 }
 
-/** A replica that does not ask again for what it asked for once. */
+/** A replica that does not load a shard again after a failed load. */
 class HastyReplica extends ListedReplica {
   readonly #seen = new Set<string>();
 
@@ -85,7 +90,7 @@ class HastyReplica extends ListedReplica {
   }
 }
 
-/** Whatever comes last is the newest. */
+/** An aggregator that takes the last partial gram to arrive for the newest one. */
 function timeless(aggregation: PartitionOwner): PartitionOwner {
   let epoch = 1_000_000;
   const newest = (record: LogRecord): LogRecord => {
@@ -99,7 +104,7 @@ function timeless(aggregation: PartitionOwner): PartitionOwner {
   });
 }
 
-/** Every life of a user shard is the same to items. */
+/** Item shards that do not see in which life a user shard sent an entry. */
 function immortal(side: Side, { value, ...record }: LogRecord): LogRecord {
   if (value === null || side === 'user') return { ...record, value };
   const event = itemRatingsCodec.decode(value);
@@ -116,12 +121,12 @@ async function untilSent(publisher: Sending, records: Parameters<Sending['publis
   }
 }
 
-/** Several batches on their way at once: each arrives in the end, in any order. */
+/** Several batches are in flight at once. Each arrives in the end, in any order. */
 function unordered(publisher: Sending): Sending {
   return { publish: async (records) => void untilSent(publisher, records) };
 }
 
-/** One batch after the other, but nobody waits for what came of it. */
+/** Batches are sent in order, but nobody waits for the acknowledgement. */
 function unacknowledged(publisher: Sending): Sending {
   let sending = Promise.resolve();
   return {
@@ -131,7 +136,7 @@ function unacknowledged(publisher: Sending): Sending {
   };
 }
 
-/** Begins with what its log still holds, and waits for nobody. */
+/** A stage that accepts a loss by itself instead of waiting for a person. */
 function helpful(side: Side, stage: PartitionOwner, { memory, log }: Helper): PartitionOwner {
   const takeOver = async (partition: number): Promise<number> => {
     try {
@@ -153,20 +158,20 @@ function helpful(side: Side, stage: PartitionOwner, { memory, log }: Helper): Pa
 
 export interface Guard {
   readonly sabotage: Sabotage;
-  /** In which its absence soon shows. */
+  /** The weather in which a violation soon shows that the check is missing. */
   readonly weather: Weather;
 }
 
-/** Writers are replaced and the store goes back, while shards are being loaded too. */
+/** Writers are replaced and the store loses writes, also while shards are being loaded. */
 const confusion: Weather = { ...calm, slow: 0.5, storeBack: 0.35, replaced: 0.1, forgets: 0.12 };
-/** What replicas hold is no longer stored, and loads fail. */
+/** The store loses what replicas hold, and loads fail. */
 const failingLoads: Weather = { ...calm, scanBroken: 0.4, storeBack: 0.1, retention: 0.05 };
 const moreCuts: Weather = { ...calm, slow: 0.9, cut: 0.3 };
 const moreRecreations: Weather = { ...logLoss, recreated: 0.03 };
 const slowSending: Weather = { ...calm, slow: 0.5, away: 0.1 };
 const manyRebuilds: Weather = { ...calm, rebuilt: 0.04, cut: 0.06 };
 
-/** By the check that is taken away. */
+/** By the name of the check that is taken away. */
 export const guards = {
   exactFence: {
     weather: confusion,
@@ -247,7 +252,7 @@ export const guards = {
   },
 } satisfies Record<string, Guard>;
 
-/** A resend that the store does not recognise. */
+/** A commit that is sent again under another id, so that the store does not recognise it. */
 export const anonymousCommits: Sabotage = {
   store: lax((memory, id, commit) => memory.commit(id, { ...commit, id: `${Math.random()}` })),
 };

@@ -1,4 +1,4 @@
-/** One history, from its seed to what is wrong at its end. */
+/** One history: a seed decides what happens, and the oracle says what is wrong at the end. */
 import { Random } from '@freshet/model';
 import { MemoryStore } from '@freshet/store';
 import { wrongWith } from './oracle.ts';
@@ -9,11 +9,11 @@ import type { Weather } from './weather.ts';
 import { World, type WorldOptions } from './world.ts';
 
 const STEPS = 100;
-/** In the last steps nothing is produced: what goes wrong then must be noticed all the same. */
+/** Nothing is produced in the last steps. Faults that happen then must be noticed all the same. */
 const QUIET_STEPS = 12;
 const QUIET_MS = 200;
 
-/** Longer than anybody waits between two attempts. */
+/** Longer than the longest pause between two retries. */
 const PATIENCE_MS = 12_000;
 
 interface History {
@@ -53,7 +53,7 @@ export function violations(
   return live(seed, { weather, sabotage }, async ({ world, memory }) => {
     const wrong = await wrongWith(world, memory);
     if (wrong.length === 0) return [];
-    // Replicas wait ever longer between two attempts, and nothing else tells when they are through.
+    // Replicas back off between retries, and nothing else says when they have finished.
     await pass(PATIENCE_MS);
     return wrongWith(world, memory);
   });

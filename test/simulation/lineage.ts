@@ -1,6 +1,6 @@
 /**
- * Which records of the sources intake must have sent on: all of them, less what an operator has
- * accepted as lost, and what was gone when everything was last read from the beginning.
+ * Which records of the sources intake must have sent on: all but those that an operator accepted as
+ * lost, and those that were already deleted at the last rebuild.
  */
 import { sourceName } from '@freshet/positions';
 import type { LogRecord } from '@freshet/stream';
@@ -25,16 +25,22 @@ export class Lineage {
   readonly #log: MemoryLog;
   /** By topic and partition. */
   readonly #stretches = new Map<string, readonly Stretch[]>();
-  /** Places of which something was deleted: what was sent of them is no longer known exactly. */
+  /**
+   * Partitions of which records were deleted: how many of them intake had sent is not known
+   * exactly.
+   */
   readonly #inexact = new Set<string>();
-  /** What was accepted as lost, by topic id and partition: some of it may have been on its way. */
+  /**
+   * What was accepted as lost, by topic id and partition. Some of these records may have been in
+   * flight.
+   */
   readonly #lost: { readonly source: string; readonly from: number; readonly next: number }[] = [];
 
   constructor(log: MemoryLog) {
     this.#log = log;
   }
 
-  /** Everything is read from where the sources begin now. */
+  /** A rebuild: intake reads every source from its present start. */
   async restart(): Promise<void> {
     this.#stretches.clear();
     this.#inexact.clear();
@@ -53,7 +59,7 @@ export class Lineage {
     }
   }
 
-  /** Up to `from` it was sent; what follows is what the log now holds from `next` on. */
+  /** Intake has sent the records before `from`, and goes on with the record at `next`. */
   async accept(topic: string, partition: number, from: number, next: number): Promise<void> {
     const topicId = (await this.#log.topicId(topic)) ?? topic;
     const place = `${topic}/${partition}`;
@@ -67,12 +73,12 @@ export class Lineage {
     this.#lost.push({ source, from: Math.min(from, next), next });
   }
 
-  /** Records of it are deleted. */
+  /** Records of the partition are deleted. */
   cut(topic: string, partition: number): void {
     this.#inexact.add(`${topic}/${partition}`);
   }
 
-  /** It counts if it arrives in time, and need not. */
+  /** Whether a record was accepted as lost: it counts if it still arrives in time, but need not. */
   isLost(source: string, offset: number): boolean {
     return this.#lost.some((each) => {
       return each.source === source && offset >= each.from && offset < each.next;

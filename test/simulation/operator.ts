@@ -1,7 +1,7 @@
 /**
- * The person who is told that a partition is held, and does what the message says: `freshet sources
- * --accept` of a source that has lost something, `freshet rebuild` where shards have lost what
- * their logs no longer hold.
+ * The operator, who does what the message about a held partition says: `freshet sources --accept`
+ * where a source has lost records, `freshet rebuild` where the store has lost a shard that its log
+ * can no longer restore.
  */
 import { readSources } from '@freshet/positions';
 import type { MemoryStore } from '@freshet/store';
@@ -24,16 +24,17 @@ export class Operator {
     readonly log: MemoryLog,
     readonly memory: MemoryStore,
     readonly lineage: Lineage,
-    /** The log as everybody sees it. */
+    /** The log as the services see it. */
     readonly admin: MemoryLog = log,
   ) {}
 
-  /** Looks at everything once, and mends what waits for a person. */
+  /** Looks at every partition once, and does what the held ones ask for. */
   async look(): Promise<void> {
     const { admin, memory } = this;
     const looked = { store: memory, admin, model: MODEL, shards: SHARDS, topics };
     const held = (await reportSources(looked)).filter(({ state }) => state !== 'ok');
-    // A log that was emptied on purpose has been applied: nothing is lost with it.
+    // The simulation recreates a log of a side only after all of it was applied, so nothing is lost
+    // with it.
     const isLost = ({ reader, state }: SourceState) => reader !== 'intake' && state !== 'recreated';
     if (held.some(isLost)) return this.rebuild();
     for (const source of held) await this.#accept(source);

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a world that has healed: each stage against the log before it, replicas and
- * grams too.
+ * Says what is wrong with a world that has healed: compares each stage with the log before it, and
+ * replicas and grams with the store.
  */
 import { type RatingEvent, RatingReader, shardOf, sides } from '@freshet/events';
 import { figuresOf, Gram, ShardSums, statisticsIn } from '@freshet/model';
@@ -38,7 +38,7 @@ export async function wrongWith(world: World, memory: MemoryStore): Promise<stri
   ];
 }
 
-/** Everything that a source has held was sent to its user's shard, or parked. */
+/** Every record of a source was sent to the shard of its user, or parked. */
 async function wrongIntake(world: World, memory: MemoryStore): Promise<string[]> {
   const found: string[] = [];
   const { rebuilt = 0 } = (await memory.birth()) ?? {};
@@ -63,7 +63,7 @@ async function wrongIntake(world: World, memory: MemoryStore): Promise<string[]>
   return found;
 }
 
-/** undefined: it makes no sense. */
+/** undefined where the record is no rating. */
 function eventOf(record: LogRecord): RatingEvent | undefined {
   try {
     return reader.read(record);
@@ -126,7 +126,7 @@ async function wrongRows(world: World, memory: MemoryStore): Promise<string[]> {
   return [...found, ...violationsOf(await snapshot(memory, SHARDS, settings), expected)];
 }
 
-/** What items keep against all that they were told, folded anew. */
+/** Compares the evidence of items with that of a replay of item-ratings. */
 async function wrongEvidence(world: World, memory: MemoryStore): Promise<string[]> {
   const { born = 0 } = (await memory.birth()) ?? {};
   const found: string[] = [];
@@ -185,8 +185,7 @@ async function wrongReplica(replica: Replica | undefined, memory: MemoryStore): 
   if (replica === undefined) return [];
   const found: string[] = [];
   for (let shard = 0; shard < SHARDS; shard++) {
-    // A shard that has lost everything tells replicas with its first commit, whatever was accepted
-    // before.
+    // Replicas learn with the first commit of a shard that it has lost everything.
     if ((await memory.head({ side: 'item', shard })).facts.sequence === 0) continue;
     const stored = new Map<string, string>();
     for await (const [id, { vector, figures }] of memory.vectors({ side: 'item', shard })) {

@@ -1,12 +1,12 @@
 /**
- * A stream in which everything happens: ratings, re-ratings, un-ratings, forgetting, late records,
- * and some that make no sense; a user's ratings on any partition of any topic, keyed by anything.
+ * A stream with every kind of record: ratings, re-ratings, un-ratings, forgetting, late records and
+ * some that are no ratings. A user's ratings lie on any partition of any topic, under any key.
  */
 import type { Random } from '@freshet/model';
 import { ids, sources } from './simulated-model.ts';
 import type { World } from './world.ts';
 
-/** As the simulation's log stamps its records. */
+/** The time stamp of the first record in the simulation's log. */
 const START = 1_700_000_000_000;
 
 export async function produceSomething(world: World, random: Random, step: number): Promise<void> {

@@ -129,7 +129,7 @@ class UserReplay {
     this.#move(event.user, user);
   }
 
-  /** Slice by slice: what is left of the row says how the user rates. */
+  /** Slice by slice, since the bias of the user is computed from what is left of the row. */
   #forget(id: string, user: User): void {
     const items = user.row.map(({ item }) => item).sort();
     for (let at = 0; at < items.length; at += FORGET_SLICE) {
@@ -148,7 +148,8 @@ class UserReplay {
   }
 
   /**
-   * What she had rated before a rating of this time, or before the one that goes; the newest first.
+   * The items that the user had rated before a rating of this time, or before the rating that is
+   * taken back; the newest first.
    */
   #before(row: readonly Rated[], item: string, time?: number): readonly number[] {
     const newer = row.findIndex((each) =>
@@ -159,7 +160,7 @@ class UserReplay {
   }
 
   #tell(telling: Telling): void {
-    // As it is on its way: a single.
+    // The record carries a float32.
     this.told.push(toldOf({ ...telling, userBias: Math.fround(telling.userBias) }));
   }
 

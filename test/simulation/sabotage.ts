@@ -1,4 +1,4 @@
-/** What may be taken away from the real thing, to see that its absence is noticed. */
+/** The places at which a test can disable a check of the services. */
 import type { Side } from '@freshet/events';
 import type { ListedReplica } from '@freshet/replicas';
 import type { FactorStore, MemoryStore } from '@freshet/store';
@@ -21,11 +21,11 @@ export interface Sabotage {
   readonly stage?: (side: Side, stage: PartitionOwner, helper: Helper) => PartitionOwner;
   readonly aggregation?: (aggregation: PartitionOwner) => PartitionOwner;
   readonly replica?: new (...args: ConstructorParameters<typeof ListedReplica>) => ListedReplica;
-  /** Batches of markers alone go by in silence. */
+  /** The consumer does not report batches that hold only transaction markers. */
   readonly isDeafToMarkers?: boolean;
 }
 
-/** What a stage that helps itself, where it should wait for a person, does it with. */
+/** What a stage needs to accept a loss by itself. */
 export interface Helper {
   readonly memory: MemoryStore;
   readonly log: MemoryLog;

@@ -1,8 +1,8 @@
 /**
- * A consumer as kafkajs is one: it fetches what is not paused, from the last offset that was
- * resolved or sought, goes to the log's start when that offset is gone, hands a batch over after
- * the partition may have been sought elsewhere, and tells the end of every batch, also of one that
- * nobody wanted.
+ * Behaves like a consumer of kafkajs. It fetches partitions that are not paused from the last
+ * offset that was resolved or sought, and goes to the start of the log when that offset was
+ * deleted. It may hand a batch over although the partition was sought elsewhere meanwhile, and it
+ * reports the end of every batch, also of a stale one.
  */
 import type { LogRecord } from '@freshet/stream';
 import { consumerEvents, type MemoryLog } from '@freshet/testkit';
@@ -24,7 +24,7 @@ interface ConsumerOptions {
   readonly log: MemoryLog;
   readonly wire: Wire;
   readonly groupId: string;
-  /** False: batches of markers alone go by in silence. */
+  /** Whether the consumer reports batches that hold only transaction markers. */
   readonly tellsMarkers: boolean;
 }
 
@@ -42,9 +42,9 @@ export class SimulatedConsumer {
   #topic = '';
   #eachBatch: EachBatch = async () => {};
   #isClosed = false;
-  /** The group has gone on without it, and it does not know. */
+  /** The group has rebalanced without this consumer, which does not know it. */
   isReplaced = false;
-  /** It answers to nothing any more, and says so to nobody. */
+  /** The consumer has stopped fetching, and nobody is told. */
   isHung = false;
 
   constructor(options: ConsumerOptions) {
@@ -62,7 +62,7 @@ export class SimulatedConsumer {
   };
   readonly run = async ({ eachBatch }: { eachBatch: EachBatch }) => {
     this.#eachBatch = eachBatch;
-    // The group shares out those that there are now; it learns of others with the next consumer.
+    // The group assigns the partitions that exist now; new ones are assigned when a consumer joins.
     const partitions = Array.from(
       { length: this.#options.log.partitionsOf(this.#topic) },
       (_, at) => at,
@@ -122,7 +122,7 @@ export class SimulatedConsumer {
     setTimeout(() => void this.#fetchAll(), isMore ? waits.nextFetchMs : waits.fetchMs);
   }
 
-  /** True if there was something. */
+  /** True if there were records to fetch. */
   async #fetch(partition: number): Promise<boolean> {
     const { log, wire } = this.#options;
     const sought = this.#seeks.get(partition);
@@ -139,7 +139,7 @@ export class SimulatedConsumer {
     if (fetched.next === from) return false;
     await wire.arrive();
     if (this.#seeks.has(partition) || this.#paused.has(partition)) return false;
-    // Behind the batches of other partitions: from here on it may be stale.
+    // The batch waits behind those of other partitions, and may be stale when it is handed over.
     if (wire.random.next() < wire.weather().slow) await turn();
     await this.#hand(partition, from, fetched.next, fetched.records);
     return true;
@@ -152,8 +152,8 @@ export class SimulatedConsumer {
     records: readonly LogRecord[],
   ): Promise<void> {
     const { wire, tellsMarkers } = this.#options;
-    // What compaction removed is not there at all; what ends a transaction is, though nobody sees
-    // it.
+    // Compaction leaves no trace, so the first offset may be later than the one asked for. A
+    // transaction marker has an offset, though no reader sees it.
     const isCompacted = records.length > 0 && wire.random.next() < 0.3;
     const first = String(isCompacted ? records[0]?.offset : from);
     const last = String(next - 1);

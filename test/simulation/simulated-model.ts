@@ -1,6 +1,5 @@
 /**
- * The small model of the simulation: two shards of each side, three factors, two topics that
- * ratings come from.
+ * The small model of the simulation: two shards of each side, three factors and two source topics.
  */
 import { type Side, shardOf, sides, topicName } from '@freshet/events';
 import { defaultModel } from '@freshet/model';
@@ -14,8 +13,8 @@ export const settings = { ...defaultModel, factorCount: 3, window: 4 };
 export const log = openLog('simulation', 'silent');
 
 /**
- * Other numbers of partitions than there are shards: who produces chooses them, and raises them at
- * will.
+ * Sources have other numbers of partitions than there are shards, since producers choose and raise
+ * them.
  */
 export const sources: Readonly<Record<string, number>> = { ratings: 3, clicks: 1 };
 export const PARTITIONS_AT_MOST = 5;
@@ -48,7 +47,7 @@ export const shards = sides.flatMap((side) =>
   Array.from({ length: SHARDS }, (_, shard) => ({ side, shard })),
 );
 
-/** A few of each side, so that everything collides, and as many in each shard. */
+/** Few users and items, so that ratings collide often, and equally many in each shard. */
 export const ids: Readonly<Record<Side, readonly string[]>> = {
   user: evenly('u'),
   item: evenly('i'),

@@ -1,6 +1,6 @@
 /**
- * A process of the simulation: real services behind a wire, with consumers that the simulation
- * makes.
+ * A process of the simulation: the real code of a service, with simulated consumers, behind a wire
+ * that loses requests.
  */
 import { RatingReader, type Side } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
@@ -35,7 +35,7 @@ import {
 import type { Weather } from './weather.ts';
 import { Wire } from './wire.ts';
 
-/** The items and the grams held still, so that a user depends on the log alone. */
+/** Fixed items and grams, so that a user depends on the log alone. */
 export interface Pinned {
   readonly grams: Grams;
   readonly items: ReadonlyMap<string, StoredVector>;
@@ -50,18 +50,18 @@ export interface Surroundings {
   readonly sabotage: Sabotage;
   readonly pinned: Pinned | undefined;
   readonly grams: () => Grams;
-  /** Told of what ends a process although nothing is wrong with it. */
+  /** Called with an error that ends a process although no fault explains it. */
   readonly failed: (error: unknown) => void;
 }
 
 type Kafka = ConstructorParameters<typeof PartitionReader>[0];
 type Admin = Parameters<typeof FollowedReplica.open>[1]['admin'];
 
-/** How many ratings of a user who is forgotten go in one commit: every one of them can go wrong. */
+/** One commit for each rating of a user who is forgotten, since any commit may fail. */
 export const FORGET_SLICE = 1;
 
 const SESSION_MS = 30_000;
-/** As often as a service gives a sign of life. */
+/** How often a service renews its membership. */
 const RENEW_MS = 1_500;
 const INTAKE_COMMIT_MS = 200;
 
@@ -85,8 +85,8 @@ export abstract class SimulatedProcess {
       return consumer;
     };
     this.kafka = { consumer } as object as Kafka;
-    // Not before the fields of the class itself are there. A service that cannot start ends, and is
-    // started again.
+    // After the constructor, when the fields of the subclass are set. A service that cannot start
+    // ends, and is started again.
     Promise.resolve()
       .then(() => this.start())
       .catch((error: unknown) => {
@@ -112,18 +112,21 @@ export abstract class SimulatedProcess {
     this.wire.isDead = true;
   };
 
-  /** The group goes on without it; it may not know for a while. */
+  /** The group rebalances without this process, which may not know it for a while. */
   replace(): void {
     for (const consumer of this.#consumers) consumer.isReplaced = true;
   }
 
-  /** It is dead: its clocks, which would go on in vain, are stopped. */
+  /** The process is dead: stops its timers. */
   bury(): void {
     this.wire.isDead = true;
     for (const stop of this.#clocks) stop();
   }
 
-  /** `clock`: closing it stops it at once, though what it waits for then never comes. */
+  /**
+   * Closes `clock` when the process is buried. The close is not awaited, since its last requests
+   * are never answered.
+   */
   protected stopsWithIt(clock: { close(): Promise<void> }): void {
     this.#clocks.push(() => void clock.close());
   }
@@ -195,13 +198,13 @@ abstract class SimulatedHalf extends SimulatedProcess {
     return this.#kernels;
   }
 
-  /** Shards with the sabotage in them. */
+  /** Runs a stage whose shards carry the sabotage. */
   protected async runStage(side: Side, shard: StageOptions['shard']): Promise<void> {
     const { store, fail, around, wire } = this;
     const { sabotage, random, memory } = around;
     const agreed = await this.join();
     const publisher = wire.publisher(around.log);
-    // Often there is room for nobody: then every batch loads whom it names.
+    // Often the cache holds nobody, so that every batch loads the users or items that it names.
     const cacheBytes = random.next() < 0.5 ? 0 : random.next() < 0.5 ? 1_500 : 1 << 20;
     const stage = new Stage({
       side,
@@ -246,7 +249,8 @@ export class SimulatedUsers extends SimulatedHalf {
 
   protected async start(): Promise<void> {
     const items = await this.#items();
-    // A user who is half forgotten when the log loses the rest of it stays so: not asked here.
+    // A user whose forgetting is under way when the log is recreated stays half forgotten. That
+    // case is left out: one commit forgets a whole user.
     const forgetSlice = this.around.weather().recreated > 0 ? 1_000 : FORGET_SLICE;
     const options = { ...this.optionsOf('user'), items, forgetSlice };
     await this.runStage('user', (id: ShardId, sums, former) => {

@@ -1,7 +1,7 @@
 /**
- * What the store must hold, worked out from the logs by plain loops: every entry once, as it first
- * came; the later time wins; forgetting goes by the order of `user-ratings`; evidence as the items
- * were told.
+ * What the store must hold, computed from the logs by plain loops: every entry counts once, as it
+ * came first; the later time wins; forgetting goes by the order of `user-ratings`; evidence is the
+ * sum of the entries of `item-ratings`.
  */
 import {
   itemRatingsCodec,
@@ -25,11 +25,11 @@ export interface Cell {
 type Rows = Map<string, Map<string, Cell>>;
 
 interface Sent<T> {
-  /** Who sent it: offsets count by source and life. */
+  /** The sender: offsets are compared within one source and one life. */
   readonly source: string;
   readonly life: number;
   readonly place: string;
-  /** The same, whichever topic of that name it was. */
+  /** The same place with the name of the topic instead of its id. */
   readonly named: string;
   readonly entry: T;
 }
@@ -57,7 +57,7 @@ export function sentToItems(records: readonly LogRecord[]): Sent<PackedRating>[]
   });
 }
 
-/** Without what was accepted as lost, and came only after what follows it. */
+/** Leaves out records that were accepted as lost and arrived after later ones. */
 export function inTime(
   sent: readonly Sent<PackedUserRating>[],
   lineage: Pick<Lineage, 'isLost'>,
@@ -70,7 +70,7 @@ export function inTime(
   });
 }
 
-/** Each once, as it first came, and nothing of a life before one that has begun. */
+/** Each entry once, as it came first, and none from an earlier life than its source has reached. */
 export function firstOf<T>(sent: readonly Sent<T>[], leastLife: number): Sent<T>[] {
   const lives = new Map<string, number>();
   const seen = new Set<string>();
@@ -116,7 +116,7 @@ export function keptOf(entries: readonly PackedRating[]): Map<string, Kept> {
       evidence: Evidence.empty(settings),
       list: Predecessors.empty(),
     };
-    // Sums keep everything: nothing is drawn, and the seed does not matter.
+    // Sums keep all ratings: nothing is sampled, so the seed does not matter.
     kept.evidence.apply({ value, old, vector }, 0);
     if (value === null) kept.list.takeBack(before);
     else if (old === null) kept.list.count(before);

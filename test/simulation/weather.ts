@@ -1,4 +1,4 @@
-/** What goes wrong in a history, and how often. Chances are per request or per step. */
+/** Which faults a history has, and how often: chances per request or per step. */
 export interface Weather {
   /** A request is the last thing that its process does. */
   readonly death: number;
@@ -7,15 +7,14 @@ export interface Weather {
   /** The store commits, and its answer is lost. */
   readonly answerLost: number;
   /**
-   * Records are on their way for so long that whoever sent them has given up, or is gone, when they
-   * arrive.
+   * Records are in flight for so long that the sender has given up, or has died, when they arrive.
    */
   readonly late: number;
   /** An answer takes a while. */
   readonly slow: number;
   /** A scan of a shard breaks off. */
   readonly scanBroken: number;
-  /** A process is replaced, and goes on as if it were not. */
+  /** A process is replaced, and goes on without knowing it. */
   readonly replaced: number;
   /** The group gives a process its partitions anew, or its consumer breaks down or hangs. */
   readonly rebalanced: number;
@@ -28,7 +27,7 @@ export interface Weather {
   readonly retention: number;
   /** Records of `user-ratings` or `item-ratings` are deleted that were applied long ago. */
   readonly expired: number;
-  /** What intake has told Kafka is lost, or is what it was a while ago. */
+  /** The offsets that intake has committed are lost, or go back to earlier ones. */
   readonly offsetsBack: number;
   /** A topic that ratings come from gets another partition. */
   readonly grown: number;
@@ -36,7 +35,7 @@ export interface Weather {
   readonly cut: number;
   /** A source, or a log of a side, is deleted and created anew. */
   readonly recreated: number;
-  /** A retry that was long on its way brings an old partial gram once more. */
+  /** A late retry delivers an old partial gram again. */
   readonly repeated: number;
   /** A record forgets its user. */
   readonly forgets: number;
@@ -84,12 +83,14 @@ export const storm: Weather = {
   repeated: 0.03,
 };
 
-/** Beside that, the store loses everything, and logs no longer reach back to their beginning. */
+/**
+ * The same, and the store loses everything, also when the logs no longer hold their first records.
+ */
 export const storeLoss: Weather = { ...storm, storeWiped: 0.015, expired: 0.02, rebuilt: 0.01 };
 
 /**
- * Sources lose records, or begin anew. The store does not go back, for an acceptance is stored in
- * it; nor does what intake has told Kafka.
+ * Sources lose records or are recreated. The store and the offsets of intake do not go back, since
+ * what an operator has accepted is stored there.
  */
 export const logLoss: Weather = {
   ...storm,
@@ -102,5 +103,5 @@ export const logLoss: Weather = {
   recreated: 0.01,
 };
 
-/** Nothing happens but that a store commits and its answer is lost. */
+/** The only fault: the store commits and its answer is lost. */
 export const lostAnswers: Weather = { ...calm, answerLost: 0.2 };

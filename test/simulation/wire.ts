@@ -1,7 +1,7 @@
 /**
- * One process's way to its servers. A request may be slow, never arrive, or arrive and lose its
- * answer; and a process may die at any of them: then what it has sent still arrives, and nothing
- * ever returns.
+ * The connection of one process to its servers. A request may be slow, may never arrive, or may
+ * arrive and lose its answer. The process may die at any request: what it has sent still arrives,
+ * and no answer ever returns.
  */
 import type { Random } from '@freshet/model';
 import { type FactorStore, StoreAway } from '@freshet/store';
@@ -70,18 +70,18 @@ export class Wire {
     };
   }
 
-  /** The process is gone before it learns what came of a request. */
+  /** The process may die before it receives the answer. */
   async arrive(): Promise<void> {
     await this.#wait(SLOWEST_TURNS);
     await this.#live();
   }
 
-  /** Of several records some may have arrived when the rest does not. */
+  /** Some of the records may arrive although the request fails. */
   async #send(log: Log, records: readonly OutRecord[]): Promise<void> {
     await this.#live();
     await this.#wait(SLOWEST_TURNS);
     if (this.#happens('late')) {
-      // Whoever sent this hears of a time-out; what was sent arrives all the same.
+      // The sender sees a time-out, but the records arrive later.
       setTimeout(() => void appendAll(log, records), this.random.below(LATEST_MS));
       throw kafkaAway();
     }

@@ -1,7 +1,7 @@
 /**
- * Freshet in a world without servers, where everything that can go wrong does, as a seed decides.
- * Log, store and Kafka's consumer are in memory; intake, readers, stages, replicas and the
- * aggregator are the real ones.
+ * Freshet without servers, in a world whose faults a seed decides. The log, the store and Kafka's
+ * consumer are simulated in memory; intake, readers, stages, replicas and the aggregator are the
+ * real ones.
  */
 import { topicName } from '@freshet/events';
 import { firstTheta, Gram, type Grams, Random } from '@freshet/model';
@@ -55,7 +55,7 @@ const kinds = {
 
 type Role = keyof typeof kinds;
 
-/** Every wait of the end, in time of the simulation. */
+/** How long `heal` waits, in simulated time. */
 const healing = {
   lookMs: 100,
   operatorMs: 1_000,
@@ -74,7 +74,7 @@ export class World {
   readonly #faults: Faults;
   #weather: Weather;
   readonly #roles: readonly Role[];
-  /** Who should do each part; replaced ones linger as zombies. */
+  /** The current process of each role; replaced processes go on as zombies. */
   readonly #processes = new Map<Role, SimulatedProcess>();
   #zombies: SimulatedProcess[] = [];
   #grams: FollowedGrams | undefined;
@@ -115,7 +115,7 @@ export class World {
     return this.#weather;
   }
 
-  /** The sum of all partial grams as whoever follows the topic has it. */
+  /** The grams as a follower of the topic has them. */
   get grams(): Grams | undefined {
     return this.#grams?.latest;
   }
@@ -140,7 +140,7 @@ export class World {
     return [...this.#processes.values()];
   }
 
-  /** Something may go wrong, and time passes. */
+  /** One step: faults may happen, and time passes. */
   async step(): Promise<void> {
     this.#revive();
     await this.#faults.strike();
@@ -155,12 +155,14 @@ export class World {
     this.#processes.get(role)?.bury();
   }
 
-  /** No more faults: time passes until everything is read, or nothing moves any more. */
+  /**
+   * Ends all faults, and lets time pass until everything is applied or nothing changes any more.
+   */
   async heal(): Promise<void> {
     const mayReplace = this.#weather.replaced > 0;
     this.#weather = calm;
     for (const each of this.#zombies) each.bury();
-    // Whoever is still there must get well by itself.
+    // Processes that are not replaced must recover by themselves.
     for (const role of this.#roles)
       if (mayReplace && this.#random.next() < 0.3) this.#replace(role);
     for (let still = 0, before = '', at = 0; still < healing.stillMs; at += healing.lookMs) {
@@ -174,7 +176,7 @@ export class World {
     }
   }
 
-  /** What has not come to its end, in words. */
+  /** What is not finished yet, in words. */
   async unfinished(): Promise<string[]> {
     const found: string[] = [];
     for (const topic of Object.keys(sources)) {
@@ -201,14 +203,17 @@ export class World {
     return (await this.unfinished()).length === 0;
   }
 
-  /** Changes with whatever moves, but for the grams, which are repeated also when nothing does. */
+  /**
+   * Changes whenever anything moves. Grams are left out, since they are repeated also when nothing
+   * changes.
+   */
   async #state(): Promise<string> {
     const topics = [logOf.user, logOf.item, factorsOf('user'), factorsOf('item'), partsTopic];
     const ends = await Promise.all(topics.map(async (topic) => [...(await this.log.ends(topic))]));
     return JSON.stringify([ends, this.operator.accepted, this.operator.rebuilt]);
   }
 
-  /** Who died is started again. */
+  /** Starts dead processes again. */
   #revive(): void {
     for (const each of [...this.#zombies, ...this.processes]) if (each.isDead) each.bury();
     this.#zombies = this.#zombies.filter(({ isDead }) => !isDead);

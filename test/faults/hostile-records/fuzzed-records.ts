@@ -1,4 +1,4 @@
-/** Records as chance makes them, on every partition of every topic. The seed repeats them. */
+/** Random records for every partition of every topic; the same seed gives the same records. */
 import { encodeRating, type Topic, topicName, topics } from '@freshet/events';
 import fc from 'fast-check';
 import { MODEL } from './honest-ratings.ts';
@@ -11,10 +11,10 @@ interface Fuzzed {
   readonly codec: CodecId;
 }
 
-/** Without zstd, which not every Node that Freshet runs on can write. */
+/** Without zstd, which Node 20 cannot write. */
 export const codecs: readonly CodecId[] = [0, 1, 2, 3];
 
-/** Kafka takes no record without a key there. */
+/** Compacted topics: Kafka takes no record without a key. */
 const compacted = new Set(
   (Object.keys(topics) as Topic[])
     .filter((topic) => topics[topic].retain === 'latest')
@@ -28,16 +28,14 @@ const large = fc
 const text = fc.string({ unit: 'binary', maxLength: 300 });
 const none = fc.constant(null);
 
-/** Nobody's key: a null record beside it forgets somebody who is not there. */
+/** A key that is no user's id, so that a null record forgets nobody. */
 const key = fc.oneof(
   bytes.map((each) => Buffer.concat([Buffer.from('fuzz'), each])),
   text.map((each) => `fuzz${each}`),
   fc.constant(''),
 );
 
-/**
- * Names that somebody looks for, but none that says which Freshet wrote a record, or that one did.
- */
+/** Header names that services read, but none by which a service recognises a record of Freshet. */
 const headerName = fc.oneof(
   fc.constantFrom('correlation-id', 'reply-topic', 'deadline', 'freshet-push', 'freshet-model'),
   fc.constantFrom('', '__proto__', 'constructor', 'h'),
@@ -52,12 +50,12 @@ const headerValue = fc.oneof(
 );
 const headers = fc.array(fc.tuple(headerName, headerValue), { maxLength: 8 });
 
-/** Has the fields that somebody looks for, but never a user. */
+/** JSON with fields that services read, but never with a user. */
 const fields = fc
   .jsonValue()
   .map((any) => JSON.stringify({ user: [any], item: any, n: any, title: any, categories: any }));
 
-/** Cut somewhere before its end. */
+/** The bytes without a random part at their end. */
 function cut(whole: readonly Buffer[]): fc.Arbitrary<Buffer> {
   return fc
     .tuple(fc.constantFrom(...whole), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }))

@@ -1,6 +1,6 @@
 /**
- * Ratings that everybody would send, between the hostile ones, and what must be in the store
- * because of them.
+ * Valid ratings that are sent between the hostile records, and what the store must hold because of
+ * them.
  */
 import { shardOf } from '@freshet/events';
 import { type StoreSnapshot, violationsOf } from '@freshet/testkit';
@@ -21,7 +21,7 @@ export class HonestRatings {
   readonly #expected = new Map<string, number>();
   #produced = 0;
 
-  /** The next of the stream: always the same ones, each user and item many times. */
+  /** The next rating of a fixed stream, in which each user and item comes many times. */
   next(count: number): RawRecord[] {
     return Array.from({ length: count }, () => {
       const n = this.#produced++;
@@ -31,10 +31,7 @@ export class HonestRatings {
     });
   }
 
-  /**
-   * Whatever else is wrong with a record, and on whatever partition it is: this rating in it must
-   * count.
-   */
+  /** A rating that must count although something else about its record is odd. */
   record({ user, item, value }: Rated, elsewhere = 0): RawRecord {
     this.#expected.set(`${user} ${item}`, value);
     return {
@@ -53,9 +50,7 @@ export class HonestRatings {
     return { topic: 'ratings', partition: shardOf(user, SHARDS), key: user, value: null };
   }
 
-  /**
-   * What is wrong with the store: nothing, if it holds these ratings and no others, on both sides.
-   */
+  /** What is wrong with the store. It must hold exactly these ratings, on both sides. */
   violations(snapshot: StoreSnapshot): string[] {
     const expected = new Set([...this.#expected].map(([pair, value]) => `${pair} ${value}`));
     return violationsOf(snapshot, expected);

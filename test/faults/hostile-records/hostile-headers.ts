@@ -1,4 +1,4 @@
-/** Headers that Kafka takes and nobody expects, each on a record that is otherwise in order. */
+/** Headers that Kafka accepts and no reader expects, each on an otherwise valid record. */
 import type { RawRecord } from './raw-producer.ts';
 
 export type Headers = NonNullable<RawRecord['headers']>;

@@ -1,4 +1,4 @@
-/** Records of the internal topics as they are, and as nobody can have meant them. */
+/** Records of the internal topics: real ones, and changed ones that make no sense. */
 import {
   type FactorBatch,
   factorBatchCodec,
@@ -65,10 +65,10 @@ export async function realRecords(system: System): Promise<RealRecords> {
   return found;
 }
 
-/** Ahead of everything real: taken for an event, it would do harm. */
+/** An offset above every real one: a reader that took the record for real would skip real ones. */
 const AHEAD = 1_000_000;
 
-/** What decodes, and must be passed over all the same. */
+/** Records that decode, and that readers must skip all the same. */
 export function absurd(topic: InternalTopic, real: Buffer, foreign?: Buffer): Buffer[] {
   switch (topic) {
     case 'userRatings':

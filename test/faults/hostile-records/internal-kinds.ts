@@ -1,6 +1,4 @@
-/**
- * Hostile records on every internal topic: passed over and counted, and nothing else comes of them.
- */
+/** Hostile records on every internal topic are skipped and counted, and change nothing else. */
 import { randomBytes } from 'node:crypto';
 import { topicName } from '@freshet/events';
 import { expect } from 'vitest';
@@ -19,7 +17,7 @@ import type { Kind, Stage } from './stage.ts';
 
 const PASSED_OVER = 'freshet_records_passed_over_total';
 
-/** How many readers in all services pass a record of the topic over. */
+/** How many readers, over all services, skip a record of the topic. */
 const readers: Readonly<Record<InternalTopic, number>> = {
   userRatings: 1,
   itemRatings: 1,
@@ -30,7 +28,7 @@ const readers: Readonly<Record<InternalTopic, number>> = {
   claims: 0, // nobody reads them: where they lie is all that counts
 };
 
-/** What a reader of the partition cannot take for an event. */
+/** Records that cannot be decoded as an event of their topic. */
 function unreadable(topic: InternalTopic, partition: number, real: RealRecords): Buffer[] {
   const own = real.get(`${topic}/${partition}`) ?? Buffer.alloc(0);
   const others = internalTopics.filter((each) => each !== topic);

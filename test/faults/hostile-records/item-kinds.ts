@@ -1,7 +1,4 @@
-/**
- * Hostile records on the items topic: what makes no sense is parked, what is large is served all
- * the same.
- */
+/** Hostile records on the items topic: invalid ones are parked, large valid ones are served. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { ITEMS } from './honest-ratings.ts';
@@ -77,7 +74,7 @@ const longTitles: Kind = {
     const items = Array.from({ length: ITEMS }, (_, at) => `i${at}`);
     const value = JSON.stringify({ title: 'x'.repeat(TITLE_BYTES) });
     await stage.send(items.map((key) => ({ topic, key, value })));
-    // All of them: an answer made a moment before the last ones came would still be small enough.
+    // Wait for all of them: an answer that lacks the last ones would still be small enough.
     await stage.sees('the titles', async () => {
       const offered = await offeredTo(stage, 'a stranger');
       return (
@@ -90,7 +87,7 @@ const longTitles: Kind = {
       value: `{"user":"asks-for-all","n":1000}`,
     }));
     await stage.send(requests);
-    // Whoever moves now is pushed a list of such titles.
+    // A user who rates now is pushed a list with these titles.
     await stage.send(stage.honest.next(50));
     await stage.sees('every answer to be dropped', async () => {
       const log = readFileSync(stage.system.child('scorer').logFile, 'utf8');

@@ -75,8 +75,8 @@ const largeHeaders: Kind = {
   },
 };
 
-// Found by this test: counted by their values alone, every one of these letters went without its
-// record.
+// A bug that this test found: the size limit counted values alone, so each of these records was
+// parked without its bytes.
 const manyLetters: Kind = {
   name: 'junk with large keys and headers, too much for one request, is parked with its bytes',
   play: async (stage) => {
@@ -155,13 +155,13 @@ const nonsense: Kind = {
 };
 
 /**
- * The times that a record may have by Kafka: none, the first, and one that no number of ours is
- * exact for.
+ * Times that Kafka allows for a record: none, the lowest, and one that a double cannot hold
+ * exactly.
  */
 const times = [-1n, 0n, -(2n ** 62n)];
 
-// Found by this test: a time below −2⁵³ could not be written into item-ratings, and the updater
-// ended.
+// A bug that this test found: a time below −2⁵³ could not be written to item-ratings, and the
+// updater ended.
 const ancient: Kind = {
   name: 'records of any time that Kafka takes: a user can be forgotten even before time began',
   play: async (stage) => {

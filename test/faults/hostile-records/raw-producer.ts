@@ -1,7 +1,7 @@
 /**
  * A producer that sends what a well-behaved client would not: headers without a value or with a
- * name that is no text, any timestamp, transactions of markers alone. One socket, one broker, one
- * batch a request.
+ * name that is not UTF-8, any timestamp, and transactions that leave nothing but a marker. It has
+ * one socket to one broker, and sends one batch per request.
  */
 
 import { createRequire } from 'node:module';
@@ -56,7 +56,7 @@ const OF_TRANSACTIONS = Buffer.from([1]);
 const PRODUCE_VERSION = 3;
 const ALL_REPLICAS = -1;
 const REQUEST_LIMIT_MS = 20_000;
-/** The coordinator is still loading, or busy with the transaction before: it will answer. */
+/** Errors to retry: the coordinator is loading, or still ends the transaction before. */
 const PASSING = [14, 15, 16, 51];
 
 const require = createRequire(import.meta.url);
@@ -81,10 +81,7 @@ export class RawProducer {
     this.#socket.destroy();
   }
 
-  /**
-   * Resolves to where the records lie, in their order; throws if Kafka takes one of the batches
-   * not.
-   */
+  /** Returns the offsets of the records, in their order. Throws if Kafka refuses a batch. */
   async send(records: readonly RawRecord[], codec: CodecId = 0): Promise<Place[]> {
     const places = new Map<RawRecord, Place>();
     await Promise.all(
@@ -101,7 +98,7 @@ export class RawProducer {
 
   /** A transaction that leaves nothing on these partitions but the marker of its end. */
   async markersAlone(id: string, partitions: readonly Omit<Place, 'offset'>[]): Promise<void> {
-    // The first question for a coordinator makes one.
+    // The first request for a coordinator creates one.
     await this.#untilTaken(api.findCoordinator, [text(id), OF_TRANSACTIONS], 4, 1);
     const begin = [text(id), int32(REQUEST_LIMIT_MS)];
     const begun = await this.#untilTaken(api.initProducerId, begin, 4);

@@ -1,4 +1,4 @@
-/** Hostile records on the requests topic: answered, refused with the reason, or parked. */
+/** Hostile records on the requests topic are answered, refused with the reason, or parked. */
 import { expect } from 'vitest';
 import { AvroType } from '../../../packages/events/src/avro.ts';
 import { type Headers, hostileHeaders } from './hostile-headers.ts';
@@ -32,7 +32,9 @@ async function answerTo(stage: Stage, id: string) {
   return answer;
 }
 
-/** Asked after them on every partition and answered: so everything before has been looked at. */
+/**
+ * A valid request on every partition. Once these are answered, all records before them were read.
+ */
 async function lookedAt(stage: Stage): Promise<void> {
   const last = Array.from({ length: 4 }, () => request());
   await stage.send(last.map(({ record }) => record));

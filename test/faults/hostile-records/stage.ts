@@ -1,5 +1,6 @@
 /**
- * One running system, the hostile producer beside it, and what must stay true whatever that sends.
+ * A running system with the hostile producer beside it, and what must hold whatever the producer
+ * sends.
  */
 import { fileURLToPath } from 'node:url';
 import type { AnyServiceName, Child } from '@freshet/local';
@@ -22,7 +23,7 @@ const LAG = 'freshet_lag_ratings_all';
 
 export class Stage {
   readonly honest = new HonestRatings();
-  /** As they were before the first hostile one. */
+  /** Real records of the internal topics, read before the first hostile one is sent. */
   real: RealRecords = new Map();
 
   private constructor(
@@ -76,7 +77,7 @@ export class Stage {
     return this.raw.send(records, codec);
   }
 
-  /** Waits for a condition; ends at once when a process does. */
+  /** Waits for a condition, and fails at once if a process ends. */
   async sees<T>(what: string, look: () => Promise<T | undefined | false | 0>): Promise<T> {
     const ended = services.map(async (name) => {
       const child: Child = this.system.child(name);
@@ -86,7 +87,7 @@ export class Stage {
     return Promise.race([eventually(what, look), ...ended]) as Promise<T>;
   }
 
-  /** What became of a record that makes no sense. */
+  /** The dead letter of a record. */
   letterOf(place: Place): Promise<Seen> {
     const { topic, partition, offset } = place;
     const what = `the letter of ${topic}/${partition}@${offset}`;
@@ -108,7 +109,7 @@ export class Stage {
     return (await Promise.all(all)).reduce((sum, value) => sum + value, 0);
   }
 
-  /** What is wrong with the store, once everything has come through. */
+  /** What is wrong with the store once everything is applied. */
   async violations(): Promise<string[]> {
     return this.honest.violations(await this.system.snapshot());
   }

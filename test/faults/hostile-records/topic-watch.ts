@@ -1,4 +1,4 @@
-/** Everything that Freshet writes for others to read, as somebody outside sees it. */
+/** Reads everything that Freshet writes for other programs. */
 import '@freshet/stream';
 import { type Consumer, Kafka, type KafkaMessage } from 'kafkajs';
 import type { Place } from './raw-producer.ts';

@@ -1,6 +1,4 @@
-/**
- * Transactions: what was committed counts, what was aborted does not, and markers alone are no lag.
- */
+/** Transactions: committed ratings count, aborted ones do not, and markers alone are no lag. */
 import { type Topic, topicName, topics } from '@freshet/events';
 import { expect } from 'vitest';
 import { MODEL, SHARDS } from './honest-ratings.ts';
@@ -44,7 +42,7 @@ const ended: Kind = {
 const markers: Kind = {
   name: 'markers alone, on every partition of every topic, are no lag',
   play: async (stage) => {
-    // First: there is nothing behind them that would move a reader on.
+    // These come first, with no records after them that would move a reader on.
     await stage.noLag();
     await stage.raw.markersAlone('markers', everyPartition);
     await stage.noLag();
