@@ -2,8 +2,7 @@
 /** The console in a real browser, beside a system that is under load. */
 import { fileURLToPath } from 'node:url';
 import { freePort, programPath } from '@freshet/local';
-import { Publisher } from '@freshet/stream';
-import { eventually, RatingStream, System } from '@freshet/testkit';
+import { eventually, RatingStream, System, sendRatings } from '@freshet/testkit';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Broadcast } from '../../services/console/src/broadcast.ts';
@@ -51,18 +50,6 @@ async function opened(url: string): Promise<Page> {
   tab.on('request', (request) => requests.push(request.url()));
   await tab.goto(url);
   return tab;
-}
-
-/** Sends records as they are to the topic of ratings. */
-async function publish(records: readonly { key: string; value: string }[]): Promise<void> {
-  await system.withSession(async ({ kafka }) => {
-    const publisher = await Publisher.open(kafka);
-    const place = { topic: 'ratings', partition: 0 };
-    await publisher.publish(
-      records.map(({ key, value }) => ({ ...place, key, value: Buffer.from(value) })),
-    );
-    await publisher.close();
-  });
 }
 
 const text = async (selector: string): Promise<string> =>
@@ -145,10 +132,11 @@ describe('the console', () => {
 
   it('shows what the ranking has learnt to go by, for newcomers and for others', async () => {
     // The stream rates the same things again and again: only first ratings teach what counts.
-    await publish(
+    await sendRatings(
+      system,
       Array.from({ length: 600 }, (_, nth) => {
         const [user, item] = [`guest${nth % 40}`, `i${Math.floor(nth / 40)}`];
-        return { key: user, value: JSON.stringify({ user, item, value: 4 }) };
+        return { user, value: { user, item, value: 4 } };
       }),
     );
     await page.locator('#ranking').waitFor();
@@ -203,7 +191,7 @@ describe('the console', () => {
   });
 
   it('shows a record that cannot be applied', async () => {
-    await publish([{ key: 'ann', value: '<nonsense>' }]);
+    await sendRatings(system, [{ user: 'ann', value: '<nonsense>', partition: 0 }]);
     const row = page.locator('#letters tr').first();
     await row.waitFor();
     expect(await row.textContent()).toMatch(/not-json.*ratings\/0@\d+.*10 B.*<nonsense>/s);

@@ -7,16 +7,13 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { shardOf } from '@freshet/events';
 import { type Child, freePort, program, stepsTo } from '@freshet/local';
-import { Publisher } from '@freshet/stream';
-import { eventually, RatingStream, System } from '@freshet/testkit';
+import { eventually, RatingStream, System, sendRatings } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asked, prometheusFolder, rules, selectors } from '../deploy/monitoring.ts';
 import { PrometheusServer } from '../deploy/prometheus-server.ts';
 
 const run = promisify(execFile);
-const SHARDS = 4;
 /** Ratings; many times what waits at any moment while all updaters work. */
 const MUCH_LAG = 2_000;
 /** Both users and items: each would be a series if it were a label. */
@@ -62,22 +59,6 @@ afterAll(async () => {
   await system?.close();
 });
 
-/** Sends records as they are, each on its own user's partition. */
-async function publish(records: readonly { user: string; value: string }[]): Promise<void> {
-  await system.withSession(async ({ kafka }) => {
-    const publisher = await Publisher.open(kafka);
-    await publisher.publish(
-      records.map(({ user, value }) => ({
-        topic: 'ratings',
-        partition: shardOf(user, SHARDS),
-        key: user,
-        value: Buffer.from(value),
-      })),
-    );
-    await publisher.close();
-  });
-}
-
 const recorded = rules().flatMap(({ record }) => record ?? []);
 
 /** Streams ratings and asks for recommendations until each of the series has a value. */
@@ -121,7 +102,7 @@ describe('a Prometheus that scrapes a running system', () => {
   });
 
   it('finds every series that a rule or a panel names', async () => {
-    await publish([{ user: 'somebody', value: 'not a rating' }]);
+    await sendRatings(system, [{ user: 'somebody', value: 'not a rating' }]);
     await ratings.produce(200);
     const wanted = selectors()
       .map(({ metric }) => metric)
@@ -162,10 +143,11 @@ describe('a Prometheus that scrapes a running system', () => {
   it('keeps the same number of series however many users and items come', async () => {
     const series = 'count({__name__=~"freshet_.+"})';
     const before = await prometheus.value(series);
-    await publish(
+    await sendRatings(
+      system,
       Array.from({ length: DISTINCT }, (_, n) => ({
         user: `one-time user ${n}`,
-        value: JSON.stringify({ user: `one-time user ${n}`, item: `rare item ${n}`, value: 3 }),
+        value: { user: `one-time user ${n}`, item: `rare item ${n}`, value: 3 },
       })),
     );
     await system.settled();

@@ -4,9 +4,8 @@
  */
 
 import { createConnection, type Socket } from 'node:net';
-import { shardOf } from '@freshet/events';
 import type { Publisher } from '@freshet/stream';
-import { eventually, openPublisher, System } from '@freshet/testkit';
+import { eventually, openPublisher, ratingsRecord, System } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SHARDS = 4;
@@ -48,9 +47,7 @@ async function produce(count: number, users = 60, items = 31): Promise<void> {
       item: `i${(n * 11) % items}`,
       value: 1 + (n % 5),
     };
-    const partition = shardOf(rating.user, SHARDS);
-    const value = Buffer.from(JSON.stringify(rating));
-    return { topic: 'ratings', partition, key: rating.user, value };
+    return ratingsRecord({ user: rating.user, value: rating });
   });
   await publisher.publish(records);
   acknowledged = produced;

@@ -8,13 +8,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { RatingReader, shardOf } from '@freshet/events';
+import { RatingReader } from '@freshet/events';
 import { generateRatings } from '@freshet/experiments';
 import { serviceNames } from '@freshet/local';
 import type { FileRating } from '@freshet/ratings-files';
 import { Publisher } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
-import { eventually, System, violationsOf } from '@freshet/testkit';
+import { eventually, ratingsRecord, System, sendRatings, violationsOf } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Importing, importRatings } from '../../packages/cli/src/import/import-ratings.ts';
 import type { ImportState } from '../../packages/cli/src/import/import-state.ts';
@@ -39,26 +39,6 @@ const freshet: System['freshet'] = (args, settings) => system.freshet(args, sett
 async function produced(topic = 'ratings'): Promise<number> {
   const ends = await system.withSession(({ admin }) => admin.ends(topic));
   return [...ends.values()].reduce((sum, end) => sum + end, 0);
-}
-
-interface Said {
-  readonly user: string;
-  readonly value: object | string | null;
-  readonly partition?: number;
-}
-
-function recordOf({ user, value, partition = shardOf(user, SHARDS) }: Said) {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const bytes = value === null ? null : Buffer.from(text);
-  return { topic: 'ratings', partition, key: user, value: bytes };
-}
-
-async function produce(said: readonly Said[]): Promise<void> {
-  await system.withSession(async ({ kafka }) => {
-    const publisher = await Publisher.open(kafka);
-    await publisher.publish(said.map(recordOf));
-    await publisher.close();
-  });
 }
 
 beforeAll(async () => {
@@ -199,7 +179,7 @@ describe('freshet factorize', () => {
 
   it('refuses a model whose updater is running', async () => {
     const time = Date.now();
-    await produce([
+    await sendRatings(system, [
       { user: 'u1', value: { user: 'u1', item: 'taken-back', value: 5, time } },
       { user: 'u1', value: { user: 'u1', item: 'taken-back', value: null, time: time + 1 } },
       { user: 'gone', value: { user: 'gone', item: 'i1', value: 5 }, partition: 2 },
@@ -232,7 +212,7 @@ describe('freshet factorize', () => {
   it('leaves a model from which the services go on: nothing is applied twice, an audit is clean', async () => {
     system.launch('updater');
     await system.ready('updater');
-    await produce([
+    await sendRatings(system, [
       { user: 'u1', value: { user: 'u1', item: 'i1', value: 3 } },
       { user: 'newcomer', value: { user: 'newcomer', item: 'i1', value: 5 } },
       // Older than the time at which it was taken back: must not return.
@@ -257,7 +237,7 @@ describe('freshet audit', () => {
       const publisher = await Publisher.open(kafka);
       for (let n = 0; !stop.signal.aborted; n++) {
         const rating = { user: `u${n % 50}`, item: `i${n % 37}`, value: n % 5 };
-        await publisher.publish([recordOf({ user: rating.user, value: rating })]);
+        await publisher.publish([ratingsRecord({ user: rating.user, value: rating })]);
       }
       await publisher.close();
     });
@@ -283,7 +263,7 @@ describe('freshet audit', () => {
 
 describe('freshet dead-letters', () => {
   it('lists what was parked and why, without obeying its bytes', async () => {
-    await produce([
+    await sendRatings(system, [
       { user: 'loud', value: { user: 'loud', item: 'i1', value: 500 } },
       { user: 'esc', value: '\u001b[2Jboo' },
     ]);

@@ -2,14 +2,12 @@
  * Compares the live quality figures of a running system with the experiments' protocol on the same
  * ratings.
  */
-import { shardOf } from '@freshet/events';
 import { generateRatings, loadTable, Runner } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';
 import type { Publisher } from '@freshet/stream';
-import { eventually, openPublisher, System } from '@freshet/testkit';
+import { eventually, openPublisher, ratingsRecord, System } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const SHARDS = 4;
 /** Fewer ratings than the window holds, so that the figures cover all of them. */
 const ratings = [...generateRatings({ users: 120, items: 200, ratings: 4_000, seed: 9 })];
 /** Ratings per wave. A wave is learnt before the next is sent, since lag would cost quality. */
@@ -31,15 +29,11 @@ afterAll(async () => {
 describe('the live figures of quality', { timeout: 240_000 }, () => {
   it('are those of the dynamic protocol, but for what being a moment late costs', async () => {
     for (let at = 0; at < ratings.length; at += BURST) {
-      const burst = ratings.slice(at, at + BURST).map((rating) => ({
-        topic: 'ratings',
-        partition: shardOf(rating.user, SHARDS),
-        key: rating.user,
-        value: Buffer.from(JSON.stringify(rating)),
-      }));
-      await publisher.publish(burst);
+      const burst = ratings.slice(at, at + BURST);
+      await publisher.publish(burst.map((value) => ratingsRecord({ user: value.user, value })));
       await eventually('the burst to be learnt', async () => {
-        return (await system.metric('aggregator', 'freshet_lag_ratings_all')) === 0;
+        const isOfItems = ['point="item_applied"'];
+        return (await system.metric('aggregator', 'freshet_lag_ratings_all', isOfItems)) === 0;
       });
     }
     const runner = new Runner(await loadTable([ratings]), { workers: 0 });

@@ -6,6 +6,7 @@ export { consumerEvents, HandConsumer } from './hand-consumer.ts';
 export { pass, startReader, useFakeTime } from './hand-reader.ts';
 export { kcat, kcatProduce } from './kcat.ts';
 export { MemoryLog } from './memory-log.ts';
-export { openPublisher, RatingStream } from './rating-stream.ts';
+export { RatingStream } from './rating-stream.ts';
+export { openPublisher, ratingsRecord, sendRatings } from './ratings-topic.ts';
 export { type StoreSnapshot, snapshot, violationsOf } from './store-snapshot.ts';
 export { type Recommended, System } from './system.ts';

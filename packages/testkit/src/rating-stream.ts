@@ -2,24 +2,15 @@
  * A stream of ratings whose outcome is known: what was produced last for each user and item. A user's ratings
  * come by any partition, in the order of none.
  */
-import { type OutRecord, openKafka, Publisher } from '@freshet/stream';
-import { openLog } from '@freshet/telemetry';
+import type { OutRecord, Publisher } from '@freshet/stream';
+import { openPublisher, PARTITIONS } from './ratings-topic.ts';
 import { type StoreSnapshot, violationsOf } from './store-snapshot.ts';
 import type { System } from './system.ts';
 
-/** As many as Freshet gives the topic that it creates itself. */
-const PARTITIONS = 4;
 const PAUSE_MS = 10;
 const ARRIVAL_LIMIT_MS = 20_000;
 const USERS = 60;
 const ITEMS = 31;
-
-/** A producer beside the services, with nothing of theirs. */
-export async function openPublisher({ brokers }: System): Promise<Publisher> {
-  const plain = { tls: false, username: '', password: '', mechanism: 'plain' } as const;
-  const options = { clientId: 'test', brokers: [brokers], ...plain };
-  return Publisher.open(await openKafka(options, openLog('test', 'error')));
-}
 
 export class RatingStream {
   readonly #publisher: Publisher;
