@@ -1,4 +1,7 @@
-/** Are the client's types those of the HTTP API, and does it retry what may be retried and nothing else? */
+/**
+ * Are the client's types those of the HTTP API, and does it retry what may be retried and nothing
+ * else?
+ */
 import { execFileSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

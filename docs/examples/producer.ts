@@ -12,7 +12,8 @@ export interface Rating {
 
 export async function sendRatings(brokers: string[], ratings: readonly Rating[]): Promise<void> {
   const kafka = new Kafka({ clientId: 'my-shop', brokers });
-  // Any partitioner will do. By user, ratings of one user come in the order in which they were sent.
+  // Any partitioner will do. By user, ratings of one user come in the order in which they were
+  // sent.
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await producer.connect();
   try {

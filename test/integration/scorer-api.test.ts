@@ -36,7 +36,9 @@ async function ask<T = Listed>(path: string, init: RequestInit = {}, status = 20
 const post = <T = Listed>(path: string, body: unknown, status = 200) =>
   ask<T>(path, { method: 'POST', body: JSON.stringify(body) }, status);
 
-/** Many at a time, but not all: a request that waits for the others for too long is answered 503. */
+/**
+ * Many at a time, but not all: a request that waits for the others for too long is answered 503.
+ */
 async function rateAll(ratings: readonly { user: string; item: string }[]): Promise<void> {
   for (let at = 0; at < ratings.length; at += 60) {
     await Promise.all(ratings.slice(at, at + 60).map(({ user, item }) => rate(user, item, 4)));

@@ -53,7 +53,7 @@ export function misnamedCode(): string[] {
   );
 }
 
-export interface ShellBlock {
+interface ShellBlock {
   readonly page: string;
   readonly line: number;
   /** What follows `sh`: docker, kubernetes, long, or nothing. */

@@ -1,9 +1,10 @@
 /**
- * A client for the HTTP API, one method for each route. Every request has one deadline, within which it is retried: after
- * network errors and answers of 409 (a rating named by `after` is not applied yet), 429 and 503.
+ * A client for the HTTP API, one method for each route. Every request has one deadline, within
+ * which it is retried: after network errors and answers of 409 (a rating named by `after` is not
+ * applied yet), 429 and 503.
  *
- * Retrying is safe for every route. Reading changes nothing. A rating that is written twice counts once, because the
- * client gives it its time: the second copy says the same of the same moment.
+ * Retrying is safe for every route. Reading changes nothing. A rating that is written twice counts
+ * once, because the client gives it its time: the second copy says the same of the same moment.
  */
 import { FreshetError } from './error.ts';
 import type { Operations } from './operations.ts';
@@ -34,7 +35,10 @@ type Wishes = Omit<Query<'GET /v1/recommendations/{user}'>, 'after'> & {
 };
 
 const TIMEOUT_MS = 2_000;
-/** The first pause before a retry; it doubles each time, up to the longest, and is shortened at random. */
+/**
+ * The first pause before a retry; it doubles each time, up to the longest, and is shortened at
+ * random.
+ */
 const PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 
@@ -72,7 +76,10 @@ export class FreshetClient {
     return this.#ask('POST /v1/recommendations', { body });
   }
 
-  /** Writes ratings and tells where each was written: pass a place as `after` to read your own write. */
+  /**
+   * Writes ratings and tells where each was written: pass a place as `after` to read your own
+   * write.
+   */
   async rate(...ratings: readonly Rating[]): Promise<readonly Place[]> {
     const time = Date.now();
     const body = ratings.map((rating) => ({ time, ...rating }));

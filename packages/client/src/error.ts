@@ -1,4 +1,7 @@
-/** What a caller learns of a request that failed: the problem details of the answer (RFC 9457), or that there was none. */
+/**
+ * What a caller learns of a request that failed: the problem details of the answer (RFC 9457), or
+ * that there was none.
+ */
 
 export class FreshetError extends Error {
   override readonly name = 'FreshetError';
@@ -14,7 +17,9 @@ export class FreshetError extends Error {
     super(detail, options);
   }
 
-  /** True if the same request may succeed later: no answer came, or the answer was 409, 429 or 503. */
+  /**
+   * True if the same request may succeed later: no answer came, or the answer was 409, 429 or 503.
+   */
   get isRetryable(): boolean {
     return this.status === undefined || RETRYABLE.has(this.status);
   }

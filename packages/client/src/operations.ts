@@ -1,6 +1,7 @@
 /**
- * Every route of the HTTP API with its parameters, body and answer. Made from the OpenAPI document of the scorer by
- * test/client.test.ts, which fails if the two differ; `npx vitest run --project unit test/client.test.ts -u` makes it anew.
+ * Every route of the HTTP API with its parameters, body and answer. Made from the OpenAPI document
+ * of the scorer by test/client.test.ts, which fails if the two differ; `npx vitest run --project
+ * unit test/client.test.ts -u` makes it anew.
  */
 
 export interface Operations {

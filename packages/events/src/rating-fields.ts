@@ -26,7 +26,7 @@ function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
 
-export type RatingFieldName = keyof typeof usualNames;
+type RatingFieldName = keyof typeof usualNames;
 
 /** The path of each field that RATING_FIELDS names. */
 export type RatingFields = Readonly<Partial<Record<RatingFieldName, string>>>;

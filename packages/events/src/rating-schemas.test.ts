@@ -1,4 +1,6 @@
-/** Producers with Avro schemas of their own: found by registry id or fingerprint, mapped like JSON. */
+/**
+ * Producers with Avro schemas of their own: found by registry id or fingerprint, mapped like JSON.
+ */
 import avro from 'avsc';
 import { describe, expect, it } from 'vitest';
 import { fingerprint } from './avro.ts';

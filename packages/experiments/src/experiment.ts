@@ -32,7 +32,7 @@ export interface TriedSetting<M extends Method> {
   readonly score: number | undefined;
 }
 
-export interface Measured<M extends Method, T extends Task> {
+interface Measured<M extends Method, T extends Task> {
   readonly rows: readonly MeasuredRow<M, T>[];
   /** Empty if no row has two settings. */
   readonly tried: readonly TriedSetting<M>[];

@@ -18,7 +18,10 @@ function gini(ascending: readonly number[]): number {
   return ascending.reduce((sum, x, i) => sum + (2 * (i + 1) - n - 1) * x, 0) / (n * total);
 }
 
-/** Share of the ratings whose item is the one that most often comes after what the same user rated before. */
+/**
+ * Share of the ratings whose item is the one that most often comes after what the same user rated
+ * before.
+ */
 function mostFrequentFollowers(ratings: readonly GeneratedRating[]): number {
   const last = new Map<string, string>();
   const followers = new Map<string, Map<string, number>>();

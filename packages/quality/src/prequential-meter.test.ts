@@ -248,7 +248,8 @@ describe('on a stream of ratings', () => {
     expectEstimate(cold.auc.model, model?.aucCold, 8 * cold.events);
     expectEstimate(fresh.auc.model, model?.aucNew, 8 * fresh.events);
     expectEstimate(all.auc.popularity, popularity?.aucServed, 5 * all.events);
-    // Lists of what came before are whole here; turned round, as the protocol asks them, they hold the strongest only.
+    // Lists of what came before are whole here; turned round, as the protocol asks them, they hold
+    // the strongest only.
     expect(Math.abs(all.hits.model - (model?.hitRate10 ?? 0))).toBeLessThan(0.01);
     expect(Math.abs(cold.hits.model - (model?.hitRate10Cold ?? 0))).toBeLessThan(0.02);
     expect(all.hits.popularity).toBeCloseTo(popularity?.hitRate10 ?? 0, 9);
@@ -256,8 +257,8 @@ describe('on a stream of ratings', () => {
 });
 
 /**
- * Of so many draws with chances a the variance is Σa(1 − a)/draws², most where all chances are the same. Half of
- * the draws may be lost to what the user has rated. Four standard errors.
+ * Of so many draws with chances a the variance is Σa(1 − a)/draws², most where all chances are the
+ * same. Half of the draws may be lost to what the user has rated. Four standard errors.
  */
 function expectEstimate(estimate: number, exact = Number.NaN, draws = 0): void {
   const error = Math.sqrt((exact * (1 - exact)) / (draws / 2));

@@ -15,12 +15,14 @@ export function checkerboard(users: number, items: number): { user: number; item
   return cells;
 }
 
-/** A board of 120 people and 24 films, on which each person has rated 8 of the 12 films they like. */
+/**
+ * A board of 120 people and 24 films, on which each person has rated 8 of the 12 films they like.
+ */
 export const filmClub = { people: 120, films: 24, ratedEach: 8 } as const;
 
 /**
- * The ratings of the film club, person by person. `random` draws which films are rated, and in which
- * order; without it that is fixed.
+ * The ratings of the film club, person by person. `random` draws which films are rated, and in
+ * which order; without it that is fixed.
  */
 export function filmClubRatings(random?: Random): { user: string; item: string; value: number }[] {
   const { people, films, ratedEach } = filmClub;

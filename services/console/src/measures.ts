@@ -2,7 +2,7 @@
 import { rankingParts, rankingRatings, type SeriesName, type ShareName } from './live/frame.ts';
 import { quantile, type ScrapeWindow } from './scrape-window.ts';
 
-export interface Watched {
+interface Watched {
   /** One window for each process of the service. */
   of(service: string): readonly ScrapeWindow[];
 }

@@ -49,7 +49,10 @@ class LateFollower implements ListFollower {
   }
 }
 
-/** The model, streamed from an empty start. Its vectors, counts and θ are up to date; only its lists are late. */
+/**
+ * The model, streamed from an empty start. Its vectors, counts and θ are up to date; only its lists
+ * are late.
+ */
 class Streamed implements StreamingRecommender {
   readonly #table: RatingTable;
   readonly #model: OnlineModel;
@@ -75,7 +78,9 @@ class Streamed implements StreamingRecommender {
     this.#late?.advance();
   }
 
-  /** The table and the model both number items by first appearance, so a slot is an item's number. */
+  /**
+   * The table and the model both number items by first appearance, so a slot is an item's number.
+   */
   scoreAll(user: number, out: Float32Array): void {
     this.#model.scoreAll(this.#table.users[user], out);
   }
