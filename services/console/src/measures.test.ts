@@ -1,7 +1,6 @@
-import { exposeMetrics, metricTable, registry } from '@freshet/telemetry';
+import { Exposition, exposeMetrics, metricTable, registry } from '@freshet/telemetry';
 import { describe, expect, it } from 'vitest';
 import { knotRatings, rankingParts } from '../../../packages/model/src/index.ts';
-import { Exposition } from './exposition.ts';
 import {
   rankingRatings,
   type SeriesName,

@@ -1,6 +1,6 @@
 /** Scrapes every service periodically, keeps the figures, and delivers each frame. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Exposition } from './exposition.ts';
+import { Exposition } from '@freshet/telemetry';
 import {
   type DeadLetter,
   type Frame,

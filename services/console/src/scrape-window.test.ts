@@ -1,5 +1,5 @@
+import { Exposition } from '@freshet/telemetry';
 import { describe, expect, it } from 'vitest';
-import { Exposition } from './exposition.ts';
 import { quantile, ScrapeWindow } from './scrape-window.ts';
 
 function fed(...scrapes: readonly [seconds: number, count: number][]): ScrapeWindow {

@@ -3,7 +3,7 @@
  * observations of the last seconds. If a counter went down, or the start time of the process went
  * up, the process was restarted and has counted from zero.
  */
-import type { Exposition, LabelSet } from './exposition.ts';
+import type { Exposition, LabelSet } from '@freshet/telemetry';
 
 /** Longer than any window that a figure is computed over. */
 const KEPT_MS = 12_000;

@@ -1,6 +1,6 @@
 /** One process that the console watches, by the metrics and the readiness of its admin port. */
 import type { Settings } from '@freshet/config';
-import { Exposition } from './exposition.ts';
+import { Exposition } from '@freshet/telemetry';
 import { measured, type ServiceState } from './live/frame.ts';
 import { ScrapeWindow } from './scrape-window.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Exposition } from './exposition.ts';
+import { Exposition } from './metrics-page.ts';
 
 const page = Exposition.parse(`# HELP applied How many?
 # TYPE applied counter
