@@ -17,7 +17,7 @@ let system: System;
 let publisher: Publisher;
 
 beforeAll(async () => {
-  system = await System.start({ QUALITY_SAMPLE: '1' });
+  system = await System.start({ QUALITY_SAMPLE: '1', RANKING_SAMPLE: '1' });
   publisher = await openPublisher(system);
 });
 
@@ -38,7 +38,8 @@ describe('the live figures of quality', { timeout: 240_000 }, () => {
     }
     const runner = new Runner(await loadTable([ratings]), { workers: 0 });
     const blocks = { protocol: 'dynamic', seed: 1, train: 1, test: ratings.length - 1 } as const;
-    const method = { kind: 'model', settings: defaultModel, passes: 1, tolerance: 0 } as const;
+    const settings = { ...defaultModel, rankingSample: 1 };
+    const method = { kind: 'model', settings, passes: 1, tolerance: 0 } as const;
     const [exact] = await runner.run([{ ...blocks, delay: 0, method }]);
     const live = (metric: string, labels = 'users="all",method="model"') =>
       system.metric('updater', `freshet_prequential_${metric}`, [`{${labels}}`]);
