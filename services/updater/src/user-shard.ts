@@ -45,7 +45,7 @@ import { InternalEvents, type LogRecord } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
 import type { Batch } from './batch.ts';
 import type { EntityCache } from './entity-cache.ts';
-import { Row } from './row.ts';
+import { Row } from './user-row.ts';
 import {
   ChangedEntities,
   type Entity,

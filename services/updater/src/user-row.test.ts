@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Row } from './row.ts';
+import { Row } from './user-row.ts';
 
 const slotsOf = (row: Row): number[] => [...row.slots.subarray(0, row.length)];
 
