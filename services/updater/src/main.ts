@@ -1,139 +1,177 @@
-/** The updater: intake and both half-steps of every rating. The only file that knows every collaborator. */
+/** The updater: intake and both half-steps of every rating. This file wires all collaborators. */
 import { adminAddress, serviceSettings } from '@freshet/config';
 import { poisonReasons, RatingReader, ratingRules, type Side, topicName } from '@freshet/events';
-import { wasmKernels } from '@freshet/kernels';
+import { type Kernels, wasmKernels } from '@freshet/kernels';
+import type { Grams } from '@freshet/model';
 import { intakeGroup, updaterGroup } from '@freshet/positions';
-import { PrequentialMeter } from '@freshet/quality';
+import { methods, PrequentialMeter, userGroups } from '@freshet/quality';
 import { FollowedGrams, FollowedReplica, ListedReplica } from '@freshet/replicas';
-import { AdminServer, runService } from '@freshet/service';
-import { openSession } from '@freshet/session';
+import { AdminServer, runService, type ServiceContext } from '@freshet/service';
+import { openSession, type Session } from '@freshet/session';
 import { PartitionReader, Publisher, type ReaderOptions } from '@freshet/stream';
 import { metrics } from '@freshet/telemetry';
 import { AwaitedTopic } from './awaited-topic.ts';
 import { GramPartPublisher } from './gram-part-publisher.ts';
 import { Intake } from './intake.ts';
 import { ItemShard } from './item-shard.ts';
-import { showQuality } from './show-quality.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import { UserShard } from './user-shard.ts';
 
-/** The other side and the grams may be this old: it costs nothing in quality, and saves requests. */
+/** How long Kafka gathers item vectors and grams for a fetch: quality stays, fetches are fewer. */
 const GATHER_MS = 50;
 
-/** Nobody waits for an item's vector as they do for their own list; fewer commits leave more for those. */
+/** The same for ratings of items: fewer commits of items leave more time for those of users. */
 const ITEM_GATHER_MS = 20;
 
 /**
- * About 2,000 ratings, each with the vector of its user. Fewer would cost more: an item is written once for all of
- * its ratings in a batch.
+ * A batch of about 2,000 ratings with the vectors of their users. A smaller batch would cost more
+ * per rating: a commit writes an item once for all of its ratings in the batch.
  */
 const ITEM_SLICE_BYTES = 384 << 10;
 
-/** A commit of a few milliseconds, however much a user to be forgotten has rated. */
+/** Keeps commits at a few milliseconds while a user with many ratings is forgotten. */
 const FORGET_SLICE = 1_000;
 
-/** How often intake tells Kafka how far it is: all that it sends twice after it was killed. */
+/** How often intake commits offsets. After a crash it sends at most this much twice. */
 const INTAKE_COMMIT_MS = 200;
 
 const settings = serviceSettings('updater');
+const { FACTOR_COUNT: factorCount, SHARDS: shards } = settings;
 
-await runService('updater', settings.LOG_LEVEL, async ({ log, stack, fail }) => {
+/** What the stages share. */
+interface Wiring {
+  readonly session: Session;
+  readonly context: ServiceContext;
+  readonly kernels: Kernels;
+  readonly publisher: Publisher;
+  readonly gramParts: GramPartPublisher;
+  readonly grams: () => Grams;
+  /** Every stage adds what it may wait for: the process is ready once none of them waits. */
+  readonly awaited: { readonly waitingFor: string | null }[];
+}
+
+await runService('updater', settings.LOG_LEVEL, async (context) => {
+  const { log, stack, fail } = context;
   for (const reason of poisonReasons) metrics.parked.inc({ reason }, 0);
   let waitingFor: () => string | null = () => 'Kafka and Redis';
   const kernels = wasmKernels();
-  const { FACTOR_COUNT: factorCount, QUALITY_SAMPLE: sample, SHARDS: shards } = settings;
-  const meter = new PrequentialMeter({ kernels, factorCount, sample });
+  const meter = new PrequentialMeter({ kernels, factorCount, sample: settings.QUALITY_SAMPLE });
   const health = {
     live: () => true,
     waitingFor: () => waitingFor(),
-    measure: async () => showQuality(meter.figures()),
+    measure: async () => showQuality(meter),
   };
   stack.own(await AdminServer.open(adminAddress(settings, 'UPDATER_ADMIN_PORT'), health));
 
-  const session = await openSession('updater', settings, { log, stack, fail });
-  const { kafka, admin, store, model, modelSettings, agreement, servers } = session;
-  const publisher = stack.own(await Publisher.open(kafka));
-  const shape = { shards, factorCount };
-  const following = { ...session, ...shape, log, fail, gatherMs: GATHER_MS };
-  const grams = stack.own(await FollowedGrams.open(following));
+  const session = await openSession('updater', settings, context);
+  const publisher = stack.own(await Publisher.open(session.kafka));
+  const following = { ...session, shards, factorCount, log, fail, gatherMs: GATHER_MS };
+  const followed = stack.own(await FollowedGrams.open(following));
   waitingFor = () => 'the grams of the aggregator';
-  while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
-  const first = grams.latest;
-
+  while (followed.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+  const first = followed.latest;
+  const grams = () => followed.latest ?? first;
   const gramParts = stack.own(new GramPartPublisher(publisher, log, fail));
-  const readers: PartitionReader[] = [];
-  const awaited: AwaitedTopic[] = [];
-  const read = async (
-    options: Pick<ReaderOptions, 'topic' | 'groupId'> & Partial<ReaderOptions>,
-    owner: Intake | Stage,
-  ): Promise<void> => {
-    const { KAFKA_SESSION_MS: sessionMs } = settings;
-    const reading = { admin, log, fail, sessionMs, onLoss: 'hold', ...options } as const;
-    const reader = new PartitionReader(kafka, reading, owner);
-    stack.own(reader);
-    readers.push(reader);
-    await reader.start();
-  };
-  const runStage = async (
-    side: Side,
-    source: string,
-    shard: StageOptions['shard'],
-  ): Promise<void> => {
-    const parts = { store, publisher, gramParts, admin, agreement, log, fail };
-    const halves = settings.STAGES.filter((stage) => stage !== 'intake').length;
-    const cacheBytes = (settings.STATE_CACHE_MB << 20) / halves;
-    const stage = new Stage({ ...parts, ...shape, side, source, model, shard, cacheBytes });
-    stack.own({ close: () => stage.drain() });
-    const items = { gatherMs: ITEM_GATHER_MS, sliceBytes: ITEM_SLICE_BYTES };
-    const gathering = side === 'item' ? items : {};
-    await read({ topic: source, groupId: updaterGroup(model, side), ...gathering }, stage);
-  };
-
-  const common = { shards, settings: modelSettings, kernels, log };
-  const latest = () => grams.latest ?? first;
-  const timed = (side: Side) => (seconds: number) =>
-    metrics.updateDuration.observe({ side }, seconds);
-  if (settings.STAGES.includes('items')) {
-    const topic = topicName('itemRatings', model);
-    const coalesce = settings.ITEM_COALESCING;
-    const now = () => Date.now();
-    const options = { ...common, topic, coalesce, now, grams: latest, timed: timed('item') };
-    await runStage('item', topic, (id, sums, former) => {
-      const cache = former instanceof ItemShard ? former.changes.cache : undefined;
-      return new ItemShard({ ...options, id }, sums, cache);
-    });
-  }
+  const awaited: Wiring['awaited'] = [];
+  const wiring: Wiring = { session, context, kernels, publisher, gramParts, grams, awaited };
+  if (settings.STAGES.includes('items')) await runItems(wiring);
   if (settings.STAGES.includes('users')) {
-    const topic = topicName('userRatings', model);
     const items = new ListedReplica(kernels, factorCount, shards);
     stack.own(await FollowedReplica.open(items, following));
-    const work = { items, meter, forgetSlice: FORGET_SLICE, grams: latest, timed: timed('user') };
-    const options = { ...common, ...work, topic };
-    await runStage('user', topic, (id, sums, former) => {
-      const cache = former instanceof UserShard ? former.changes.cache : undefined;
-      return new UserShard({ ...options, id }, sums, cache);
-    });
+    await runUsers(wiring, items, meter);
   }
-  if (settings.STAGES.includes('intake')) {
-    const reader = new RatingReader(ratingRules(settings));
-    // A broker answers the requests of one connection in turn: ratings need not wait behind what the stages send.
-    const publisher = stack.own(await Publisher.open(kafka));
-    for (const topic of settings.RATINGS_TOPICS) {
-      const parts = { model, shards, reader, publisher, admin, store, agreement, log };
-      const intake = new Intake({ ...parts, topic });
-      const groupId = intakeGroup(model, topic);
-      const source = new AwaitedTopic({ topic, admin, log });
-      stack.own(source);
-      awaited.push(source);
-      source
-        .whenThere(() => read({ topic, groupId, commitMs: INTAKE_COMMIT_MS }, intake))
-        .catch(fail);
+  if (settings.STAGES.includes('intake')) await runIntake(wiring);
+  waitingFor = () =>
+    session.servers.waitingFor() ?? firstOf(awaited.map((each) => each.waitingFor));
+  log.info({ stages: settings.STAGES, model: session.model }, 'updater started');
+});
+
+async function runItems(wiring: Wiring): Promise<void> {
+  const topic = topicName('itemRatings', wiring.session.model);
+  const [coalesce, now] = [settings.ITEM_COALESCING, () => Date.now()];
+  const options = { ...shardOptions(wiring, 'item', topic), coalesce, now };
+  const reading = { gatherMs: ITEM_GATHER_MS, sliceBytes: ITEM_SLICE_BYTES };
+  await runStage(wiring, 'item', { topic, ...reading }, (id, sums, former) => {
+    const cache = former instanceof ItemShard ? former.changes.cache : undefined;
+    return new ItemShard({ ...options, id }, sums, cache);
+  });
+}
+
+async function runUsers(
+  wiring: Wiring,
+  items: ListedReplica,
+  meter: PrequentialMeter,
+): Promise<void> {
+  const topic = topicName('userRatings', wiring.session.model);
+  const work = { items, meter, forgetSlice: FORGET_SLICE };
+  const options = { ...shardOptions(wiring, 'user', topic), ...work };
+  await runStage(wiring, 'user', { topic }, (id, sums, former) => {
+    const cache = former instanceof UserShard ? former.changes.cache : undefined;
+    return new UserShard({ ...options, id }, sums, cache);
+  });
+}
+
+function shardOptions({ session, context, kernels, grams }: Wiring, side: Side, topic: string) {
+  const timed = (seconds: number) => metrics.updateDuration.observe({ side }, seconds);
+  const { modelSettings } = session;
+  return { topic, shards, settings: modelSettings, kernels, grams, log: context.log, timed };
+}
+
+async function runStage(
+  wiring: Wiring,
+  side: Side,
+  reading: Pick<ReaderOptions, 'topic'> & Partial<ReaderOptions>,
+  shard: StageOptions['shard'],
+): Promise<void> {
+  const { session, context, publisher, gramParts } = wiring;
+  const halves = settings.STAGES.filter((stage) => stage !== 'intake').length;
+  const cacheBytes = (settings.STATE_CACHE_MB << 20) / halves;
+  const parts = { ...session, ...context, publisher, gramParts, shards, factorCount };
+  const stage = new Stage({ ...parts, side, source: reading.topic, shard, cacheBytes });
+  context.stack.own({ close: () => stage.drain() });
+  await read(wiring, { ...reading, groupId: updaterGroup(session.model, side) }, stage);
+}
+
+async function runIntake(wiring: Wiring): Promise<void> {
+  const { session, context } = wiring;
+  const { kafka, admin, model } = session;
+  const { log, stack, fail } = context;
+  const reader = new RatingReader(ratingRules(settings));
+  // Intake has a connection of its own: a broker answers the requests of a connection in turn,
+  // and ratings would wait behind the records of the other stages.
+  const publisher = stack.own(await Publisher.open(kafka));
+  for (const topic of settings.RATINGS_TOPICS) {
+    const intake = new Intake({ ...session, log, shards, reader, publisher, topic });
+    const reading = { topic, groupId: intakeGroup(model, topic), commitMs: INTAKE_COMMIT_MS };
+    const source = stack.own(new AwaitedTopic({ topic, admin, log }));
+    wiring.awaited.push(source);
+    source.whenThere(() => read(wiring, reading, intake)).catch(fail);
+  }
+}
+
+async function read(
+  { session: { kafka, admin }, context: { log, stack, fail }, awaited }: Wiring,
+  options: Pick<ReaderOptions, 'topic' | 'groupId'> & Partial<ReaderOptions>,
+  owner: Intake | Stage,
+): Promise<void> {
+  const { KAFKA_SESSION_MS: sessionMs } = settings;
+  const reading = { admin, log, fail, sessionMs, onLoss: 'hold', ...options } as const;
+  const reader = stack.own(new PartitionReader(kafka, reading, owner));
+  awaited.push(reader);
+  await reader.start();
+}
+
+function showQuality(meter: PrequentialMeter): void {
+  const figures = meter.figures();
+  for (const users of userGroups) {
+    const { events, auc, hits } = figures[users];
+    metrics.prequentialEvents.set({ users }, events);
+    for (const method of methods) {
+      metrics.prequentialAuc.set({ users, method }, auc[method]);
+      metrics.prequentialHits.set({ users, method }, hits[method]);
     }
   }
-  waitingFor = () =>
-    servers.waitingFor() ?? firstOf([...readers, ...awaited].map((each) => each.waitingFor));
-  log.info({ stages: settings.STAGES, model }, 'updater started');
-});
+}
 
 function firstOf(reasons: readonly (string | null)[]): string | null {
   return reasons.find((reason) => reason !== null) ?? null;
