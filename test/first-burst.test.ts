@@ -75,7 +75,7 @@ class Pipeline {
     this.users.apply(this.#record(sent), batch);
     this.users.changes.take();
     const told = new Batch(this.#facts.item);
-    for (const { pack: entries } of batch.forwards.values()) {
+    for (const { pack: entries } of batch.forwarded.values()) {
       const head = { sourceShard: 0, life: 0, produced: 0, factorCount: k };
       const value = itemRatingsCodec.encode({ ...head, entries: entries.bytes });
       this.#things.apply(this.#record(value), told);

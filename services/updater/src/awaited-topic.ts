@@ -1,4 +1,4 @@
-/** A topic of somebody else's that may not be there yet: looked for again and again, and said. */
+/** Waits for a source topic that does not exist yet; `/readyz` and the log name it. */
 import type { TopicAdmin } from '@freshet/stream';
 import { type Log, untilAnswered } from '@freshet/telemetry';
 
@@ -9,6 +9,8 @@ interface AwaitedOptions {
 }
 
 const LOOK_MS = 1_000;
+const NOT_THERE =
+  'the topic does not exist: no ratings are read from it. Create it, or correct RATINGS_TOPICS';
 
 export class AwaitedTopic {
   readonly #options: AwaitedOptions;
@@ -27,12 +29,14 @@ export class AwaitedTopic {
     const { topic, admin, log } = this.#options;
     const look = () => admin.exists(topic);
     for (let looks = 0; !this.#isClosed; looks++) {
-      if (await untilAnswered(look, { log, what: 'source topic not looked for' })) {
+      if (
+        await untilAnswered(look, { log, what: `whether the topic ${topic} exists is not known` })
+      ) {
         this.#isThere = true;
         return begin();
       }
       if (looks === 0) {
-        log.warn({ topic }, 'the topic does not exist: waiting for somebody to create it');
+        log.warn({ topic }, NOT_THERE);
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }

@@ -1,4 +1,4 @@
-/** What applying some records to a shard leads to, beside the change of the shard itself. */
+/** What applying records to a shard leads to, beside the change of the shard itself. */
 import { type ItemRating, ItemRatingPack } from '@freshet/events';
 import {
   counted,
@@ -8,91 +8,83 @@ import {
   plus,
   type ShardFacts,
   type SourceMark,
-  type Tally,
 } from '@freshet/store';
 
-/** What goes to one item shard, as one record. */
-class Forwards {
-  readonly pack = new ItemRatingPack();
-  #sent = NO_TALLY;
+/** The mark of a source after one more entry, which lies in `entries` from `start` to `end`. */
+export function markAfter(
+  mark: SourceMark,
+  { life, offset, ordinal }: Omit<SourceMark, 'applied'>,
+  entries: Uint8Array,
+  start: number,
+  end: number,
+): SourceMark {
+  const before = mark.life === life ? mark.applied : NO_TALLY;
+  return { life, offset, ordinal, applied: counted(before, entries, start, end) };
+}
 
-  /** `produced`: when the first of them was. */
+/** The ratings for one item shard, which travel as one record. */
+class ForwardedRatings {
+  readonly pack = new ItemRatingPack();
+  tally = NO_TALLY;
+
+  /** `produced`: when the first of the ratings was produced, ms. */
   constructor(readonly produced: number) {}
 
-  get sent(): Tally {
-    return this.#sent;
-  }
-
-  /** The vector is not counted: a shard that computes again may have come to another. */
+  /** The tally leaves the vector out: a shard that computes again may come to another one. */
   add(rating: ItemRating): void {
     const start = this.pack.length;
     const end = this.pack.add(rating);
-    this.#sent = counted(this.#sent, this.pack.room, start, end);
+    this.tally = counted(this.tally, this.pack.room, start, end);
   }
 }
 
-/** One of so many ratings is timed from where it was produced. */
-const PRODUCED_EVERY = 16;
+/** The delay of 1 in so many ratings is measured: each costs a call of a histogram. */
+const DELAY_SAMPLE = 16;
 
 export class Batch {
   /** What item shards are to apply, by shard. */
-  readonly forwards = new Map<number, Forwards>();
-  /** When some of the ratings that moved a vector were produced, ms. */
+  readonly forwarded = new Map<number, ForwardedRatings>();
+  /** When a sample of the ratings that moved a vector were produced, ms. */
   readonly produced: number[] = [];
-  /** Set once a record needs more than one commit: the rest of it follows in the next. */
+  /** Set if a record needs more than one commit: the rest of it follows in the next. */
   unfinished: Progress | null = null;
   /** Change of the number of known ratings, and of the sum of their values. */
   ratings = 0;
   values = 0;
-  /** By which ratings were counted. */
+  /** The latest clock by which ratings were counted. */
   clock = 0;
   /** How many ratings moved a vector, and how many of those replaced another. */
   moves = 0;
   reratings = 0;
-  readonly #facts: ShardFacts;
-  readonly #marks = new Map<string, SourceMark>();
+  /** Of the sources of this batch: how far they are applied. */
+  readonly marks = new Map<string, SourceMark>();
 
   /** `facts`: as the last commit left them. */
-  constructor(facts: ShardFacts) {
-    this.#facts = facts;
-  }
-
-  get facts(): ShardFacts {
-    return this.#facts;
-  }
-
-  /** Sources that the batch has ratings of. */
-  get marks(): ReadonlyMap<string, SourceMark> {
-    return this.#marks;
-  }
+  constructor(readonly facts: ShardFacts) {}
 
   markOf(source: string): SourceMark {
-    return this.#marks.get(source) ?? this.#facts.sources[source] ?? NO_MARK;
-  }
-
-  mark(source: string, mark: SourceMark): void {
-    this.#marks.set(source, mark);
+    return this.marks.get(source) ?? this.facts.sources[source] ?? NO_MARK;
   }
 
   moved(produced: number): void {
-    if (this.moves++ % PRODUCED_EVERY === 0) this.produced.push(produced);
+    if (this.moves++ % DELAY_SAMPLE === 0) this.produced.push(produced);
   }
 
   forward(itemShard: number, rating: ItemRating, produced: number): void {
-    let forwards = this.forwards.get(itemShard);
-    if (forwards === undefined) {
-      forwards = new Forwards(produced);
-      this.forwards.set(itemShard, forwards);
+    let forwarded = this.forwarded.get(itemShard);
+    if (forwarded === undefined) {
+      forwarded = new ForwardedRatings(produced);
+      this.forwarded.set(itemShard, forwarded);
     }
-    forwards.add(rating);
+    forwarded.add(rating);
   }
 
-  /** The facts with this batch in them. */
+  /** The facts after the commit of this batch. */
   factsAfter(epoch: number): ShardFacts {
-    const facts = this.#facts;
+    const { facts } = this;
     const sent = { ...facts.sent };
-    for (const [shard, forwards] of this.forwards) {
-      sent[shard] = plus(sent[shard] ?? NO_TALLY, forwards.sent);
+    for (const [shard, { tally }] of this.forwarded) {
+      sent[shard] = plus(sent[shard] ?? NO_TALLY, tally);
     }
     return {
       ...facts,
@@ -102,7 +94,7 @@ export class Batch {
       values: facts.values + this.values,
       moves: facts.moves + this.moves,
       clock: Math.max(facts.clock, this.clock),
-      sources: { ...facts.sources, ...Object.fromEntries(this.#marks) },
+      sources: { ...facts.sources, ...Object.fromEntries(this.marks) },
       sent,
       progress: this.unfinished,
     };

@@ -1,21 +1,25 @@
 /**
- * Users or items of one shard that are in memory, bounded in bytes: whoever was not asked for the longest goes
- * first. Nobody goes who has changed and is not yet committed.
+ * The users or items of one shard that are in memory. The cache is bounded in bytes and evicts the
+ * least recently used first. It never evicts an entity that has changes which are not committed.
  */
 export interface Cached {
   readonly id: string;
-  /** Memory it takes, about. */
+  /** Memory that the entity takes, about. */
   readonly bytes: number;
-  /** It differs from what the store holds. */
+  /** The entity differs from what the store holds. */
   readonly isChanged: boolean;
 }
 
+/** `bytes`: the size of the entity when it was last weighed. */
+interface Held<E> {
+  readonly entity: E;
+  bytes: number;
+}
+
 export class EntityCache<E extends Cached> {
-  readonly #entities = new Map<string, E>();
-  /** As it was when each was last weighed. */
-  readonly #weights = new Map<string, number>();
+  readonly #held = new Map<string, Held<E>>();
   #bytes = 0;
-  /** As it was last trimmed to. */
+  /** The limit of the last trim. */
   #limitBytes = 0;
 
   get bytes(): number {
@@ -23,42 +27,47 @@ export class EntityCache<E extends Cached> {
   }
 
   has(id: string): boolean {
-    return this.#entities.has(id);
+    return this.#held.has(id);
   }
 
   get(id: string): E | undefined {
-    const entity = this.#entities.get(id);
-    if (entity === undefined) return undefined;
-    // A Map keeps the order in which its entries came: the last to be asked for is the last to go. While there
-    // is room nobody goes, and the order does not matter.
+    const held = this.#held.get(id);
+    if (held === undefined) return undefined;
+    // A Map keeps the order of insertion, so the entity moves to the end, which is evicted last.
+    // While half of the cache is free nothing is evicted soon, and the order is left as it is.
     if (2 * this.#bytes > this.#limitBytes) {
-      this.#entities.delete(id);
-      this.#entities.set(id, entity);
+      this.#held.delete(id);
+      this.#held.set(id, held);
     }
-    return entity;
+    return held.entity;
   }
 
+  /** Replaces an entity of the same id. */
   set(entity: E): void {
-    this.#entities.set(entity.id, entity);
-    this.weigh(entity);
+    this.delete(entity.id);
+    const { id, bytes } = entity;
+    this.#held.set(id, { entity, bytes });
+    this.#bytes += bytes;
   }
 
   delete(id: string): void {
-    this.#entities.delete(id);
-    this.#bytes -= this.#weights.get(id) ?? 0;
-    this.#weights.delete(id);
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    this.#bytes -= held.bytes;
+    this.#held.delete(id);
   }
 
-  /** It has grown or shrunk. */
+  /** Must be called when an entity of the cache has grown or shrunk. */
   weigh({ id, bytes }: E): void {
-    this.#bytes += bytes - (this.#weights.get(id) ?? 0);
-    this.#weights.set(id, bytes);
+    const held = this.#held.get(id) as Held<E>;
+    this.#bytes += bytes - held.bytes;
+    held.bytes = bytes;
   }
 
   trim(limitBytes: number): void {
     this.#limitBytes = limitBytes;
     if (this.#bytes <= limitBytes) return;
-    for (const entity of this.#entities.values()) {
+    for (const { entity } of this.#held.values()) {
       if (entity.isChanged) continue;
       this.delete(entity.id);
       if (this.#bytes <= limitBytes) return;

@@ -1,7 +1,7 @@
 /**
- * Publishes the partial grams of shards that have moved, those of all shards together: a request of
- * its own for each would cost more than the half-steps. Parts are absolute and versioned, so that loss
- * and repetition do no harm: they are not part of the outbox.
+ * Publishes the partial grams of the shards that have changed, all in one request: one request per
+ * shard would cost more than the half-steps. A part is a whole sum with a version, so that loss and
+ * repetition do no harm, and parts need not be in the outbox.
  */
 import type { Publisher } from '@freshet/stream';
 import { type Log, untilAnswered } from '@freshet/telemetry';
@@ -27,13 +27,13 @@ export class GramPartPublisher {
     this.#fail = fail;
   }
 
-  /** The shard's part as of its last commit will be published soon. */
+  /** The part of the shard's last commit is published within 50 ms. */
   moved(owned: OwnedShard): void {
     this.#moved.add(owned);
     this.#timer ??= setTimeout(() => this.#send(), INTERVAL_MS);
   }
 
-  /** The shard belongs to somebody else now, who publishes what is newer. */
+  /** Another process owns the shard now, and publishes its newer parts. */
   released(owned: OwnedShard): void {
     this.#moved.delete(owned);
   }
@@ -46,7 +46,7 @@ export class GramPartPublisher {
   #send(): void {
     const parts = [...this.#moved].map((owned) => owned.gramPart());
     this.#moved.clear();
-    const attempts = { log: this.#log, what: 'partial grams not published' };
+    const attempts = { log: this.#log, what: 'partial grams were not published' };
     this.#sending = untilAnswered(() => this.#publisher.publish(parts), attempts).then(() => {
       this.#timer = undefined;
       if (this.#moved.size > 0) this.#timer = setTimeout(() => this.#send(), INTERVAL_MS);

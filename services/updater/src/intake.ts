@@ -1,9 +1,11 @@
 /**
- * The first stage: reads a topic of the user's, whatever its keys and partitions, and sends what is valid on
- * to the shards of its users. Its only state is the offset that it commits to Kafka, with a mark of what it
- * has sent. It may send twice; user shards drop what is not above the last offset they have of a source.
- * Nothing between is missing: a batch is sent only after the one before it is acknowledged, whoever sends.
+ * The first stage reads a source topic, whatever its keys and partitions, and sends the valid
+ * ratings to the shards of their users. Its only state is the offset that it commits to Kafka,
+ * together with a mark of what it has sent. It may send a rating twice: user shards drop what is
+ * not above the last offset of the source that they have applied. No rating is left out, as a batch
+ * is sent only after the batch before it was acknowledged.
  */
+import assert from 'node:assert';
 import {
   asPoison,
   type PoisonReason,
@@ -55,13 +57,13 @@ interface IntakeOptions {
 
 interface Reached {
   now: SentPlace;
-  /** The place before: an offset may be committed while the batch behind it is being noted. */
+  /** The place before `now`: Kafka's client may commit an offset one batch late. */
   before: SentPlace;
 }
 
 export class Intake implements PartitionOwner {
   readonly #options: IntakeOptions;
-  /** Also of partitions that are no longer ours: what was sent of them stays sent. */
+  /** Also of released partitions: they may come back before their offset was committed. */
   readonly #reached = new Map<number, Reached>();
   readonly #owned = new Set<number>();
 
@@ -77,7 +79,7 @@ export class Intake implements PartitionOwner {
     const place = { position, mark };
     this.#reached.set(partition, { now: place, before: place });
     this.#owned.add(partition);
-    log.info({ topic, partition, position }, 'source taken over');
+    log.info({ topic, partition, position }, 'the source partition was taken over');
     return position;
   }
 
@@ -93,7 +95,7 @@ export class Intake implements PartitionOwner {
     const { mark, out, parked } = this.#pack(partition, records, reached.now.mark);
     const publish = () => publishOutbox(publisher, out, model);
     const timer = metrics.publishDuration.startTimer({ side: 'intake' });
-    const what = 'ratings not sent on';
+    const what = 'ratings were not sent to user-ratings';
     await untilAnswered(publish, { log, what, between: heartbeat });
     timer();
     for (const reason of parked) metrics.parked.inc({ reason });
@@ -112,7 +114,7 @@ export class Intake implements PartitionOwner {
     return place && encodeIntakeMark(place.mark);
   }
 
-  /** False once a rebuild has begun: the source is to be read from its beginning again. */
+  /** False once a rebuild has begun: the source must be read again from its beginning. */
   async isStored(partition: number): Promise<boolean> {
     const { now } = this.#reached.get(partition) ?? {};
     if (now === undefined) return true;
@@ -122,7 +124,7 @@ export class Intake implements PartitionOwner {
     return traces.every((each) => each.topicId !== topicId || each.life <= life);
   }
 
-  /** The store lost everything once, with it the epoch of a rebuild before, if there was one. */
+  /** True if the store lost everything once, and with it the life of a rebuild before that. */
   get #wasLost(): boolean {
     const { born, rebuilt } = this.#options.agreement;
     return born !== rebuilt;
@@ -141,10 +143,11 @@ export class Intake implements PartitionOwner {
     return (await unreadableAt(admin, { topic, partition }, position)) === undefined;
   }
 
-  /** Where to go on, and whether the log still has that. */
+  /** The offset to go on from, and whether the log still holds it. */
   async #look(partition: number): Promise<IntakePlace> {
     const { topic, model, admin, store, agreement } = this.#options;
     const topicId = await admin.topicId(topic);
+    // A topic that was recreated may have fewer partitions than the group still assigns.
     const range = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
     const committed = (await admin.committed(intakeGroup(model, topic), topic)).get(partition);
     const own = this.#reached.get(partition)?.now;
@@ -182,14 +185,15 @@ export class Intake implements PartitionOwner {
     }
     const { topicId, life } = before;
     const source = { topic, topicId, partition, life };
-    const produced = records[0]?.timestamp ?? 0;
+    const [first] = records;
     for (const [shard, { bytes: entries }] of packs) {
+      assert(first !== undefined, 'a pack has the rating of a record');
       out.push(
         internalRecord({
           topic: topicName('userRatings', model),
           partition: shard,
           key: sourceName(topic, topicId, partition),
-          value: userRatingsCodec.encode({ ...source, produced, entries }),
+          value: userRatingsCodec.encode({ ...source, produced: first.timestamp, entries }),
         }),
       );
     }

@@ -1,19 +1,18 @@
 /**
- * The item side: what user shards decided, in the order of each. An entry repeated by a retry or a take-over
- * is known by its source and dropped, however it was packed. An item keeps evidence, never who rated it.
+ * The item side applies what user shards decided. A retry or a take-over may repeat entries: an
+ * entry that is not above the mark of its user shard is dropped, whatever record it is in. An item
+ * keeps evidence of its ratings, never who gave them.
  */
+import assert from 'node:assert';
 import { type CheckedItemRatings, type PackedRating, readItemRatings } from '@freshet/events';
-import type { Kernels } from '@freshet/kernels';
 import {
   Evidence,
   EvidenceStep,
   evidenceSeed,
   figuresOf,
-  type Grams,
   type ItemStatistics,
   isDue,
   itemWeight,
-  type ModelSettings,
   NO_STATISTICS,
   Predecessors,
   type ShardSums,
@@ -22,61 +21,46 @@ import {
   weightIn,
   withRating,
 } from '@freshet/model';
-import {
-  type BodyChange,
-  counted,
-  isAbove,
-  NO_TALLY,
-  type ShardId,
-  type StoredEntity,
-} from '@freshet/store';
-import { InternalEvents, type LogRecord } from '@freshet/stream';
-import type { Log } from '@freshet/telemetry';
-import type { Batch } from './batch.ts';
+import { type BodyChange, isAbove, type ShardId, type StoredEntity } from '@freshet/store';
+import type { LogRecord } from '@freshet/stream';
+import { type Batch, markAfter } from './batch.ts';
 import type { EntityCache } from './entity-cache.ts';
 import {
   ChangedEntities,
   type Entity,
   ReadOnce,
   type Shard,
+  type ShardOptions,
   Stopwatch,
-  type Timed,
 } from './shard.ts';
 
-interface ItemShardOptions {
-  readonly id: ShardId;
-  readonly topic: string;
-  readonly shards: number;
-  readonly settings: ModelSettings;
-  readonly kernels: Kernels;
-  readonly grams: () => Grams;
+interface ItemShardOptions extends ShardOptions {
   /** One half-step for all ratings of an item in a batch, instead of one for each. */
   readonly coalesce: boolean;
-  readonly log: Pick<Log, 'warn'>;
-  readonly timed: Timed;
   /** ms */
   readonly now: () => number;
 }
 
+/** Bytes of an item without its vector, evidence and list, about. */
 const ENTITY_BYTES = 300;
 /**
- * A list that has changed is told after so long at the latest, with the next commit of its shard; and not sooner, if it
- * was told a moment ago: a backlog would else tell every list of the catalogue several times a second.
+ * A changed list is published with the first commit after this time. A list that grows is published
+ * sooner, but not twice within this time: under a backlog every list of the catalogue would go out
+ * several times a second.
  */
-const UNTOLD_MS = 2_000;
-/** So many of them in one commit: they make its record longer. */
-const TOLD_LATE = 64;
+const LIST_MS = 2_000;
+/** Lists that one commit publishes because of their age: each makes the record longer. */
+const AGED_LISTS = 64;
 
 class Item implements Entity {
   vector: Float32Array | undefined;
-  /** In the gram, since its last half-step. */
+  /** The weight in the gram, as of the last half-step. */
   weight = 1;
   statistics: ItemStatistics = NO_STATISTICS;
   isChanged = false;
-  /** Others are to be told the list with the next commit. */
+  /** The next commit is to publish the list. */
   isListDue = false;
-  /** When they were told last. */
-  toldAt = Number.NEGATIVE_INFINITY;
+  listedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     readonly id: string,
@@ -113,17 +97,17 @@ export class ItemShard implements Shard {
   readonly #read: ReadOnce<CheckedItemRatings>;
   readonly #step: EvidenceStep;
   readonly #stopwatch: Stopwatch;
-  /** Items whose list has changed and was not told, and since when; the longest first. */
-  readonly #untold = new Map<Item, number>();
+  /** Items whose list has changed and was not published, with the time of that, oldest first. */
+  readonly #unlisted = new Map<Item, number>();
 
   constructor(options: ItemShardOptions, sums: ShardSums, cache?: EntityCache<Item>) {
-    const { topic, shards, settings, kernels, log } = options;
+    const { shards, settings, kernels } = options;
     this.id = options.id;
     this.#options = options;
     this.changes = new ChangedEntities(sums, cache);
     const shape = { shards, factorCount: settings.factorCount };
     const decode = (value: Buffer, shard: number) => readItemRatings(value, shard, shape);
-    this.#read = new ReadOnce(new InternalEvents({ topic, log, decode }), options.id.shard);
+    this.#read = new ReadOnce(options, decode);
     this.#step = new EvidenceStep(kernels, settings);
     this.#stopwatch = new Stopwatch(options.timed);
   }
@@ -149,68 +133,67 @@ export class ItemShard implements Shard {
     const event = this.#read.of(record);
     if (event === undefined) return;
     const { sourceShard, life, produced, entries, ratings } = event;
-    // From before this shard began: the user shards have sent it again since, or will.
+    // Sent in an earlier life of the model: the user shards send it again.
     if (life < batch.facts.leastLife) return;
     const source = String(sourceShard);
     let mark = batch.markOf(source);
     for (const rating of ratings) {
-      const { sourceOffset: offset, ordinal } = rating;
-      if (!isAbove({ life, offset, ordinal }, mark)) continue;
-      const before = mark.life === life ? mark.applied : NO_TALLY;
-      const applied = counted(before, entries, rating.start, rating.decidedEnd);
-      mark = { life, offset, ordinal, applied };
+      const place = { life, offset: rating.sourceOffset, ordinal: rating.ordinal };
+      if (!isAbove(place, mark)) continue;
+      mark = markAfter(mark, place, entries, rating.start, rating.decidedEnd);
       this.#rate(rating, batch);
       batch.moved(produced);
     }
-    batch.mark(source, mark);
+    batch.marks.set(source, mark);
   }
 
   settle(): void {
     if (this.#options.coalesce) for (const item of [...this.changes.entities()]) this.#move(item);
-    this.#tellLate();
+    this.#listAged();
   }
 
   #rate(rating: PackedRating, batch: Batch): void {
     const { item: id, value, old, vector, sourceOffset } = rating;
     const { clock } = this.#options.grams();
     const item = this.changes.cache.get(id);
-    if (item === undefined) throw new Error(`item ${id} was not loaded`);
+    assert(item !== undefined, `item ${id} was not loaded before its rating is applied`);
     this.changes.touch(item);
     item.isChanged = true;
     item.evidence.apply({ value, old, vector }, evidenceSeed(id, sourceOffset));
     const { count } = item.evidence;
     item.statistics = { ...withRating(item.statistics, rating, clock), count };
-    this.#list(item, rating);
+    this.#countBefore(item, rating);
     batch.clock = Math.max(batch.clock, clock);
     if (!this.#options.coalesce) this.#move(item);
   }
 
-  /** Counts what came before a first rating of the item, or takes that back. */
-  #list(item: Item, { value, old, before }: PackedRating): void {
+  /** Counts the items that the user rated before this one; a rating taken back subtracts them. */
+  #countBefore(item: Item, { value, old, before }: PackedRating): void {
     const { settings, now } = this.#options;
     if (settings.nextItems === 'none' || (value !== null && old !== null)) return;
     if (value === null) item.list.takeBack(before);
     else item.list.count(before);
-    // As new as what takes its place when it is removed at the end of a batch.
+    // The item is removed at the end of the batch, and starts again with an empty list.
     if (item.evidence.count === 0) item.list.clear();
-    const isGrown = isDue(item.statistics.count) && now() - item.toldAt >= UNTOLD_MS;
-    if (value === null || isGrown) this.#tell(item);
-    else if (!item.isListDue && !this.#untold.has(item)) this.#untold.set(item, now());
+    const isGrown = isDue(item.statistics.count) && now() - item.listedAt >= LIST_MS;
+    if (value === null || isGrown) this.#list(item);
+    else if (!item.isListDue && !this.#unlisted.has(item)) this.#unlisted.set(item, now());
   }
 
-  #tell(item: Item): void {
+  /** Lets the next commit publish the list. */
+  #list(item: Item): void {
     item.isListDue = true;
-    item.toldAt = this.#options.now();
-    this.#untold.delete(item);
+    item.listedAt = this.#options.now();
+    this.#unlisted.delete(item);
   }
 
-  #tellLate(): void {
-    const until = this.#options.now() - UNTOLD_MS;
-    let told = 0;
-    for (const [item, since] of this.#untold) {
-      if (since > until || told++ >= TOLD_LATE) return;
-      this.#tell(item);
-      // One that is no longer in memory is told with its next rating that is due.
+  #listAged(): void {
+    const until = this.#options.now() - LIST_MS;
+    let listed = 0;
+    for (const [item, since] of this.#unlisted) {
+      if (since > until || listed++ >= AGED_LISTS) return;
+      this.#list(item);
+      // The list of an evicted item is published with a later rating of the item.
       if (this.changes.cache.get(item.id) === item) this.changes.touch(item);
     }
   }
@@ -219,7 +202,7 @@ export class ItemShard implements Shard {
     const { settings, grams } = this.#options;
     if (item.evidence.count === 0) {
       this.changes.remove(item);
-      // Whoever rates it again in this batch finds it as new as it is.
+      // A later rating of the batch starts the item anew.
       this.restore(item.id, { stored: null, body: null });
       return;
     }
@@ -229,7 +212,7 @@ export class ItemShard implements Shard {
         item.vector = startVector(item.id, 'item', now, settings);
         this.changes.born();
       }
-      // In place: if the commit is refused, the whole shard is dropped.
+      // The vector changes in place: if the commit is refused, the whole shard is dropped.
       item.weight = itemWeight(settings, item.evidence.count, now);
       this.#step.run(item.vector, item.evidence, now, item.weight);
     });

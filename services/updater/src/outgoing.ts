@@ -1,7 +1,7 @@
 /**
- * What a shard has committed and Kafka has not acknowledged. Sent in order, one request after the
- * other, each with all that waits: if two were on their way at once, a retry could swap them, and a
- * reader that has seen the later one would take the earlier for a repetition.
+ * The records that a shard has committed and Kafka has not acknowledged. They are sent in order,
+ * with one request in flight, which has all that wait. With two in flight a retry could swap them,
+ * and a reader that has seen the later one would drop the earlier as a repetition.
  */
 import { type Side, topicName } from '@freshet/events';
 import { type OutRecord, type Publisher, recordBytes } from '@freshet/stream';
@@ -12,21 +12,21 @@ interface OutgoingOptions {
   readonly model: string;
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly log: Log;
-  /** Told of what can never be sent: the process must end. */
+  /** Called if records can never be sent: the process must end. */
   readonly fail: (error: unknown) => void;
 }
 
-/** What may wait: all of it is in the outbox of every further commit. */
+/** What may be unacknowledged: every further commit writes all of it to its outbox. */
 const limits = { commits: 16, bytes: 256 << 10 } as const;
 
 export class Outgoing {
   readonly #options: OutgoingOptions;
-  /** By commit, oldest first. */
+  /** One entry per commit, oldest first. */
   readonly #unacknowledged: (readonly OutRecord[])[] = [];
   #bytes = 0;
-  /** Until there is nothing left. */
+  /** Resolves when all records are acknowledged. */
   #sending: Promise<void> | undefined;
-  /** Until the request that is on its way is acknowledged. */
+  /** Resolves when the request in flight is acknowledged. */
   #request: Promise<void> | undefined;
 
   constructor(options: OutgoingOptions) {
@@ -49,7 +49,7 @@ export class Outgoing {
     this.#sending.catch(this.#options.fail);
   }
 
-  /** Waits while too much is on its way; throws if sending has failed for good. */
+  /** Back-pressure: waits while too much is unacknowledged. Throws if sending has failed. */
   async room(): Promise<void> {
     while (this.#unacknowledged.length >= limits.commits || this.#bytes >= limits.bytes) {
       await this.#request;
@@ -73,7 +73,7 @@ export class Outgoing {
     const { side, model, publisher, log } = this.#options;
     const publish = () => publishOutbox(publisher, sent.flat(), model);
     const timer = metrics.publishDuration.startTimer({ side });
-    await untilAnswered(publish, { log, what: 'batch not published' });
+    await untilAnswered(publish, { log, what: 'a batch was not published' });
     timer();
     this.#unacknowledged.splice(0, sent.length);
     for (const records of sent) this.#bytes -= sizeOf(records);
@@ -81,8 +81,8 @@ export class Outgoing {
 }
 
 /**
- * Publishes what a commit sends. A dead-letter topic of the user's own may take less than ours: then a letter
- * goes without its record.
+ * Publishes the records of a commit. If Kafka refuses them as too large, the dead letters are sent
+ * without their records: an operator may have set a lower limit for the dead-letter topic.
  */
 export async function publishOutbox(
   publisher: Pick<Publisher, 'publish'>,
@@ -100,7 +100,7 @@ export async function publishOutbox(
   }
 }
 
-/** All that an operator needs to find the record, and nothing of the record itself. */
+/** Keeps what an operator needs to find the record, and nothing of the record itself. */
 function emptied({ topic, partition, headers = {} }: OutRecord): OutRecord {
   const ours = Object.entries(headers).filter(([name]) => name.startsWith('freshet-'));
   const cut = { 'freshet-cut': 'key value headers' };

@@ -1,6 +1,6 @@
 /**
- * A shard and its place in the source log, as the store last committed them: turns records into the
- * next commit and, once that is written, moves on. No I/O: the stage does that.
+ * A shard and its position in its log. It turns records into the next commit, and advances once
+ * that commit is written. It does no I/O: the stage does.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -15,7 +15,7 @@ import { encodeOutbox, internalRecord, type LogRecord, type OutRecord } from '@f
 import { Batch } from './batch.ts';
 import type { Shard, ShardChanges } from './shard.ts';
 
-/** One commit and what it means. */
+/** One commit, and what follows from it. */
 export interface Step {
   readonly commit: Commit;
   readonly batch: Batch;
@@ -25,15 +25,18 @@ export interface Step {
   readonly rest: readonly LogRecord[];
 }
 
-/** What a shard begins with, or goes on with. */
-export type Origin = Pick<ShardFacts, 'life' | 'leastLife' | 'topicId'>;
+/** What the stage decides about a shard when it takes it over. */
+export interface Origin extends Pick<ShardFacts, 'leastLife' | 'topicId'> {
+  readonly life: number;
+}
 
 export class OwnedShard {
   #facts: ShardFacts;
   #position: number;
   #commit: string | null;
   #sums: Uint8Array;
-  /** Memory is ahead of the last commit that is known to be written. */
+  readonly #life: number;
+  /** The memory has changes of a commit that is not known to be written. */
   #isAhead = false;
 
   constructor(
@@ -44,12 +47,13 @@ export class OwnedShard {
     origin: Origin,
   ) {
     this.#facts = { ...state.facts, ...origin };
+    this.#life = origin.life;
     this.#position = state.position ?? 0;
     this.#commit = state.commit;
     this.#sums = shard.changes.sums.toBytes();
   }
 
-  /** The offset after everything that is committed. */
+  /** The offset after the last committed record. */
   get position(): number {
     return this.#position;
   }
@@ -62,14 +66,14 @@ export class OwnedShard {
     return `${this.shard.id.side}:${this.shard.id.shard}`;
   }
 
-  /** Is what is in memory still what the store holds, as it was when somebody took the shard over? */
+  /** True if the memory is what the store held when the shard was taken over again. */
   isAsStored({ fence, commit }: Pick<ShardState, 'fence' | 'commit'>): boolean {
     return !this.#isAhead && fence === this.epoch && commit === this.#commit;
   }
 
   /**
-   * Applies records to the shard; `next` is the offset after the last of them, `unsent` what earlier
-   * commits have not yet seen acknowledged.
+   * Applies records to the shard. `next` is the offset after the last of them; `unsent` are the
+   * records of earlier commits that Kafka has not acknowledged.
    */
   compute(records: readonly LogRecord[], next: number, unsent: readonly OutRecord[]): Step {
     this.#isAhead = true;
@@ -94,7 +98,7 @@ export class OwnedShard {
     this.#isAhead = false;
   }
 
-  /** The sums as last committed, never those that a commit may still refuse. */
+  /** The sums of the last commit that was written, not those of one that may be refused. */
   gramPart(): OutRecord {
     const { sequence, ratings, values, moves, clock } = this.#facts;
     const counts = { ratings, values, moves, clock, factorCount: this.#factorCount };
@@ -116,7 +120,7 @@ export class OwnedShard {
     const from = this.#position;
     const changes = shard.changes.take();
     const facts = batch.factsAfter(epoch);
-    const out = [...this.#forwards(batch), this.#factors(batch, changes, facts, next)];
+    const out = [...this.#itemRatings(batch), this.#factors(batch, changes, facts, next)];
     const { vectors, removed, bodies } = changes;
     const sums = shard.changes.sums.toBytes();
     const outbox = encodeOutbox([...unsent, ...out]);
@@ -124,7 +128,7 @@ export class OwnedShard {
     return { commit: { ...written, epoch, id: randomUUID(), from, next }, out, changes };
   }
 
-  /** What the commit moved, as replicas and scorers read it. */
+  /** The vectors that the commit moved, for replicas and scorers. */
   #factors(batch: Batch, changes: ShardChanges, facts: ShardFacts, next: number): OutRecord {
     const { side, shard } = this.shard.id;
     const factorCount = this.#factorCount;
@@ -166,11 +170,11 @@ export class OwnedShard {
     });
   }
 
-  /** One record for each item shard that something was decided for. */
-  #forwards({ forwards }: Batch): OutRecord[] {
+  /** One record for each item shard to which ratings are forwarded. */
+  #itemRatings({ forwarded }: Batch): OutRecord[] {
     const factorCount = this.#factorCount;
-    const source = { sourceShard: this.shard.id.shard, life: this.#facts.life ?? 0, factorCount };
-    return [...forwards].map(([partition, { pack, produced }]) =>
+    const source = { sourceShard: this.shard.id.shard, life: this.#life, factorCount };
+    return [...forwarded].map(([partition, { pack, produced }]) =>
       internalRecord({
         topic: topicName('itemRatings', this.model),
         partition,

@@ -1,4 +1,4 @@
-/** What a stream of ratings means, one story each, through the real intake, judge, shards and evidence. */
+/** What a stream of ratings means, in stories through the real intake, judge and shards. */
 import { itemRatingsCodec, packedRatings, RatingReader, shardOf } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { defaultModel, Evidence, firstTheta, Gram, ShardSums } from '@freshet/model';
@@ -77,7 +77,7 @@ class Story {
     ];
   }
 
-  /** By a producer that chooses partitions as it likes. */
+  /** Sends a rating as a producer that chooses keys and partitions freely. */
   async rate(rating: object, partition = 0): Promise<this> {
     const value = Buffer.from(JSON.stringify({ user: 'ann', ...rating }));
     await this.log.append({ topic: 'ratings', partition, key: 'whatever', value });
@@ -126,7 +126,7 @@ class Story {
     return (await this.#entity('user', user)).stored?.vector ?? null;
   }
 
-  /** How many ratings an item's evidence stands for; null: there is none of it. */
+  /** How many ratings are in the evidence of an item; null: the item is not stored. */
   async evidence(item: string): Promise<number | null> {
     const { body } = await this.#entity('item', item);
     return body && Evidence.fromBytes(body, settings).count;
@@ -142,12 +142,12 @@ class Story {
     return { users, ratings };
   }
 
-  /** What the item side is told: item, value, the value before. */
+  /** What the item side is sent: item, value, and the value that it replaces. */
   told(): [string, number | null, number | null][] {
     return this.#decisions().map(({ item, value, old }) => [item, value, old]);
   }
 
-  /** Where each decision stands, by which a repetition is known. */
+  /** The place of each decision, by which item shards recognize repetitions. */
   places(): string[] {
     return this.#decisions().map(({ shard, sourceOffset, ordinal }) => {
       return `${shard} ${sourceOffset} ${ordinal}`;
@@ -324,7 +324,7 @@ describe('forgetting a user', () => {
     const before = story.commits;
     await story.forget('ann');
     await story.run();
-    // One more for each item shard and record that came of it.
+    // The item shards commit too: once for each record that the user shard sends them.
     expect(story.commits - before).toBeGreaterThanOrEqual(count / 1000);
     expect(await story.counts()).toEqual({ users: 0, ratings: 0 });
     expect(new Set(story.places()).size).toBe(2 * count);

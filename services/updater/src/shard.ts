@@ -1,61 +1,76 @@
 /**
- * What the shards of both sides have in common: who is in memory, the partial gram, and what a batch has
- * changed. Knows no Kafka, no Redis and no clock.
+ * What the shards of both sides have in common: the entities in memory (users or items), the
+ * partial gram, and the changes of a batch. A shard does no I/O.
  */
-import { type ShardSums, weightIn } from '@freshet/model';
+import type { Kernels } from '@freshet/kernels';
+import { type Grams, type ModelSettings, type ShardSums, weightIn } from '@freshet/model';
 import type { BodyChange, ShardId, StoredEntity, StoredVector } from '@freshet/store';
-import type { InternalEvents, LogRecord } from '@freshet/stream';
+import { InternalEvents, type LogRecord } from '@freshet/stream';
+import type { Log } from '@freshet/telemetry';
 import type { Batch } from './batch.ts';
 import { type Cached, EntityCache } from './entity-cache.ts';
+
+export interface ShardOptions {
+  readonly id: ShardId;
+  /** The topic whose partition the shard applies. */
+  readonly topic: string;
+  readonly shards: number;
+  readonly settings: ModelSettings;
+  readonly kernels: Kernels;
+  readonly grams: () => Grams;
+  readonly log: Pick<Log, 'warn'>;
+  /** Called with the duration of a sample of the half-steps. */
+  readonly timed: (seconds: number) => void;
+}
 
 export interface ShardChanges {
   readonly vectors: ReadonlyMap<string, StoredVector>;
   readonly removed: readonly string[];
   readonly bodies: ReadonlyMap<string, BodyChange>;
-  /** Lists of predecessors that others are to be told, by item. */
+  /** Lists of predecessors to publish, by item. */
   readonly lists: ReadonlyMap<string, Uint8Array>;
-  /** How many got their first vector. */
+  /** How many entities got their first vector. */
   readonly born: number;
 }
 
-/** One side's half of the work. */
+/** The shard of one side. */
 export interface Shard {
   readonly id: ShardId;
   readonly changes: ChangedEntities<Entity>;
-  /** Users or items that the record names and that must be in memory to apply it. */
+  /** The entities that a record names: they must be in memory before it is applied. */
   idsIn(record: LogRecord): Iterable<string>;
-  /** Takes what the store holds of a user or an item into memory. */
+  /** Puts an entity into memory, as the store has it. */
   restore(id: string, found: StoredEntity): void;
   apply(record: LogRecord, batch: Batch): void;
-  /** Does what waits for the end of a batch. */
+  /** Does what is done once per batch, after its last record. */
   settle(): void;
 }
 
 export interface Entity extends Cached {
-  /** undefined while it has no rating. */
+  /** undefined while the entity has no rating. */
   vector: Float32Array | undefined;
-  /** What is kept with the vector. */
+  /** Numbers that are stored with the vector. */
   readonly figures: Float64Array;
-  /** Its list of predecessors, and whether others are to be told; undefined of a user. */
+  /** The list of predecessors, and whether it is to be published; undefined: there is no list. */
   takeList(): { readonly bytes: Uint8Array; readonly isDue: boolean } | undefined;
-  /** What is to be written of its body; undefined: nothing. */
+  /** The part of the body to write; undefined: nothing has changed. */
   takeBody(): BodyChange | undefined;
 }
 
 const NO_VECTOR = new Float32Array();
 
-/** What records say, each read once: first to see whom it names, then to apply it. */
+/** Decodes each record once, although it is needed twice: to load its entities and to apply it. */
 export class ReadOnce<T> {
   readonly #events: InternalEvents<T>;
   readonly #shard: number;
   readonly #read = new WeakMap<LogRecord, { readonly event: T | undefined }>();
 
-  constructor(events: InternalEvents<T>, shard: number) {
-    this.#events = events;
-    this.#shard = shard;
+  constructor({ id, topic, log }: ShardOptions, decode: (value: Buffer, shard: number) => T) {
+    this.#events = new InternalEvents({ topic, log, decode });
+    this.#shard = id.shard;
   }
 
-  /** undefined of a record that makes no sense. */
+  /** undefined of a record that cannot be decoded. */
   of(record: LogRecord): T | undefined {
     const known = this.#read.get(record) ?? { event: this.#events.read(this.#shard, record) };
     this.#read.set(record, known);
@@ -63,28 +78,24 @@ export class ReadOnce<T> {
   }
 }
 
-/** Seconds that half-steps take, of those that are timed. */
-export type Timed = (seconds: number) => void;
+/** 1 in so many half-steps is timed: to observe a histogram takes a tenth of a half-step. */
+const TIMED_SAMPLE = 8;
 
-/** A histogram takes a tenth as long as a half-step: some are timed, not all. */
-const TIMED_EVERY = 8;
-
-/** Times some of what it is given to do. */
 export class Stopwatch {
   #runs = 0;
 
-  constructor(readonly timed: Timed) {}
+  constructor(readonly timed: ShardOptions['timed']) {}
 
   run(work: () => void): void {
-    if (this.#runs++ % TIMED_EVERY !== 0) return work();
+    if (this.#runs++ % TIMED_SAMPLE !== 0) return work();
     const started = performance.now();
     work();
     this.timed((performance.now() - started) / 1000);
   }
 }
 
-/** A vector as the gram has it. */
-interface Counted {
+/** A vector as it is in the gram. */
+interface InGram {
   readonly vector: Float32Array | undefined;
   readonly weight: number;
 }
@@ -92,8 +103,8 @@ interface Counted {
 export class ChangedEntities<E extends Entity> {
   readonly sums: ShardSums;
   readonly cache: EntityCache<E>;
-  /** Whoever this batch has changed and not removed, as the gram has it. */
-  readonly #before = new Map<E, Counted>();
+  /** The entities that this batch has changed and not removed, with what the gram has of them. */
+  readonly #before = new Map<E, InGram>();
   readonly #removed = new Set<string>();
   #born = 0;
 
@@ -102,7 +113,7 @@ export class ChangedEntities<E extends Entity> {
     this.cache = cache;
   }
 
-  /** Must be told before the vector moves. */
+  /** Must be called before the vector of an entity changes. */
   touch(entity: E): void {
     if (this.#before.has(entity)) return;
     const { vector, figures } = entity;
@@ -114,8 +125,8 @@ export class ChangedEntities<E extends Entity> {
   }
 
   remove(entity: E): void {
-    const counted = this.#before.get(entity);
-    const { vector, weight } = counted ?? { ...entity, weight: weightIn(entity.figures) };
+    this.touch(entity);
+    const { vector, weight } = this.#before.get(entity) as InGram;
     this.sums.gram.move(vector, undefined, { before: weight, after: 1 });
     this.#before.delete(entity);
     this.cache.delete(entity.id);
@@ -126,14 +137,14 @@ export class ChangedEntities<E extends Entity> {
     return this.#before.keys();
   }
 
-  /** What changed since the last call, for one commit; vectors are the shard's own until the next. */
+  /** The changes since the last call, for one commit. The vectors are not copies. */
   take(): ShardChanges {
     const vectors = new Map<string, StoredVector>();
     const bodies = new Map<string, BodyChange>();
     const lists = new Map<string, Uint8Array>();
     for (const [entity, before] of this.#before) {
       const { id, vector, figures } = entity;
-      // Once for all of a batch's moves: nothing in between looks at the gram.
+      // The gram is moved once per batch: no half-step reads the gram of its own side.
       const weights = { before: before.weight, after: weightIn(figures) };
       this.sums.gram.move(before.vector, vector, weights);
       const stored = { vector: vector ?? NO_VECTOR, figures };

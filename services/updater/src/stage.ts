@@ -1,13 +1,20 @@
 /**
- * One side's half-steps: takes partitions over, loads whom a batch names, applies it, commits it with its
- * outbox, then publishes. What is committed and not yet acknowledged by Kafka stays in the outbox of the
- * next commit, so that a commit need not wait for Kafka and a take-over still finds everything.
+ * The loop of one side: takes partitions over, loads the entities that a batch names, applies the
+ * batch, commits it with its outbox, then publishes. Records that Kafka has not acknowledged stay
+ * in the outbox of the next commit, so that a commit need not wait for Kafka and a take-over finds
+ * all of them.
  */
 import { type Side, topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import { claimsAreBehind, lookAtSource, unreadableAt } from '@freshet/positions';
 import type { ModelAgreement } from '@freshet/session';
-import { type FactorStore, type ShardId, type ShardState, StaleEpoch } from '@freshet/store';
+import {
+  type FactorStore,
+  type ShardId,
+  type ShardState,
+  StaleEpoch,
+  type StoredEntity,
+} from '@freshet/store';
 import {
   decodeOutbox,
   LogFault,
@@ -29,9 +36,9 @@ export interface StageOptions {
   readonly model: string;
   readonly shards: number;
   readonly factorCount: number;
-  /** A shard with nobody in memory, or with whom `former` has there. */
+  /** Makes a shard with an empty cache, or with the cache of `former`. */
   readonly shard: (id: ShardId, sums: ShardSums, former?: Shard) => Shard;
-  /** Memory for the users or items of all shards together. */
+  /** Memory for the entities of all shards together. */
   readonly cacheBytes: number;
   readonly store: FactorStore;
   readonly publisher: Pick<Publisher, 'append' | 'publish'>;
@@ -45,18 +52,18 @@ export interface StageOptions {
 interface Running {
   readonly owned: OwnedShard;
   readonly outgoing: Outgoing;
-  /** Who is on the way from the store, and when there. */
+  /** By id: resolves when the entity that is being loaded is in memory. */
   readonly pending: Map<string, Promise<void>>;
 }
 
-/** How long the memory of a shard that went to another process is kept, in case it comes back. */
+/** How long the cache of a shard is kept after a rebalance, in case the shard comes back. */
 const KEPT_MS = 30_000;
 
 export class Stage implements PartitionOwner {
   readonly #running = new Map<number, Running>();
-  /** Shards that were ours a moment ago. */
+  /** Shards that were released less than 30 s ago. */
   readonly #left = new Map<number, OwnedShard>();
-  /** Of shards that are no longer ours too, as long as something is on its way to Kafka. */
+  /** Also of released shards, while they have records that are not acknowledged. */
   readonly #outgoing = new Set<Outgoing>();
 
   constructor(readonly options: StageOptions) {}
@@ -68,7 +75,7 @@ export class Stage implements PartitionOwner {
     const claim = { topic: topicName('claims', model), partition: 0, key: side, value: null };
     const epoch = (await publisher.append(claim)) + 1;
     const state = await store.takeOver(id, epoch);
-    // The store may have lost everything since: what begins now must begin the life that is.
+    // An empty shard: the store may have lost everything. Read the present life of the model.
     if (state.position === null) await agreement.renew();
     const { fault, range, topicId } = await this.#look(partition, state);
     if (fault !== undefined) throw fault;
@@ -86,16 +93,18 @@ export class Stage implements PartitionOwner {
     this.#running.set(partition, { owned, outgoing, pending: new Map() });
     gramParts.moved(owned);
     metrics.takeOvers.inc({ side });
-    log.info({ side, shard: partition, epoch, position: start }, 'shard taken over');
+    log.info({ side, shard: partition, epoch, position: start }, 'the shard was taken over');
     return start;
   }
 
-  /** Fetches ahead whom the records name that come next. If that fails, applying them tries again. */
+  /** Loads the entities of the next batch ahead. If that fails, the batch itself loads them. */
   prepare(partition: number, records: readonly LogRecord[]): void {
     const running = this.#running.get(partition);
     if (running === undefined) return;
     this.#load(running, records).catch((error: unknown) => {
-      this.options.log.debug({ err: error }, 'not fetched ahead');
+      const { side, log } = this.options;
+      const told = { err: error, side, shard: partition };
+      log.debug(told, 'entities were not loaded ahead: the batch will load them');
     });
   }
 
@@ -109,7 +118,11 @@ export class Stage implements PartitionOwner {
     if (running === undefined) return false;
     const { log } = this.options;
     const load = () => this.#load(running, records);
-    await untilAnswered(load, { log, what: 'batch not loaded', between: heartbeat });
+    await untilAnswered(load, {
+      log,
+      what: 'the entities of a batch were not loaded',
+      between: heartbeat,
+    });
     let rest = records;
     do {
       const { owned, outgoing } = running;
@@ -122,13 +135,13 @@ export class Stage implements PartitionOwner {
     return true;
   }
 
-  /** False if the store has lost the fence, or commits: whatever else it held is gone or old too. */
+  /** False if the store has lost the fence, or commits: then it lost other writes too. */
   async isStored(partition: number): Promise<boolean> {
     const running = this.#running.get(partition);
     if (running === undefined) return true;
     const { epoch, position: reached, shard } = running.owned;
     const { fence, position } = await this.options.store.head(shard.id);
-    // A higher fence is another process, of which the group will tell.
+    // A higher fence belongs to another process: a rebalance will release the partition.
     return (fence ?? 0) >= epoch && (position ?? 0) >= reached;
   }
 
@@ -156,12 +169,12 @@ export class Stage implements PartitionOwner {
     }, KEPT_MS).unref();
   }
 
-  /** Waits until everything committed is published. */
+  /** Resolves when all committed records are published. */
   async drain(): Promise<void> {
     await Promise.all([...this.#outgoing].map((each) => each.drained()));
   }
 
-  /** Until everybody whom the records name is in memory. */
+  /** Resolves when all entities that the records name are in memory. */
   async #load({ owned, pending }: Running, records: readonly LogRecord[]): Promise<void> {
     const { shard } = owned;
     const missing = new Set<string>();
@@ -187,15 +200,14 @@ export class Stage implements PartitionOwner {
 
   async #fetch(shard: Shard, ids: readonly string[]): Promise<void> {
     const found = await this.options.store.load(shard.id, ids);
-    // Its memory may be that of a successor by now, which has loaded them itself, and moved them on.
+    // After another take-over a new shard may use this cache, with newer states of the entities.
     if (this.#running.get(shard.id.shard)?.owned.shard !== shard) return;
-    ids.forEach((id, at) => {
-      const entity = found[at];
-      if (entity !== undefined) shard.restore(id, entity);
+    ids.forEach((id, nth) => {
+      shard.restore(id, found[nth] as StoredEntity);
     });
   }
 
-  /** Whom the shard had in memory when it was last ours counts, if nobody has written it since. */
+  /** Reuses the cache of the released shard, if no other process has written the shard since. */
   #shardOf(id: ShardId, state: ShardState): Shard {
     const { shard, factorCount } = this.options;
     const sums = state.sums
@@ -224,9 +236,9 @@ export class Stage implements PartitionOwner {
   }
 
   /**
-   * Which life the shard is in. If item shards have seen a later one than the store holds, the store was
-   * restored from a copy after it had been rebuilt: a new life begins, or what is sent would be taken for
-   * repetitions.
+   * The life in which the shard sends. If item shards have seen a later life than the store holds,
+   * the store was restored from a backup that is older than a rebuild. Then the shard begins a new
+   * life: item shards would drop what it sends in the old one as repetitions.
    */
   async #lifeOf({ side, shard }: ShardId, { facts }: ShardState, epoch: number): Promise<number> {
     const { agreement, store, shards } = this.options;
@@ -250,13 +262,16 @@ export class Stage implements PartitionOwner {
     const { owned, outgoing } = running;
     const timer = metrics.commitDuration.startTimer({ side });
     const attempt = () => store.commit(owned.shard.id, step.commit);
-    const what = 'batch not committed';
+    const what = 'a batch was not committed';
     const verdict = await untilAnswered(attempt, { log, what, between: heartbeat });
     timer();
     if (verdict.kind !== 'written') {
       metrics.fenced.inc({ side, verdict: verdict.kind });
-      log.warn({ ...owned.shard.id, ...verdict }, 'commit refused: taking over again');
-      // If the partition went to another process, this tells before it is claimed back.
+      log.warn(
+        { ...owned.shard.id, ...verdict },
+        'the store refused a commit: the batch is dropped, and the shard is taken over again',
+      );
+      // Throws if the partition was assigned to another process: it must not be claimed back.
       await heartbeat();
       return false;
     }

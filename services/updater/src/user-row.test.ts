@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Row } from './user-row.ts';
+import { UserRow } from './user-row.ts';
 
-const slotsOf = (row: Row): number[] => [...row.slots.subarray(0, row.length)];
+const slotsOf = (row: UserRow): number[] => [...row.slots.subarray(0, row.length)];
 
 describe('a row', () => {
   it('keeps the order of the times, however late a rating comes', () => {
-    const row = new Row();
+    const row = new UserRow();
     row.put(7, 1, 10);
     row.put(8, 2, 20);
     row.put(9, 3, 15);
@@ -18,7 +18,7 @@ describe('a row', () => {
   });
 
   it('puts what comes later behind what is of the same time', () => {
-    const row = new Row();
+    const row = new UserRow();
     for (const slot of [3, 1, 2]) row.put(slot, 1, 10);
     expect(slotsOf(row)).toEqual([3, 1, 2]);
     row.put(3, 5, 10);
@@ -26,7 +26,7 @@ describe('a row', () => {
   });
 
   it('remembers when a rating was taken back', () => {
-    const row = new Row();
+    const row = new UserRow();
     row.put(7, 1, 10);
     row.takeBack(7, 20);
     expect(row.length).toBe(0);
@@ -44,7 +44,7 @@ describe('a row', () => {
     });
     fc.assert(
       fc.property(fc.nat(1100), fc.array(change, { maxLength: 200 }), (filled, changes) => {
-        const row = new Row();
+        const row = new UserRow();
         let plain: { slot: number; value: number; time: number }[] = [];
         for (let slot = 0; slot < filled; slot++) {
           row.put(slot, 1, slot);

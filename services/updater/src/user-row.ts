@@ -1,18 +1,19 @@
 /**
- * The ratings of one user in event order, the newest last, as arrays that a half-step reads without a copy.
- * Neighbours are slots of the item replica. What was taken back is remembered by its time, so that an older
- * rating that comes late does not return.
+ * The ratings of one user in the order of their times, the newest last, in arrays that a half-step
+ * reads without a copy. Items are slots of the item replica. A rating that was taken back leaves a
+ * tombstone with its time, so that an older rating of the item that arrives late does not count.
  */
 import type { KnownCell } from '@freshet/model';
 
-/** From this length on, a row remembers who is in it instead of searching for each newcomer. */
+/** A row of this length keeps a set of its slots: looking through all of them would take longer. */
 const LONG = 1024;
 
-/** A slot, a value and a time, and the place in a Map of one that was taken back. */
+/** Bytes of a slot, a value and a time. */
 const ENTRY_BYTES = 16;
-const TOMBSTONE_BYTES = 64;
+/** Bytes of an entry of a Map or a Set, about. */
+const MEMBER_BYTES = 64;
 
-export class Row {
+export class UserRow {
   slots: Uint32Array;
   values: Float32Array;
   times: Float64Array;
@@ -28,20 +29,20 @@ export class Row {
   }
 
   get bytes(): number {
-    const tombstones = (this.#tombstones?.size ?? 0) + (this.#members?.size ?? 0);
-    return ENTRY_BYTES * this.slots.length + TOMBSTONE_BYTES * tombstones;
+    const members = (this.#tombstones?.size ?? 0) + (this.#members?.size ?? 0);
+    return ENTRY_BYTES * this.slots.length + MEMBER_BYTES * members;
   }
 
   isRated(slot: number): boolean {
     return this.indexOf(slot) >= 0;
   }
 
-  /** 0 is the newest. */
+  /** Age 0 is the newest. */
   slotFromEnd(age: number): number {
     return this.slots[this.length - 1 - age] as number;
   }
 
-  /** What is known of this neighbour; undefined: it was never rated. */
+  /** The rating of an item, or its tombstone; undefined: it was never rated. */
   cellOf(slot: number): KnownCell | undefined {
     const at = this.indexOf(slot);
     if (at >= 0) return { value: this.values[at] as number, time: this.times[at] as number };
@@ -49,7 +50,7 @@ export class Row {
     return time === undefined ? undefined : { value: null, time };
   }
 
-  /** Slots that were taken back, and when. */
+  /** The items whose rating was taken back, and the times of that. */
   tombstones(): Iterable<readonly [slot: number, time: number]> {
     return this.#tombstones ?? [];
   }
@@ -78,7 +79,7 @@ export class Row {
     this.#tombstones.set(slot, time);
   }
 
-  /** The same for many at once, in one pass over the row. */
+  /** Takes many ratings back, in one pass over the row. */
   takeBackAll(gone: ReadonlySet<number>, time: number): void {
     let kept = 0;
     for (let at = 0; at < this.length; at++) {
@@ -97,14 +98,17 @@ export class Row {
     }
   }
 
-  /** Where a rating of this time belongs: behind all that are not newer. Most come in the order of their times. */
+  /**
+   * The index for a rating of this time: behind all that are not newer. Searched from the end, as
+   * most ratings arrive in the order of their times.
+   */
   placeOf(time: number): number {
     let at = this.length;
     while (at > 0 && (this.times[at - 1] as number) > time) at--;
     return at;
   }
 
-  /** Where a neighbour is, or −1. Searched from the newest: most questions are about what was rated a moment ago. */
+  /** The index of an item, or −1. Searched from the end: most lookups are of recent ratings. */
   indexOf(slot: number): number {
     if (this.length === 0 || this.#members?.has(slot) === false) return -1;
     return this.slots.lastIndexOf(slot, this.length - 1);

@@ -1,24 +1,21 @@
 /**
- * The user side, and the only judge of ratings: what counts is decided here, once. What is forwarded to the
- * item side depends on the log alone, but for the vector that goes with it.
+ * The user side, and the only judge of ratings: it decides which ratings count, and forwards them
+ * to the item shards. What it forwards depends on the log alone, except for the user's vector.
  */
+import assert from 'node:assert';
 import {
   type CheckedUserRatings,
-  type ItemRating,
   type PackedUserRating,
   type RatingEvent,
   readUserRatings,
   shardOf,
 } from '@freshet/events';
-import type { Kernels } from '@freshet/kernels';
 import {
   COUNTED_BEFORE,
   Comparison,
   type Decision,
-  type Grams,
   HalfStep,
   judge,
-  type ModelSettings,
   NEWCOMER_BELOW,
   RowWindow,
   type ShardSums,
@@ -30,47 +27,37 @@ import type { PrequentialMeter } from '@freshet/quality';
 import type { ListedReplica } from '@freshet/replicas';
 import {
   type BodyChange,
-  counted,
   decodeRow,
   encodeRow,
   encodeRowEntry,
   isAbove,
-  NO_TALLY,
   type RowEntry,
   rowEntryLength,
   type ShardId,
   type StoredEntity,
 } from '@freshet/store';
-import { InternalEvents, type LogRecord } from '@freshet/stream';
-import type { Log } from '@freshet/telemetry';
-import type { Batch } from './batch.ts';
+import type { LogRecord } from '@freshet/stream';
+import { type Batch, markAfter } from './batch.ts';
 import type { EntityCache } from './entity-cache.ts';
-import { Row } from './user-row.ts';
 import {
   ChangedEntities,
   type Entity,
   ReadOnce,
   type Shard,
+  type ShardOptions,
   Stopwatch,
-  type Timed,
 } from './shard.ts';
+import { UserRow } from './user-row.ts';
 
-interface UserShardOptions {
-  readonly id: ShardId;
-  readonly topic: string;
-  readonly shards: number;
-  readonly settings: ModelSettings;
-  readonly kernels: Kernels;
-  readonly grams: () => Grams;
+interface UserShardOptions extends ShardOptions {
   readonly items: ListedReplica;
-  /** How many ratings of a user to be forgotten go in one commit. */
+  /** How many ratings of a user who is being forgotten one commit removes. */
   readonly forgetSlice: number;
-  /** Told of ratings before they are learnt. */
+  /** Scores a sample of the ratings before they are learnt. */
   readonly meter?: PrequentialMeter;
-  readonly log: Pick<Log, 'warn'>;
-  readonly timed: Timed;
 }
 
+/** Bytes of a user without the vector and the row, about. */
 const ENTITY_BYTES = 400;
 const NO_FIGURES = new Float64Array();
 const NOTHING_BEFORE: readonly number[] = [];
@@ -78,16 +65,16 @@ const NOTHING_BEFORE: readonly number[] = [];
 class User implements Entity {
   vector: Float32Array | undefined;
   readonly figures = NO_FIGURES;
-  readonly row = new Row();
+  readonly row = new UserRow();
   readonly #appends: Uint8Array[] = [];
-  /** Bytes of the row as the store holds it, and of those entries that no later one has replaced. */
+  /** Bytes of the stored row, and of those of its entries that no later entry has replaced. */
   #stored = 0;
   #live = 0;
 
   constructor(
     readonly id: string,
-    /** Everything that is alive in the row. */
-    readonly entries: (row: Row) => readonly RowEntry[],
+    /** The entries of the row, without those that were replaced. */
+    readonly entries: (row: UserRow) => readonly RowEntry[],
   ) {}
 
   get bytes(): number {
@@ -103,7 +90,7 @@ class User implements Entity {
     this.#live = live;
   }
 
-  /** `replaces`: there is an entry of the same neighbour, which is dead from now on. */
+  /** `replaces`: the row has an entry of the same item, which no longer counts. */
   append(entry: RowEntry, replaces: boolean): void {
     const bytes = encodeRowEntry(entry);
     this.#appends.push(bytes);
@@ -113,7 +100,7 @@ class User implements Entity {
 
   takeList(): undefined {}
 
-  /** The entries that came, or the whole row once more of it is dead than alive. */
+  /** The new entries, or the whole row once more than half of it was replaced. */
   takeBody(): BodyChange | undefined {
     if (this.#appends.length === 0) return undefined;
     const isWhole = this.#stored > 2 * this.#live;
@@ -133,16 +120,16 @@ export class UserShard implements Shard {
   readonly #window: RowWindow;
   readonly #comparison: Comparison;
   readonly #stopwatch: Stopwatch;
-  /** Of the user who is being forgotten: what is left, by id, sorted once for all commits it takes. */
+  /** The user who is being forgotten, and the items that are left, sorted once for all commits. */
   #leaving: { readonly user: User; readonly items: readonly string[] } | undefined;
 
   constructor(options: UserShardOptions, sums: ShardSums, cache?: EntityCache<User>) {
-    const { id, topic, shards, settings, kernels, log } = options;
-    this.id = id;
+    const { shards, settings, kernels } = options;
+    this.id = options.id;
     this.#options = options;
     this.changes = new ChangedEntities(sums, cache);
     const decode = (value: Buffer, shard: number) => readUserRatings(value, shard, shards);
-    this.#read = new ReadOnce(new InternalEvents({ topic, log, decode }), id.shard);
+    this.#read = new ReadOnce(options, decode);
     this.#halfStep = new HalfStep(kernels, settings);
     this.#window = new RowWindow(settings);
     this.#comparison = new Comparison(kernels, settings);
@@ -173,7 +160,7 @@ export class UserShard implements Shard {
     const event = this.#read.of(record);
     if (event === undefined) return;
     const { topic, topicId, partition, life, produced, entries, ratings } = event;
-    // From before the rebuild in which this shard began: intake sends it again.
+    // Sent before a rebuild of the model: intake sends it again.
     if (life < batch.facts.leastLife) return;
     const source = sourceName(topic, topicId, partition);
     this.#options.items.moveTo(this.#options.grams().clock);
@@ -189,19 +176,17 @@ export class UserShard implements Shard {
         batch.unfinished = { offset: record.offset, decisions: decided.count };
         break;
       }
-      const before = mark.life === life ? mark.applied : NO_TALLY;
-      const applied = counted(before, entries, rating.start, rating.end);
-      mark = { life, offset: rating.offset, ordinal: 0, applied };
+      mark = markAfter(mark, place, entries, rating.start, rating.end);
     }
-    batch.mark(source, mark);
+    batch.marks.set(source, mark);
   }
 
   settle(): void {}
 
-  /** False if the user has rated so much that forgetting needs another commit. */
+  /** False if the user has so many ratings that forgetting needs another commit. */
   #judge({ event, offset }: PackedUserRating, at: Place): boolean {
     const user = this.changes.cache.get(event.user);
-    if (user === undefined) throw new Error(`user ${event.user} was not loaded`);
+    assert(user !== undefined, `user ${event.user} was not loaded before the rating is applied`);
     if (event.kind === 'forget') return this.#forget(user, at);
     this.#rate(user, event, offset, at);
     return true;
@@ -219,7 +204,7 @@ export class UserShard implements Shard {
     const known = user.row.cellOf(slot);
     const decision = judge({ value, time }, known);
     if (decision.kind === 'stale') return;
-    if (decision.kind === 'new') this.#ask(user, slot, offset);
+    if (decision.kind === 'new') this.#predict(user, slot, offset);
     const byNewcomer = user.row.length < NEWCOMER_BELOW;
     const bias = this.#biasOf(user);
     this.changes.touch(user);
@@ -231,10 +216,10 @@ export class UserShard implements Shard {
     if (decision.kind === 'changed') batch.reratings++;
     batch.moved(at.produced);
     if (decision.kind !== 'buried') {
-      // As it is now, before this rating moves it.
+      // The vector before this rating changes it.
       const vector = this.#vectorOf(user);
       const before = this.#before(user.row, decision.kind, slot, time);
-      // Written out: every rating makes one, and to spread costs more than to name.
+      // Fields are named one by one: spreads cost more, and every rating makes this object.
       const rating = {
         item,
         value,
@@ -247,7 +232,7 @@ export class UserShard implements Shard {
         userBias: bias,
         vector,
       };
-      this.#forward(rating, at);
+      batch.forward(shardOf(item, this.#options.shards), rating, at.produced);
     }
     if (value === null) user.row.takeBack(slot, time);
     else user.row.put(slot, value, time);
@@ -255,11 +240,11 @@ export class UserShard implements Shard {
   }
 
   /**
-   * Fans out to every item the user rated, in the order of their ids, at most so many in one commit. How many
-   * went before is committed with the shard, so that they are told apart after a take-over too.
+   * Takes back every rating of a user, in the order of the item ids, at most `forgetSlice` in one
+   * commit. The number of decisions made is committed too, so that a take-over goes on from there.
    */
   #forget(user: User, at: Place): boolean {
-    const { forgetSlice } = this.#options;
+    const { forgetSlice, shards } = this.#options;
     const items = this.#leaving?.user === user ? this.#leaving.items : this.#ratedBy(user);
     const slice = items.slice(0, forgetSlice);
     const time = at.produced;
@@ -269,12 +254,13 @@ export class UserShard implements Shard {
     if (vector !== undefined) {
       for (const item of slice) {
         const slot = this.#slotOf(item);
-        const old = user.row.cellOf(slot)?.value ?? null;
-        at.batch.values -= old ?? 0;
+        const old = user.row.values[user.row.indexOf(slot)] as number;
+        at.batch.values -= old;
         const before = this.#before(user.row, 'removed', slot, time);
         const place = { sourceOffset: at.record.offset, ordinal: at.decided.count++ };
         const about = { byNewcomer: false, before, userBias: bias, vector };
-        this.#forward({ item, value: null, old, time, ...place, ...about }, at);
+        const rating = { item, value: null, old, time, ...place, ...about };
+        at.batch.forward(shardOf(item, shards), rating, time);
       }
     }
     at.batch.ratings -= slice.length;
@@ -287,14 +273,14 @@ export class UserShard implements Shard {
     }
     this.#leaving = undefined;
     this.changes.remove(user);
-    // Whoever comes back in this batch is as new as anybody.
+    // A later rating of the batch starts the user anew.
     this.restore(user.id, { stored: null, body: null });
     at.batch.moved(at.produced);
     return true;
   }
 
-  /** Keys of what the user had rated before an item that comes or goes; a changed value says nothing about that. */
-  #before(row: Row, kind: Decision['kind'], slot: number, time: number): readonly number[] {
+  /** Keys of the items that were rated just before an item; none if only its value changes. */
+  #before(row: UserRow, kind: Decision['kind'], slot: number, time: number): readonly number[] {
     if (this.#options.settings.nextItems === 'none' || kind === 'changed') return NOTHING_BEFORE;
     const end = kind === 'new' ? row.placeOf(time) : row.indexOf(slot);
     const keys: number[] = [];
@@ -305,12 +291,8 @@ export class UserShard implements Shard {
     return keys;
   }
 
-  #forward(rating: ItemRating, { produced, batch }: Place): void {
-    batch.forward(shardOf(rating.item, this.#options.shards), rating, produced);
-  }
-
-  /** Lets a first rating that is about to be learnt be foretold, and teach how. */
-  #ask(user: User, slot: number, offset: number): void {
+  /** Predicts a first rating before it is learnt: to learn θ from it, and to measure quality. */
+  #predict(user: User, slot: number, offset: number): void {
     const { meter, items, grams, settings } = this.#options;
     const lessons = settings.ranking === 'combined' ? this.changes.sums.lessons : undefined;
     const isMeasured = meter?.isOn === true;
@@ -349,7 +331,7 @@ export class UserShard implements Shard {
     }
     const { items, grams } = this.#options;
     this.#stopwatch.run(() => {
-      // In place: if the commit is refused, the whole shard is dropped.
+      // The vector changes in place: if the commit is refused, the whole shard is dropped.
       this.#halfStep.run('user', this.#vectorOf(user), this.#window.of(row), items.table, grams());
     });
   }
@@ -359,7 +341,7 @@ export class UserShard implements Shard {
     return Array.from(row.slots.subarray(0, row.length), (slot) => items.idAt(slot)).sort();
   }
 
-  #entriesOf(row: Row): RowEntry[] {
+  #entriesOf(row: UserRow): RowEntry[] {
     const { items } = this.#options;
     const gone = Array.from(row.tombstones(), ([slot, time]) => {
       return { neighbour: items.idAt(slot), value: null, time };
@@ -380,12 +362,12 @@ export class UserShard implements Shard {
   }
 }
 
-/** What a decision is made in. */
+/** The record that a decision is made about, and the batch that it goes to. */
 interface Place {
   readonly record: LogRecord;
   readonly produced: number;
   readonly batch: Batch;
-  /** Decisions that the record has led to so far. */
+  /** How many decisions the record has led to so far. */
   readonly decided: { count: number };
 }
 
