@@ -1,14 +1,14 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
+import assert from 'node:assert';
 import { adminAddress, httpAddress, serviceSettings } from '@freshet/config';
 import { type FactorBatch, poisonReasons, ratingRules, topicName } from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
-import type { Grams } from '@freshet/model';
-import { GuestFolder } from '@freshet/model';
+import { type Grams, GuestFolder } from '@freshet/model';
 import { readSources } from '@freshet/positions';
 import { FollowedGrams, FollowedReplica } from '@freshet/replicas';
 import { AdminServer, listening, runService, type ServiceContext } from '@freshet/service';
 import { openSession, type Session } from '@freshet/session';
-import { PartitionReader, Publisher } from '@freshet/stream';
+import { type PartitionOwner, PartitionReader, Publisher } from '@freshet/stream';
 import { metrics, untilAnswered } from '@freshet/telemetry';
 import { limitsOf } from './answer-schemas.ts';
 import { Catalogue } from './catalogue.ts';
@@ -31,12 +31,13 @@ import { SourceNames } from './source-names.ts';
 import { UserReader } from './user-reader.ts';
 
 const settings = serviceSettings('scorer');
+const { SHARDS: shards, FACTOR_COUNT: factorCount, RATINGS_TOPICS: ratingsTopics } = settings;
 
 for (const topic of ['recommendation-requests', 'items']) {
   for (const reason of poisonReasons) metrics.refusedRecords.inc({ topic, reason }, 0);
 }
 
-/** A list follows its user's vector; items and grams may be this much older, and cost fewer requests. */
+/** How long Kafka gathers item vectors and grams for a fetch. User vectors are not delayed. */
 const GATHER_MS = 100;
 
 await runService('scorer', settings.LOG_LEVEL, async (context) => {
@@ -46,19 +47,69 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const health = { live: () => true, waitingFor: () => waitingFor(), measure: () => measure() };
   stack.own(await AdminServer.open(adminAddress(settings, 'SCORER_ADMIN_PORT'), health));
 
-  const session = await openSession('scorer', settings, { log, stack, fail });
-  const { kafka, admin, store, model, modelSettings, agreement, servers } = session;
-  const { SHARDS: shards, FACTOR_COUNT: factorCount, RATINGS_TOPICS: topics } = settings;
-  const shape = { shards, factorCount };
+  const session = await openSession('scorer', settings, context);
+  const { admin, model, modelSettings, servers } = session;
   const kernels = wasmKernels();
-  const catalogue = new Catalogue(kernels, modelSettings, shards, tellServable);
-  const publisher = stack.own(await Publisher.open(kafka));
+  const publisher = stack.own(await Publisher.open(session.kafka));
   let isFirst = () => false;
-  const describing = { ...session, publisher, isFirst: () => isFirst(), log, fail };
-  const metadata = stack.own(await followMetadata(catalogue, describing));
-  const gatherMs = GATHER_MS;
-  const followed = { ...session, ...shape, side: 'item', gatherMs, log, fail } as const;
-  const replica = stack.own(await FollowedReplica.open(catalogue.items, followed));
+  const parking = { publisher, isFirst: () => isFirst() };
+  const followed = await follow(session, context, kernels, parking);
+  const { catalogue, users, grams } = followed;
+  let opening: string | null = 'its own HTTP port';
+  const read = () => readSources(admin, model, ratingsTopics);
+  const lag = stack.own(new ServedLag({ read, applied: () => users.applied }));
+  const rebuild = await watchRebuilds(session, context, lag);
+  session.agreement.onLost(() => users.clear());
+  const catchingUp = () => servers.waitingFor() ?? rebuild.waitingFor() ?? followed.waitingFor();
+  waitingFor = () => catchingUp() ?? opening;
+  while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+  const first = grams.latest;
+  const latest = () => grams.latest ?? first;
+  await stack.own(new FeatureRefresh(catalogue, latest, fail)).start();
+  // The first answer already has the lag.
+  await lag.look();
+  lag.start((error) => log.debug({ err: error }, 'the lag was not measured: trying again'));
+  const sources = new SourceNames(admin, ratingsTopics);
+  await sources.look();
+  measure = () => {
+    metrics.catalogueItems.set(catalogue.items.size);
+    users.tell(metrics.userReads);
+    return lag.measure();
+  };
+  const ranking = new Ranking(modelSettings, latest);
+  const answers = { model, shards, catalogue, users, sources, ranking, lag: () => lag.lag };
+  const recommender = new Recommender(answers);
+  const parts = { session, kernels, catalogue, users, recommender, ranking, publisher };
+  const routes = routesFor({ ...parts, grams: latest });
+  const serving = { recommender, token: settings.HTTP_TOKEN, waitingFor: catchingUp, log };
+  const api = stack.own(httpApi({ ...serving, limits: limitsOf(settings), routes }));
+  const url = await listening(httpAddress(settings, 'SCORER_PORT'), (at) => api.listen(at));
+  opening = 'the first partitions of its topics';
+  const answering = { recommender, publisher, session, waits: () => rebuild.waitingFor() };
+  const requests = await answerRequests(answering, context);
+  isFirst = () => requests.positions.has(0);
+  const readers = [requests];
+  if (settings.PUSH) readers.push(await push(answering, context));
+  // A client that waits for readiness before it sends a rating gets the push for it. Later
+  // rebalances do not make the scorer unready: HTTP requests are answered meanwhile.
+  await Promise.all(readers.map((reader) => settledOnce(reader)));
+  opening = null;
+  log.info({ model, url }, 'scorer started');
+});
+
+/** Opens everything that is kept up to date from topics. */
+async function follow(
+  session: Session,
+  { log, stack, fail }: ServiceContext,
+  kernels: Kernels,
+  parking: { readonly publisher: Publisher; readonly isFirst: () => boolean },
+) {
+  const { store, modelSettings } = session;
+  const catalogue = new Catalogue(kernels, modelSettings, shards, observeServable);
+  const common = { ...session, shards, factorCount, log, fail };
+  const metadata = stack.own(await followMetadata(catalogue, { ...common, ...parking }));
+  const gathered = { ...common, gatherMs: GATHER_MS };
+  const replica = stack.own(await FollowedReplica.open(catalogue.items, gathered));
   const users = new UserReader({
     store,
     shards,
@@ -66,14 +117,28 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
     limit: settings.USER_CACHE,
     waitMs: settings.AFTER_MS,
   });
-  const userTail = stack.own(
-    await followUsers(users, { ...session, factorCount, log, fail, moved: tellServable }),
-  );
-  const grams = stack.own(await FollowedGrams.open({ ...session, ...shape, gatherMs, log, fail }));
-  let opening: string | null = 'its own HTTP port';
-  const lag = stack.own(
-    new ServedLag({ read: () => readSources(admin, model, topics), applied: () => users.applied }),
-  );
+  const userTail = stack.own(await followUsers(users, { ...common, moved: observeServable }));
+  const grams = stack.own(await FollowedGrams.open(gathered));
+  const waitingFor = () => {
+    if (grams.latest === undefined) return 'the grams of the aggregator';
+    if (!userTail.caughtUp) return 'the moves of users';
+    if (!metadata.caughtUp) return 'the items topic';
+    return replica.caughtUp ? null : 'the item vectors';
+  };
+  return { catalogue, users, grams, waitingFor };
+}
+
+/** For a sample of the ratings in a batch: the time from a rating to its vector being here. */
+function observeServable({ side, produced }: FactorBatch): void {
+  const now = Date.now();
+  for (const at of produced) metrics.servable.observe({ side }, Math.max(0, now - at) / 1_000);
+}
+
+async function watchRebuilds(
+  { store }: Session,
+  { log, stack }: ServiceContext,
+  lag: ServedLag,
+): Promise<RebuildWatch> {
   const rebuild = stack.own(
     new RebuildWatch({
       store,
@@ -83,80 +148,9 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
       log,
     }),
   );
-  await untilAnswered(() => rebuild.look(), { log, what: 'user shards not looked at' });
+  await untilAnswered(() => rebuild.look(), { log, what: 'the user shards were not read' });
   rebuild.start();
-  agreement.onLost(() => users.clear());
-  const catchingUp = () => {
-    const away = servers.waitingFor() ?? rebuild.waitingFor();
-    if (away !== null) return away;
-    if (grams.latest === undefined) return 'the grams of the aggregator';
-    if (!userTail.caughtUp) return 'the moves of users';
-    if (!metadata.caughtUp) return 'the items topic';
-    return replica.caughtUp ? null : 'the item vectors';
-  };
-  waitingFor = () => catchingUp() ?? opening;
-  while (grams.latest === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
-  const first = grams.latest;
-  const latest = () => grams.latest ?? first;
-  await stack.own(new FeatureRefresh(catalogue, latest, fail)).start();
-  const ranking = new Ranking(modelSettings, latest);
-  // The first answer can already tell how far it is behind.
-  await lag.look();
-  lag.start((error) => log.debug({ err: error }, 'ends of the ratings not known'));
-  const sources = new SourceNames(admin, topics);
-  await sources.look();
-  measure = () => {
-    metrics.catalogueItems.set(catalogue.items.size);
-    users.tell(metrics.userReads);
-    return lag.measure();
-  };
-  const recommender = new Recommender({
-    model,
-    shards,
-    catalogue,
-    users,
-    sources,
-    ranking,
-    lag: () => lag.lag,
-  });
-
-  const api = stack.own(
-    httpApi({
-      recommender,
-      token: settings.HTTP_TOKEN,
-      waitingFor: catchingUp,
-      log,
-      limits: limitsOf(settings),
-      routes: routesFor({
-        session,
-        kernels,
-        catalogue,
-        users,
-        recommender,
-        ranking,
-        grams: latest,
-        publisher,
-      }),
-    }),
-  );
-  const url = await listening(httpAddress(settings, 'SCORER_PORT'), (at) => api.listen(at));
-  opening = 'the first partitions of its topics';
-  const waits = () => rebuild.waitingFor();
-  const requests = await answerRequests({ recommender, publisher, session, waits }, context);
-  isFirst = () => requests.positions.has(0);
-  const readers = [requests];
-  if (settings.PUSH) readers.push(await push({ recommender, publisher, session, waits }, context));
-  // Whoever waits until the scorer is ready, and then sends a rating, gets the push of it. Later rebalances do not
-  // make it unready: HTTP answers go on meanwhile.
-  await Promise.all(readers.map((reader) => settledOnce(reader)));
-  opening = null;
-  log.info({ model, url }, 'scorer started');
-});
-
-/** Of the ratings sampled in a batch: how long from each until the vector it moved is known here. */
-function tellServable({ side, produced }: FactorBatch): void {
-  const now = Date.now();
-  for (const at of produced) metrics.servable.observe({ side }, Math.max(0, now - at) / 1_000);
+  return rebuild;
 }
 
 interface Collaborators {
@@ -170,24 +164,24 @@ interface Collaborators {
   readonly publisher: Publisher;
 }
 
-/** Everything that is served beside the recommendations of a user. */
+/** All routes except that of the recommendations for one user. */
 function routesFor(collaborators: Collaborators): Routes[] {
   const { session, kernels, catalogue, recommender, grams, publisher } = collaborators;
   const { admin, modelSettings } = session;
-  const { RATING_MAX: ratingMax, RATINGS_TOPICS: topics } = settings;
   const guests = new GuestFolder(kernels, modelSettings, catalogue, grams);
   const insights = new Insights({ ...collaborators, settings: modelSettings });
-  const [topic = ''] = topics;
+  const [topic] = ratingsTopics;
+  assert(topic !== undefined, 'RATINGS_TOPICS names a topic');
   const ratings = new RatingLog({ publisher, admin, topic, rules: ratingRules(settings) });
   return [
     batchRoutes(recommender),
-    guestRoutes({ recommender, guests, catalogue, ratingMax }),
+    guestRoutes({ recommender, guests, catalogue, ratingMax: settings.RATING_MAX }),
     insightRoutes(insights),
     ratingRoutes(ratings),
   ];
 }
 
-/** What answers on Kafka need; `waits`: why they must not be given just now. */
+/** What answers on Kafka need; `waits`: what they must wait for at the moment, or null. */
 interface Answering {
   readonly recommender: Recommender;
   readonly publisher: Publisher;
@@ -196,40 +190,51 @@ interface Answering {
 }
 
 async function answerRequests(
-  { recommender, publisher, session, waits }: Answering,
-  { log, fail, stack }: ServiceContext,
+  answering: Answering,
+  context: ServiceContext,
 ): Promise<PartitionReader> {
-  const { kafka, admin, model } = session;
-  const groupId = `${model}.scorer`;
-  const topic = topicName('recommendationRequests', model);
-  const { REPLY_TOPICS: replyTopics, KAFKA_SESSION_MS: sessionMs } = settings;
-  const topics = { replyTopics, sources: settings.RATINGS_TOPICS };
-  const own = { shards: settings.SHARDS, groupId, ...topics, recommender, publisher, waits, log };
-  const shared = { ...session, ...own };
-  const answerer = new RequestAnswerer(shared);
-  const reading = { groupId, topic, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
-  const requests = stack.own(new PartitionReader(kafka, reading, answerer));
-  await requests.start();
-  return requests;
+  const { session } = answering;
+  const groupId = `${session.model}.scorer`;
+  const topics = { replyTopics: settings.REPLY_TOPICS, sources: ratingsTopics };
+  const { log } = context;
+  const answerer = new RequestAnswerer({
+    ...session,
+    ...answering,
+    ...topics,
+    shards,
+    groupId,
+    log,
+  });
+  const topic = topicName('recommendationRequests', session.model);
+  return readPartitions(session, context, { groupId, topic }, answerer);
 }
 
-async function push(
-  { recommender, publisher, session: { kafka, admin, model }, waits }: Answering,
-  { log, fail, stack }: ServiceContext,
-): Promise<PartitionReader> {
-  const { PUSH_ITEMS: items, PUSH_PER_SECOND: perSecond } = settings;
-  const shape = { shards: settings.SHARDS, factorCount: settings.FACTOR_COUNT };
-  const shared = { model, ...shape, items, perSecond, recommender, publisher, admin, log };
-  const failed = (error: unknown) => log.warn({ err: error }, 'pushes dropped');
-  const pusher = stack.own(new Pusher({ ...shared, waits, failed }));
-  const groupId = `${model}.push`;
-  const topic = topicName('userFactors', model);
-  const sessionMs = settings.KAFKA_SESSION_MS;
-  const reading = { groupId, topic, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
-  const moves = stack.own(new PartitionReader(kafka, reading, pusher));
-  await moves.start();
+async function push(answering: Answering, context: ServiceContext): Promise<PartitionReader> {
+  const { session } = answering;
+  const { log, stack } = context;
+  const limits = { items: settings.PUSH_ITEMS, perSecond: settings.PUSH_PER_SECOND };
+  const failed = (error: unknown) =>
+    log.warn({ err: error }, 'recommendations were not pushed: their users get the next push');
+  const shared = { ...session, ...answering, shards, factorCount, log };
+  const pusher = stack.own(new Pusher({ ...shared, ...limits, failed }));
+  const topic = topicName('userFactors', session.model);
+  const group = { groupId: `${session.model}.push`, topic };
+  const moves = await readPartitions(session, context, group, pusher);
   pusher.start();
   return moves;
+}
+
+async function readPartitions(
+  { kafka, admin }: Session,
+  { log, fail, stack }: ServiceContext,
+  group: { readonly groupId: string; readonly topic: string },
+  owner: PartitionOwner,
+): Promise<PartitionReader> {
+  const { KAFKA_SESSION_MS: sessionMs } = settings;
+  const reading = { ...group, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
+  const reader = stack.own(new PartitionReader(kafka, reading, owner));
+  await reader.start();
+  return reader;
 }
 
 async function settledOnce(reader: PartitionReader): Promise<void> {
