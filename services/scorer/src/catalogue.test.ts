@@ -1,4 +1,4 @@
-/** Is every answer the exact best of the catalogue, however it came to be, also while it changes? */
+/** Is every list the exact top of the catalogue, however it was filled, and while it changes? */
 import { referenceKernels, wasmKernels } from '@freshet/kernels';
 import { figuresOf, firstTheta, Gram, type Grams, Random } from '@freshet/model';
 import fc from 'fast-check';
@@ -56,7 +56,7 @@ describe(`the catalogue (seed ${SEED})`, () => {
   it('answers, under updates, as it was at some moment between question and answer', async () => {
     const catalogue = new Catalogue(wasm, { factorCount: 2, ranking: 'factors' }, 2);
     const queue = new SearchQueue(catalogue);
-    // All items always have the same vector: a mixture of two states would show in the scores.
+    // All items have the same vector at any time: a mixture of two states would show in the scores.
     const write = (state: number) => {
       for (let n = 0; n < 200; n++) catalogue.items.set(`i${n}`, Float32Array.of(state, 1));
     };
@@ -136,7 +136,7 @@ describe(`the catalogue (seed ${SEED})`, () => {
   });
 });
 
-/** The figures of an item with so many ratings at clock 0. */
+/** The figures of an item with a number of ratings at clock 0. */
 function rated(count: number): Float64Array {
   const of = Math.log2(count);
   return figuresOf(1, { count, newcomers: count >> 3, fast: of, slow: of, excess: 0 });

@@ -1,6 +1,7 @@
 /**
- * What can be recommended: every item, its factors and counts, in a table that is searched exactly, and what the
- * items topic says of each. Equal scores are ordered by id, so that pages of a list fit together.
+ * All items that can be recommended: their factors and counts, in a table with an exact search, and
+ * their metadata from the topic `items`. Items with equal scores are ordered by id, so that the
+ * pages of a list have no item twice.
  */
 import type { FactorBatch, ItemMetadata, ScoredItem } from '@freshet/events';
 import type { Best, Kernels, RankedTable, Search } from '@freshet/kernels';
@@ -17,16 +18,17 @@ import { Replica, type ReplicaOptions } from '@freshet/replicas';
 import { type RankingSettings, rankedColumns } from './ranking.ts';
 
 export interface Query extends Asked {
-  /** How many of the best are wanted. */
+  /** The length of the list. */
   readonly count: number;
   /** Slots to leave out. */
   readonly excluded: readonly number[];
 }
 
-/** Slots of a long scan done in one go before other requests have their turn. */
+/** A full scan lets other requests run after so many slots: a slice takes a few milliseconds. */
 const SLICE = 20_000;
-const USUAL_SIZE = 100;
-const SEARCHES_KEPT = 16;
+/** Results of at most so many items, and of the first so many searches of a call, are reused. */
+const REUSED_SIZE = 100;
+const REUSED_SEARCHES = 16;
 
 class ToldReplica extends Replica {
   readonly #moved: (batch: FactorBatch) => void;
@@ -57,11 +59,11 @@ export class Catalogue {
   readonly #factorCount: number;
   /** A row of the table. */
   readonly #wide: Float32Array;
-  readonly #rooms = new Map<number, Best>();
+  readonly #results = new Map<number, Best>();
   readonly #metadata = new Map<string, ItemMetadata>();
   readonly #categories = new Map<string, Set<string>>();
 
-  /** `moved` is told of each batch of vectors that has become part of the catalogue. */
+  /** `moved` is called with each batch of vectors that was added to the catalogue. */
   constructor(
     kernels: Kernels,
     settings: RankingSettings,
@@ -80,27 +82,27 @@ export class Catalogue {
     this.raised = new RaisedItems(kernels, this.#table, this.items, successors);
   }
 
-  /** Lets searches be fast for queries like those of late: items written from now on are laid out anew. */
+  /** Learns a new layout from the last queries; items that are written from now on get it. */
   turn(): void {
     this.#table.turn();
   }
 
-  /** Lays out anew some of the items that were not written since; true if none is left. */
+  /** Moves up to `count` other items to the new layout; true if all have it. */
   settle(count: number): boolean {
     return this.#table.settle(count);
   }
 
-  /** The exact best of each query, as the catalogue is at this moment. */
+  /** The exact top items of each query, as the catalogue is at this moment. */
   search(queries: readonly Query[]): ScoredItem[][] {
     const searches = queries.map(({ vector, next, count, excluded }, nth): Search => {
-      const best = this.#room(Math.min(next ? count + MORE : count, this.items.size), nth);
+      const best = this.#resultOf(Math.min(next ? count + MORE : count, this.items.size), nth);
       return { query: vector, excluded, best, tied: false };
     });
     this.#kernels.search(searches, this.#table);
     return searches.map((search, nth) => this.#listed(queries[nth] as Query, search));
   }
 
-  /** The best with raises, out of the best without. */
+  /** The top items with raises, from the top items without. */
   #listed(query: Query, search: Search): ScoredItem[] {
     if (query.next === undefined) return this.#ordered(search);
     const { count, excluded } = query;
@@ -109,12 +111,13 @@ export class Catalogue {
     const found = { slots, scores, length, isAll };
     const raised = this.raised.raise(query, found, count, excluded);
     const last = nthBest(raised.scores, count, raised.length);
-    // What was not found may have the last score of the list too: then ids decide.
-    if (!isAll && !(last > (scores[length - 1] ?? 0))) return this.#ofTied(query, search, raised);
+    // Items that were not found may have the last score of the list too: then ids decide.
+    const worst = scores[length - 1] as number;
+    if (!isAll && !(last > worst)) return this.#ofTied(query, search, raised);
     return this.#scored(raised, last).sort(byScoreThenId).slice(0, count);
   }
 
-  /** The same where many scores are equal. */
+  /** The same list if items that the search did not find may belong to it by their ids. */
   #ofTied({ count }: Query, search: Search, raised: Raised): ScoredItem[] {
     const others = this.#scored(raised);
     const met = new Set(others.map(({ item }) => item));
@@ -125,13 +128,13 @@ export class Catalogue {
   #scored({ slots, scores, length }: Raised, least = Number.NEGATIVE_INFINITY): ScoredItem[] {
     const items: ScoredItem[] = [];
     for (let e = 0; e < length; e++) {
-      const [slot, score] = [slots[e] ?? 0, scores[e] ?? 0];
-      if (score >= least) items.push({ item: this.items.idAt(slot), score });
+      const score = scores[e] as number;
+      if (score >= least) items.push({ item: this.items.idAt(slots[e] as number), score });
     }
     return items;
   }
 
-  /** The best of one category, every one of its items looked at. */
+  /** The top items of one category. All of its items are scored. */
   searchCategory(category: string, query: Query): ScoredItem[] {
     const { vector, count, excluded } = query;
     const left = new Set(excluded);
@@ -147,25 +150,25 @@ export class Catalogue {
     return this.#scored(raised).sort(byScoreThenId).slice(0, count);
   }
 
-  /** The score of an item for a query; null of an item without a vector. */
+  /** The score of an item for a query; null if the item has no vector. */
   scoreOf(asked: Asked, id: string): number | null {
     const slot = this.items.slotOf(id);
     if (slot === undefined || !this.items.isPresent(slot)) return null;
     return this.raised.scoreOf(asked, slot);
   }
 
-  /** Of the score of an item: what it owes to having come after which of a user's last items, the most first. */
+  /** How much each of the user's last items raises the score of an item, the most first. */
   reasonsToRaise(asked: Asked, id: string): { item: string; contribution: number }[] {
     const slot = this.items.slotOf(id);
     const parts = slot === undefined ? [] : this.raised.partsOf(asked, slot);
-    const told = parts.map((part) => ({
+    const reasons = parts.map((part) => ({
       item: this.items.idAt(part.slot),
       contribution: part.contribution,
     }));
-    return told.sort((a, b) => b.contribution - a.contribution);
+    return reasons.sort((a, b) => b.contribution - a.contribution);
   }
 
-  /** Items that came after one, by how much more often than chance. */
+  /** The items that users rated after this one, by how much more often than by chance. */
   next(id: string, count: number): ScoredItem[] {
     const slot = this.items.slotOf(id);
     if (slot === undefined) return [];
@@ -183,7 +186,7 @@ export class Catalogue {
     return this.#factorsAt(slot).slice();
   }
 
-  /** What is made of an item's counts. */
+  /** The features that are computed from the counts of an item. */
   countsOf(id: string): Float32Array {
     const counts = new Float32Array(COUNT_FEATURES);
     const slot = this.items.slotOf(id);
@@ -191,13 +194,13 @@ export class Catalogue {
     return counts;
   }
 
-  /** b of an item: by how much its values exceed the mean value. */
+  /** The bias of an item: by how much its values exceed the mean value. */
   biasOf(id: string, meanValue: number): number {
     const slot = this.items.slotOf(id);
     return slot === undefined ? 0 : this.items.features.biasAt(slot, meanValue);
   }
 
-  /** The slots of ids; an id not known yet gets one, so that it stays left out when it arrives. */
+  /** The slots of ids. An unknown id gets a slot, so that it is excluded when its item arrives. */
   slotsOf(ids: Iterable<string>): number[] {
     const nothing = () => new Float32Array(this.#factorCount);
     return Array.from(ids, (id) => this.items.slotOrStart(id, nothing));
@@ -227,7 +230,7 @@ export class Catalogue {
     );
   }
 
-  /** Items by what is rated most now; a score is the share of the most popular one's. */
+  /** The items with the most ratings of late; scores are relative to the most popular item. */
   async popular(count: number): Promise<ScoredItem[]> {
     const found = await this.#best(count, (slot) => {
       const popularity = this.items.features.popularityAt(slot);
@@ -253,7 +256,7 @@ export class Catalogue {
     if (slot !== undefined) this.#show(slot);
   }
 
-  /** The same items with what is known of them. */
+  /** The same items with their titles and categories. */
   described(items: readonly ScoredItem[]): readonly ScoredItem[] {
     if (this.#metadata.size === 0) return items;
     return items.map(({ item, score }) => {
@@ -267,20 +270,20 @@ export class Catalogue {
     });
   }
 
-  /** Overwritten by the next call. */
+  /** The next call overwrites the result. */
   #factorsAt(slot: number): Float32Array {
     this.#table.read(slot, this.#wide);
     return this.#wide.subarray(0, this.#factorCount);
   }
 
-  /** Room for an answer; of the usual sizes it is used again, for it is read before the next search. */
-  #room(size: number, nth: number): Best {
-    const key = size * SEARCHES_KEPT + nth;
-    const kept = this.#rooms.get(key);
-    if (kept !== undefined) return kept;
-    const room = { length: 0, slots: new Uint32Array(size), scores: new Float32Array(size) };
-    if (size <= USUAL_SIZE && nth < SEARCHES_KEPT) this.#rooms.set(key, room);
-    return room;
+  /** Arrays for the result of a search. Small ones are reused: each is read before the next call. */
+  #resultOf(size: number, nth: number): Best {
+    const key = size * REUSED_SEARCHES + nth;
+    const known = this.#results.get(key);
+    if (known !== undefined) return known;
+    const result = { length: 0, slots: new Uint32Array(size), scores: new Float32Array(size) };
+    if (size <= REUSED_SIZE && nth < REUSED_SEARCHES) this.#results.set(key, result);
+    return result;
   }
 
   #show(slot: number): void {
@@ -288,18 +291,18 @@ export class Catalogue {
     this.#table.hide(slot, isWithdrawn || !this.items.isPresent(slot));
   }
 
-  /** Where the end of the list is tied, all that tie are looked at, and the lowest ids are in it. */
+  /** The result in the order of the list. Of items that tie at its end, the lowest ids are in it. */
   #ordered({ query, excluded, best, tied }: Search): ScoredItem[] {
     const found: ScoredItem[] = [];
     let isLevel = false;
     for (let at = 0; at < best.length; at++) {
-      const score = best.scores[at] ?? 0;
+      const score = best.scores[at] as number;
       isLevel ||= score === best.scores[at - 1];
-      found.push({ item: this.items.idAt(best.slots[at] ?? 0), score });
+      found.push({ item: this.items.idAt(best.slots[at] as number), score });
     }
-    // Found best first: only ids can be out of order.
+    // The scores are in order already: only items with equal scores may have to be swapped.
     if (!tied) return isLevel ? found.sort(byScoreThenId) : found;
-    const last = best.scores[best.length - 1] ?? 0;
+    const last = best.scores[best.length - 1] as number;
     const left = new Set(excluded);
     const level = this.#kernels
       .slotsScoring(query, last, this.#table)
@@ -309,7 +312,7 @@ export class Catalogue {
     return [...above, ...level].sort(byScoreThenId).slice(0, best.length);
   }
 
-  /** The best of all visible items by any measure, a slice at a time. */
+  /** The top visible items by any measure, from a full scan in slices. */
   async #best(
     count: number,
     measure: (slot: number, score: number) => number | undefined,
@@ -324,7 +327,7 @@ export class Catalogue {
       const scores = new Float32Array(slots.length);
       if (query) this.#kernels.scoresOf(query, slots, this.#table, scores);
       slots.forEach((slot, at) => {
-        const score = measure(slot, scores[at] ?? 0);
+        const score = measure(slot, scores[at] as number);
         if (score !== undefined) best.push({ item: this.items.idAt(slot), score });
       });
       best = best.sort(byScoreThenId).slice(0, count);

@@ -1,4 +1,4 @@
-/** Do reasons add up, does a guest get the vector that a stored user would have, are estimates told apart? */
+/** Do reasons add up to the score, and are a guest and a stored user treated alike? */
 import { wasmKernels } from '@freshet/kernels';
 import {
   because,
@@ -66,7 +66,7 @@ function world(model: ModelSettings = settings) {
 const liked = [3, 9, 27].map((n) => ({ item: `i${n}`, value: 5 }));
 const nobody = { vector: null, rated: [] };
 
-/** i5 came after i9 and i27. */
+/** Users rated i5 after i9 and i27. */
 function listOf(n: number): Uint8Array {
   const list = Predecessors.empty();
   if (n === 5) for (let count = 0; count < 4; count++) list.count([itemKey('i9'), itemKey('i27')]);
@@ -197,7 +197,7 @@ describe('estimates', () => {
 describe('a guest', () => {
   it('likes what was rated high, taken together, more than the mean user does', () => {
     const { catalogue, guests, ranking } = world();
-    // The same row length for both: what differs is the taste alone.
+    // Both have the same number of ratings: they differ in taste alone.
     const rated = [3, 9, 27];
     const liking = (vector: Float32Array | null) => {
       const query = ranking.queryOf({ vector, rated });

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 
 const ITEMS = 12_000;
 
-/** Each refresh takes so long. */
+/** A refresh of 12,000 items that takes `tookMs`. */
 function refreshing(tookMs: number) {
   const moves: number[] = [];
   const rewritten: (readonly [number, number])[] = [];

@@ -1,15 +1,15 @@
 /**
- * Counts that decay do so for all items together, by the clock of the grams; and items are laid out anew for the
- * queries of late. That takes 2 µs an item: now and then, some items at a time, and for a small share of the time however
- * many there are.
+ * Recomputes the counts that decay by the clock of the grams, and moves items to a layout that
+ * suits the last queries. Both take about 2 µs per item, so they run at most once a second, in
+ * slices, and for at most 2 % of the time.
  */
 import type { Grams } from '@freshet/model';
 import type { Replica } from '@freshet/replicas';
 
 const REST_MS = 1_000;
-/** After a refresh that took t, rest for 50·t: it then takes at most 2 % of the time. */
+/** The pause after a refresh is 50 times as long as the refresh: at most 2 % of the time. */
 const REST_SHARE = 50;
-/** Items rewritten before requests have their turn. */
+/** Other requests run after so many items: about 10 ms. */
 const SLICE = 5_000;
 
 interface Refreshed {
@@ -31,7 +31,7 @@ export class FeatureRefresh {
     this.#fail = fail;
   }
 
-  /** The first is done before it resolves: until then no clock is known, and no feature that decays is right. */
+  /** Resolves after the first refresh: before it the counts that decay are wrong. */
   async start(): Promise<void> {
     const began = performance.now();
     await this.#refresh();

@@ -1,6 +1,7 @@
 /**
- * Keeps the catalogue told of what the items topic says. Every scorer reads all of it at every start: what
- * makes no sense is logged and passed over by each, and parked by one, when it comes.
+ * Follows the topic `items` into the catalogue. Every scorer reads the whole topic at its start. A
+ * record that cannot be read is logged and skipped by every scorer, and parked by one of them when
+ * it arrives.
  */
 import { asPoison, decodeItemMetadata, topicName } from '@freshet/events';
 import type { Session } from '@freshet/session';
@@ -10,7 +11,7 @@ import type { Catalogue } from './catalogue.ts';
 
 interface MetadataOptions extends Pick<Session, 'kafka' | 'admin' | 'model'> {
   readonly publisher: Pick<Publisher, 'publish'>;
-  /** Of several scorers one parks what makes no sense. */
+  /** True of the one scorer that parks records. */
   readonly isFirst: () => boolean;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
@@ -28,7 +29,7 @@ export async function followMetadata(
   const topic = topicName('items', model);
   const goals = await admin.ends(topic);
   const park = async (partition: number, found: readonly Poison[]): Promise<void> => {
-    // What was there before this scorer was parked when it came.
+    // Records from before this scorer started were parked when they arrived.
     const news = found.filter(({ record }) => record.offset >= (goals.get(partition) ?? 0));
     if (news.length === 0 || !isFirst()) return;
     const place = { topic, partition };
@@ -59,7 +60,7 @@ export function describeAll(
     } catch (error) {
       const poison = asPoison(error);
       const { reason, message } = poison;
-      log.warn({ reason, message, offset }, 'record of the items topic passed over');
+      log.warn({ reason, message, offset }, 'a record of the topic items cannot be read: skipped');
       metrics.refusedRecords.inc({ topic: 'items', reason });
       found.push({ record, error: poison });
     }

@@ -1,4 +1,4 @@
-/** Which users moved? Follows `user-factors` from what the store holds at the start, and tells the reader. */
+/** Follows `user-factors`, from the state of the store on, to learn which users have moved. */
 import { type FactorBatch, readFactorBatch, topicName } from '@freshet/events';
 import type { Session } from '@freshet/session';
 import { InternalEvents, Tail } from '@freshet/stream';
@@ -9,7 +9,7 @@ interface UsersOptions extends Pick<Session, 'kafka' | 'admin' | 'store' | 'mode
   readonly factorCount: number;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
-  /** Told of each batch after the reader. */
+  /** Called with each batch, after the reader. */
   readonly moved: (batch: FactorBatch) => void;
 }
 
@@ -21,10 +21,10 @@ export async function followUsers(
   const decode = (value: Buffer, shard: number) =>
     readFactorBatch(value, { side: 'user', shard }, { factorCount });
   const events = new InternalEvents({ topic, log, decode });
-  // First the ends, then the store: what comes between is told twice, not missed.
+  // The ends are read before the store: a batch between the two is received twice, not missed.
   const positions = new Map(await admin.ends(topic));
   for (const shard of positions.keys()) {
-    const attempts = { log, what: 'user shard not looked at' };
+    const attempts = { log, what: 'the head of a user shard was not read' };
     const head = await untilAnswered(() => store.head({ side: 'user', shard }), attempts);
     users.begin(shard, head);
   }

@@ -1,11 +1,11 @@
-/** What else can be asked of the model: estimates, alike items, reasons, what is popular, who a user is. */
+/** The other questions to the model: estimates, similar items, reasons, popular items, a user. */
+import assert from 'node:assert';
 import type { Fallback, ModelState, ScoredItem } from '@freshet/events';
 import { because, type Grams, type ModelSettings, type Reasons, userBias } from '@freshet/model';
-import type { RowEntry } from '@freshet/store';
 import type { Catalogue } from './catalogue.ts';
 import type { Ranking } from './ranking.ts';
 import { fallbackOf, type Recommender } from './recommender.ts';
-import type { UserReader } from './user-reader.ts';
+import type { KnownRating, UserReader } from './user-reader.ts';
 
 interface InsightOptions {
   readonly catalogue: Catalogue;
@@ -21,6 +21,11 @@ interface Answer {
   readonly fallback: Fallback;
 }
 
+interface ItemAnswer extends Answer {
+  readonly item: string;
+  readonly items: readonly ScoredItem[];
+}
+
 export class Insights {
   readonly #options: InsightOptions;
 
@@ -28,7 +33,7 @@ export class Insights {
     this.#options = options;
   }
 
-  /** Of each item, in the order asked for: what it is ranked by, null without a vector, and what value is expected. */
+  /** The score of each item, which is null without a vector, and the value to expect. */
   async estimates(user: string, items: readonly string[]) {
     const { catalogue, recommender, ranking } = this.#options;
     const { known, ratings } = await this.#known(user);
@@ -44,11 +49,8 @@ export class Insights {
     return { user, items: estimates, model, fallback: fallbackOf(known) };
   }
 
-  /** By cosine; an item that nobody has rated is like none, and what is popular is told instead. */
-  async similar(
-    item: string,
-    n: number,
-  ): Promise<Answer & { item: string; items: readonly ScoredItem[] }> {
+  /** The nearest items by cosine. For an item without ratings, the popular items. */
+  async similar(item: string, n: number): Promise<ItemAnswer> {
     const { catalogue, recommender } = this.#options;
     const found = await catalogue.similar(item, n);
     const items = catalogue.described(found ?? (await catalogue.popular(n)));
@@ -56,11 +58,8 @@ export class Insights {
     return { item, items, model: recommender.modelOf(null, null), fallback };
   }
 
-  /** What came after an item; nothing of one that nobody has rated. */
-  async next(
-    item: string,
-    n: number,
-  ): Promise<Answer & { item: string; items: readonly ScoredItem[] }> {
+  /** The items that users rated after an item; none if it has no ratings. */
+  async next(item: string, n: number): Promise<ItemAnswer> {
     const { catalogue, recommender } = this.#options;
     const items = catalogue.described(catalogue.next(item, n));
     return { item, items, model: recommender.modelOf(null, null), fallback: null };
@@ -81,10 +80,11 @@ export class Insights {
     if (vector === undefined) return { user, ...NOTHING_TO_EXPLAIN, ...answer };
     const explained = ratings.flatMap(({ neighbour, value }) => {
       const rated = catalogue.vectorOf(neighbour);
-      return rated === undefined ? [] : [{ item: neighbour, value: value ?? 0, vector: rated }];
+      return rated === undefined ? [] : [{ item: neighbour, value, vector: rated }];
     });
     const asked = ranking.queryOf(known);
-    const score = catalogue.scoreOf(asked, item) ?? 0;
+    const score = catalogue.scoreOf(asked, item);
+    assert(score !== null, 'an item with a vector has a score');
     const after = catalogue.reasonsToRaise(asked, item);
     const target = { vector, counts: catalogue.countsOf(item), score, after };
     const told = known.vector === null ? [] : explained;
@@ -95,13 +95,9 @@ export class Insights {
   async user(user: string): Promise<Answer & { user: string; ratings: readonly object[] }> {
     const { users, recommender } = this.#options;
     const { ratings, position } = await users.row(user);
-    const told = ratings.map(({ neighbour, value, time }: RowEntry) => ({
-      item: neighbour,
-      value,
-      time,
-    }));
+    const rated = ratings.map(({ neighbour: item, value, time }) => ({ item, value, time }));
     const model = recommender.modelState(user, position);
-    return { user, ratings: told, model, fallback: ratings.length === 0 ? 'newcomer' : null };
+    return { user, ratings: rated, model, fallback: ratings.length === 0 ? 'newcomer' : null };
   }
 
   async #known(user: string) {
@@ -110,19 +106,19 @@ export class Insights {
     return { known, ratings };
   }
 
-  /** r̄ */
+  /** The mean value of all ratings, r̄. */
   get #meanValue(): number {
     const { ratings, values } = this.#options.grams();
     return ratings > 0 ? values / ratings : 0;
   }
 
-  /** a of a user: by how much these ratings exceed what others give the same items. */
-  #biasOf(ratings: readonly RowEntry[]): number {
+  /** The bias of a user: by how much the ratings exceed those of others for the same items. */
+  #biasOf(ratings: readonly KnownRating[]): number {
     const { catalogue } = this.#options;
     const meanValue = this.#meanValue;
     const row = {
       slots: Uint32Array.from(catalogue.slotsOf(ratings.map(({ neighbour }) => neighbour))),
-      values: Float32Array.from(ratings, ({ value }) => value ?? 0),
+      values: Float32Array.from(ratings, ({ value }) => value),
       start: 0,
       length: ratings.length,
     };

@@ -1,7 +1,7 @@
 /**
- * Sends fresh recommendations for users whose vector moved. Several moves of a user before its turn are one
- * push, and turns are limited to so many users a second. Scorers share the partitions of `user-factors` in
- * one group, so that each user is pushed to by one of them.
+ * Publishes new recommendations for users whose vector moved. Several moves of a user between two
+ * turns lead to one push, and the number of users per second is limited. Scorers share the
+ * partitions of `user-factors` in one consumer group, so that one scorer pushes for each user.
  */
 import {
   encodeRecommendation,
@@ -30,16 +30,16 @@ interface PusherOptions {
   readonly recommender: { recommend(user: string, n: number): Promise<Recommendation> };
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly admin: Pick<TopicAdmin, 'ends'>;
-  /** Why nothing must be pushed just now; null: nothing. */
+  /** What pushes must wait for at the moment, or null. */
   readonly waits: () => string | null;
-  /** Told of a turn that failed: its users are left to their next move. */
+  /** Called when a turn failed: its users get no push before they move again. */
   readonly failed: (error: unknown) => void;
 }
 
 const TURN_MS = 100;
-/** Users that may wait; beyond it whoever has waited longest is dropped: the next move brings them back. */
+/** Users that may wait. Beyond it the oldest is dropped, and gets a push when it moves again. */
 const WAITING_LIMIT = 100_000;
-/** Marks what nobody asked for. */
+/** Tells pushes from answers to requests. */
 const headers = { 'freshet-push': 'true' };
 
 export class Pusher implements PartitionOwner {
@@ -65,7 +65,7 @@ export class Pusher implements PartitionOwner {
     }, TURN_MS);
   }
 
-  /** From now on: what moved while nobody pushed is not news. */
+  /** Starts at the end: moves from before are too old for a push. */
   async takeOver(partition: number): Promise<number> {
     const { admin, model } = this.#options;
     return (await admin.ends(topicName('userFactors', model))).get(partition) ?? 0;
@@ -89,7 +89,7 @@ export class Pusher implements PartitionOwner {
     }
   }
 
-  /** One turn: as many users as its share of a second allows. */
+  /** One turn, for as many users as the limit allows in its time. */
   async push(): Promise<void> {
     if (this.#options.waits() !== null) return;
     const { model, shards, items, perSecond, recommender, publisher } = this.#options;

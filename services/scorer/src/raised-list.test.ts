@@ -1,4 +1,4 @@
-/** Is a list with raises the one that a look at every item gives, whatever is asked, and while items change? */
+/** Is a list with raises that of a full scan, for every query, and while items change? */
 import { wasmKernels } from '@freshet/kernels';
 import { itemKey, nextFeature, nthBest, Predecessors, Random, rootOf } from '@freshet/model';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ const SEED = 61;
 const K = 3;
 const wasm = wasmKernels();
 
-/** A catalogue of random items, beside what is in it as plain data. */
+/** A catalogue of random items, and the same items as plain data. */
 class World {
   readonly random: Random;
   readonly catalogue = new Catalogue(wasm, { factorCount: K, ranking: 'factors' }, 2);
@@ -63,7 +63,7 @@ class World {
     return { vector, next, excluded, count: 1 + random.below(40) };
   }
 
-  /** By the definition, for every item. */
+  /** Scores every item by the definition. */
   best({ vector, next, excluded, count }: Query, category?: string) {
     const scored = [...this.#items].flatMap(([item, { vector: own, list, count: ratings }]) => {
       const slot = this.catalogue.items.slotOf(item) ?? -1;
@@ -97,7 +97,7 @@ type Scored = readonly { item: string; score: number }[];
 
 const namesOf = (list: Scored) => list.map(({ item }) => item).join();
 
-/** The same scores place by place; the same items but where two scores differ by less than rounding does. */
+/** Expects the same scores in order, and the same items except where scores are nearly equal. */
 function expectSame(found: Scored, expected: Scored, note: string): void {
   expect(found.length, note).toBe(expected.length);
   found.forEach(({ item, score }, at) => {

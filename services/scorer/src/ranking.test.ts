@@ -13,12 +13,12 @@ describe.each(['combined', 'factors'] as const)(`ranking by %s (seed ${SEED})`, 
   const settings = { ...defaultModel, factorCount: 6, ranking };
   const random = new Random(SEED);
   const model = new OnlineModel(settings);
-  // Few enough for each item that its list is told with each of them.
+  // With so few ratings of an item its list is published with each of them.
   for (let time = 0; time < 300; time++) {
     const film = Math.floor(FILMS * random.next() ** 2);
     model.rate(`u${random.below(PEOPLE)}`, `i${film}`, 1 + random.below(5), time);
   }
-  // Far enough that both compute every decayed count anew, at the same clock.
+  // The clock goes so far that both recompute every decayed count, at the same clock.
   const clock = model.grams.clock + 1;
   model.features.moveTo(clock);
   const catalogue = new Catalogue(wasmKernels(), settings, 2);

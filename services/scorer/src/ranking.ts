@@ -1,7 +1,7 @@
 /**
- * What does a user ask of all items, and how do items lie in the table that answers? The score is one inner
- * product, [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], or w·h where the factors alone rank; and a raise for items that came
- * after what the user rated last.
+ * The query of a user, and the columns of the table that it is searched in. A score is one inner
+ * product, [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], or w·h if the factors alone rank, plus a raise
+ * for items that were often rated after the user's last items.
  */
 import {
   type Asked,
@@ -17,7 +17,7 @@ import type { KnownUser } from './user-reader.ts';
 export type RankingSettings = Pick<ModelSettings, 'factorCount' | 'ranking'>;
 export type RankedFor = Pick<KnownUser, 'vector' | 'rated'>;
 
-/** w − w̄ and w̄ alike, and no counts: together w. */
+/** θ of w·h alone: 1 for w − w̄ and for w̄, 0 for the counts. */
 const FACTORS_ALONE = Float64Array.from({ length: WEIGHTS }, (_, at) => Number(at % FEATURES < 2));
 
 export function rankedColumns({ factorCount, ranking }: RankingSettings): number {
@@ -35,7 +35,7 @@ export class Ranking {
     this.#query = new RankingQuery(settings.factorCount);
   }
 
-  /** What counts how much for this user; overwritten by the next call. */
+  /** The weights for a user. The next call overwrites the result. */
   face({ vector, rated }: RankedFor): RankingQuery {
     const latest = this.#grams();
     const isCombined = this.#settings.ranking === 'combined';
@@ -45,7 +45,7 @@ export class Ranking {
     return this.#query;
   }
 
-  /** The query that a table of `rankedColumns` is searched with. */
+  /** The query for a table of `rankedColumns`. */
   queryOf(user: RankedFor): Required<Asked> {
     const { vector, counts, next: weight } = this.face(user);
     const query = new Float32Array(rankedColumns(this.#settings));

@@ -1,7 +1,8 @@
 /**
- * Ratings that come over HTTP go to a ratings topic like any other, with their fields where RATING_FIELDS has
- * them; the answer tells where they lie.
+ * Writes ratings that arrive over HTTP to a ratings topic, in the fields that RATING_FIELDS names,
+ * and returns their partitions and offsets.
  */
+import assert from 'node:assert';
 import { type RatingFields, RatingReader, type RatingRules, shardOf } from '@freshet/events';
 import type { Publisher, TopicAdmin } from '@freshet/stream';
 import { ServerAway } from '@freshet/telemetry';
@@ -14,7 +15,7 @@ export interface GivenRating {
   readonly time?: number;
 }
 
-export interface Place {
+interface Place {
   readonly partition: number;
   readonly offset: number;
 }
@@ -23,14 +24,14 @@ interface RatingLogOptions {
   readonly publisher: Pick<Publisher, 'appendAll'>;
   readonly admin: Pick<TopicAdmin, 'ends'>;
   readonly topic: string;
-  /** By which intake reads the topic. */
+  /** The rules by which intake reads the topic. */
   readonly rules: RatingRules;
 }
 
 type RatingRecord = Parameters<Publisher['appendAll']>[0][number];
 
 const APPEND_LIMIT_MS = 5_000;
-/** How long the number of partitions counts: a topic that is widened is used as it was for a while. */
+/** How long the number of partitions is cached: new partitions are used after this time. */
 const WIDTH_MS = 60_000;
 
 export class RatingLog {
@@ -43,34 +44,35 @@ export class RatingLog {
     this.#reader = new RatingReader(options.rules);
   }
 
-  /** In order and in one request; nothing is sent if one of them could never be applied. */
+  /** Sends ratings in order, in one request; sends none if intake would park one of them. */
   async rate(ratings: readonly GivenRating[]): Promise<Place[]> {
     const written = ratings.map((rating) => {
       const value = Buffer.from(JSON.stringify(recordOf(rating, this.#options.rules.fields)));
-      // As intake will read it: what it would park is refused here.
+      // Throws if intake would park the record.
       this.#reader.read({ key: null, value, timestamp: Date.now() });
       return { key: rating.user, value };
     });
     return this.#append(written);
   }
 
-  /** Every rating of the user goes, and whatever is kept under the user's name. */
+  /** Removes all ratings of a user, and everything that is stored under the id. */
   async forget(user: string): Promise<Place> {
     const [place] = await this.#append([{ key: user, value: null }]);
-    return place ?? { partition: Number.NaN, offset: Number.NaN };
+    assert(place !== undefined, 'one record has one place');
+    return place;
   }
 
-  /** Kafka's client would try for half a minute: longer than whoever sends a rating should wait. */
+  /** Gives up after 5 s: Kafka's client retries for 30 s, which is too long for an HTTP client. */
   async #append(written: readonly Pick<RatingRecord, 'key' | 'value'>[]): Promise<Place[]> {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_, reject) => {
-      const message = `Kafka did not take the ratings in ${APPEND_LIMIT_MS} ms; they may still arrive`;
-      timer = setTimeout(() => reject(new ServerAway(message)), APPEND_LIMIT_MS);
+      const late = `Kafka did not take the ratings in ${APPEND_LIMIT_MS} ms; they may still arrive`;
+      timer = setTimeout(() => reject(new ServerAway(late)), APPEND_LIMIT_MS);
     });
     try {
       return await Promise.race([this.#send(written), limit]);
     } catch (error) {
-      // The topic may have been deleted, or created anew with fewer partitions.
+      // The topic may have been deleted, or recreated with fewer partitions.
       this.#width = undefined;
       throw error;
     } finally {
@@ -86,7 +88,7 @@ export class RatingLog {
       return { topic, partition: shardOf(String(key), partitions), key, value };
     });
     const offsets = await publisher.appendAll(records);
-    return records.map(({ partition }, nth) => ({ partition, offset: offsets[nth] ?? Number.NaN }));
+    return records.map(({ partition }, nth) => ({ partition, offset: offsets[nth] as number }));
   }
 
   async #partitions(): Promise<number> {
@@ -100,7 +102,7 @@ export class RatingLog {
   }
 }
 
-/** The rating as JSON's object, each field where the reader looks for it. */
+/** The rating as an object for JSON, with each field where intake looks for it. */
 function recordOf(rating: GivenRating, fields: RatingFields = {}): object {
   const record: Record<string, unknown> = {};
   for (const name of ['user', 'item', 'value', 'time'] as const) {

@@ -1,7 +1,8 @@
 /**
- * Is the store being rebuilt? When it lost a shard, that is learnt again from `user-ratings`; after `freshet
- * rebuild` the sources are read again from their beginning. Until everything is where it was, an answer would
- * be one to a stranger. Looks every second or two, and knows who is behind what has been seen.
+ * Detects that the store is being rebuilt. A shard that the store lost is learnt again from
+ * `user-ratings`; after `freshet rebuild` the sources are read again from their beginning. Until the
+ * positions are back where they were, known users would be answered as unknown ones. The positions
+ * are compared every 1.5 s with the highest ones seen.
  */
 import type { SourcePartition } from '@freshet/positions';
 import type { FactorStore, ShardHead } from '@freshet/store';
@@ -10,17 +11,17 @@ import type { Log } from '@freshet/telemetry';
 interface RebuildOptions {
   readonly store: Pick<FactorStore, 'head'>;
   readonly shards: number;
-  /** As they were last looked at. */
+  /** The partitions of the sources, as last read. */
   readonly sources: () => readonly SourcePartition[];
-  /** Told of every shard that was looked at. */
+  /** Called with the head of every shard that was read. */
   readonly told: (shard: number, head: ShardHead) => void;
   readonly log: Pick<Log, 'debug'>;
 }
 
 interface Seen {
-  /** The furthest that the shard has been. */
+  /** The highest position of the shard so far. */
   readonly position: number;
-  /** When a person last accepted to lose some of its log: then it goes back for good. */
+  /** When a person last accepted a loss: then a lower position is not a rebuild. */
   readonly accepted: string | undefined;
 }
 
@@ -30,9 +31,9 @@ export class RebuildWatch {
   readonly #options: RebuildOptions;
   readonly #seen = new Map<number, Seen>();
   readonly #behind = new Set<number>();
-  /** By partition of the sources: in which life it is read. */
+  /** By source partition: the life in which intake reads it. */
   readonly #lives = new Map<string, number>();
-  /** The same of those that are read again: where they ended when that began. */
+  /** By source partition that is read again: its end offset when that began. */
   readonly #again = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -40,12 +41,15 @@ export class RebuildWatch {
     this.#options = options;
   }
 
-  /** Looks again and again until closed; while the store is away, what was seen stands. */
+  /** Looks every 1.5 s until closed. While the store is down, the last result stays. */
   start(): void {
     const again = () => {
       this.look()
         .catch((error: unknown) => {
-          this.#options.log.debug({ err: error }, 'positions of the user shards not known');
+          this.#options.log.debug(
+            { err: error },
+            'the positions of the user shards were not read: trying again',
+          );
         })
         .finally(() => {
           if (this.#timer !== undefined) this.#timer = setTimeout(again, LOOK_MS).unref();
@@ -90,7 +94,7 @@ export class RebuildWatch {
   #lookAtSources(): void {
     const read = new Map<string, number>();
     for (const { topic, partition, mark, position, end } of this.#options.sources()) {
-      // A partition that intake has never been in is new, or is about to be read again.
+      // Without a committed offset the partition is new, or is about to be read again.
       if (position === null) continue;
       const name = `${topic}:${partition}`;
       const before = this.#lives.get(name);

@@ -13,7 +13,7 @@ import { NotThereYet, UserReader } from './user-reader.ts';
 const K = 2;
 const SHARDS = 4;
 const SETTINGS = { factorCount: K, ranking: 'combined' } as const;
-/** For a newcomer w̄·h and what is rated of late; for whoever has 15 ratings or more w·h alone. */
+/** θ of a newcomer: w̄·h and recent ratings; θ of a user with 15 ratings or more: w·h alone. */
 const THETA = Float64Array.of(
   ...[1, 1, 0, 0, 0, 0, 1, 1],
   ...[1, 1, 0, 0, 0, 0, 0, 1],
@@ -42,7 +42,7 @@ beforeEach(() => {
   recommender = new Recommender({ ...options, users: new UserReader(reading) });
 });
 
-/** The first factor is how much of a comedy it is, the second how much of a drama. */
+/** The first factor says how much of a comedy an item is, the second how much of a drama. */
 function catalogue(): void {
   items.set('comedy', Float32Array.of(1, 0));
   items.set('half comedy', Float32Array.of(0.5, 0));
@@ -241,7 +241,7 @@ describe('what the items topic says', () => {
   });
 });
 
-/** So often rated of late that it weighs ln(1 + 2^exponent). */
+/** Gives an item so many recent ratings that their feature is ln(1 + 2^exponent). */
 function ratedOfLate(id: string, exponent: number): void {
   const statistics = { ...NO_STATISTICS, slow: exponent };
   items.set(id, Float32Array.of(1, 0), figuresOf(1, statistics));

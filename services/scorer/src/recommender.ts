@@ -1,6 +1,6 @@
 /**
- * Answers for one user: the vector and the rated items as the store has them, searched against the
- * catalogue. Somebody without ratings is a user with a row of length 0: never an error.
+ * Makes the list of one user: searches the catalogue with the user's vector, and leaves out the
+ * rated items. An unknown user is not an error, but a user with no ratings.
  */
 import {
   type Fallback,
@@ -23,20 +23,20 @@ interface RecommenderOptions {
   readonly users: Pick<UserReader, 'read' | 'kept' | 'received'>;
   readonly sources: Pick<SourceNames, 'find'>;
   readonly ranking: Pick<Ranking, 'queryOf'>;
-  /** What is produced and no answer knows of yet. */
+  /** The lag of the answers: ratings that were produced and are not in them yet. */
   readonly lag?: () => Lag | null;
 }
 
 type Listed = Pick<Recommendation, 'items' | 'fallback'>;
 
-/** What a request may ask for beyond how many. */
+/** The options of a request. */
 export interface Wishes {
-  /** Where the page starts in the list. */
+  /** The index in the list at which the page starts. */
   readonly offset?: number;
   readonly exclude?: readonly string[];
   readonly includeRated?: boolean;
   readonly category?: string;
-  /** Where a rating of the user was produced that the answer must know of. */
+  /** The place of a rating of the user that must be in the answer. */
   readonly after?: ProducedAt;
 }
 
@@ -58,14 +58,14 @@ export class Recommender {
   }
 
   /**
-   * The same answer as JSON. It is written in the turn of its search, so that nothing is left to do between
-   * sending one answer of that turn and the next.
+   * The same answer as JSON. It is serialized in the turn of its search, so that the answers of a
+   * turn are sent without other work between them.
    */
   recommendInJson(user: string, n: number, wishes: Wishes): Promise<string> {
     return this.#recommend(user, n, wishes, (answer) => JSON.stringify(answer));
   }
 
-  /** For somebody who is not stored: a vector, and the items it comes from. */
+  /** The list of a guest, who is not stored: a vector, and the items that it was computed from. */
   recommendTo(vector: Float32Array | null, rated: readonly number[], n: number, wishes: Wishes) {
     const model = this.modelOf(null, null);
     return this.#list({ vector, rated }, n, wishes, ({ items, fallback }) => ({
@@ -79,7 +79,7 @@ export class Recommender {
     return this.modelOf(shardOf(user, this.#options.shards), position);
   }
 
-  /** Without a shard the answer is about nobody in particular: what it knows of is not told. */
+  /** Without a shard the answer is not about a user: it has no sequence and no lag. */
   modelOf(shard: number | null, position: number | null): ModelState {
     const { model: name, lag, users } = this.#options;
     if (shard === null) return { name, position, sequence: null, lag: null };

@@ -1,7 +1,7 @@
 /**
- * On which topic may an answer go? Whoever asks may name one, but must not be able to write, by asking,
- * where only Freshet may: names are matched against an allow-list, and Freshet's own are always refused, as
- * are those that ratings come from.
+ * Checks the topic that a request names for its answer. Without the check a client could make
+ * Freshet write to any topic. A name must match REPLY_TOPICS; Freshet's own topics, and those that
+ * ratings come from, are always refused.
  */
 import { type Topic, topicName, topics } from '@freshet/events';
 
@@ -12,7 +12,7 @@ export class ReplyTopics {
   readonly #prefix: string;
   readonly ours: string;
 
-  /** `patterns`: topic names in which * stands for anything. */
+  /** `patterns`: topic names in which * stands for any text. */
   constructor(patterns: readonly string[], model: string, sources: readonly string[]) {
     this.#allowed = patterns.map((pattern) => {
       const parts = pattern.split('*').map((part) => part.replaceAll(/[.\\+]/g, '\\$&'));
@@ -25,9 +25,9 @@ export class ReplyTopics {
     this.#prefix = `${model}.`;
   }
 
-  /** Why an answer may not go there; undefined: it may. */
+  /** Why an answer may not go to a topic; undefined: it may. */
   refusal(topic: string): string | undefined {
-    // Those of other models are not known here by name: all of them have a dot after the model.
+    // Topics of other models are recognized by their form: MODEL.NAME.
     const isInternal = topic.startsWith(this.#prefix) || INTERNAL.test(topic);
     if (this.#own.has(topic) || isInternal) return 'it is one of Freshet’s own topics';
     if (this.#sources.has(topic)) return 'ratings come from it';

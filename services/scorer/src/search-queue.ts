@@ -1,8 +1,8 @@
 /**
- * Lets requests that arrive together share a pass over memory. A search waits for nothing but the end of
- * the current turn of the event loop: alone it runs at once, under load it finds company. The answers of a
- * turn are sent after its last search, one right behind the other: that takes less CPU time than searching
- * and sending by turns.
+ * Batches the searches of requests that arrive in the same turn of the event loop: they share a pass
+ * over memory. A search waits only for the end of the turn, so that a single one runs at once. The
+ * answers of a turn are sent together after its last search, which takes less CPU time than
+ * searching and sending by turns.
  */
 import type { ScoredItem } from '@freshet/events';
 import type { Catalogue, Query } from './catalogue.ts';
@@ -13,9 +13,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Searches in one call: at a million items a search takes a millisecond, and everything else waits meanwhile. */
+/** Searches per call. With a million items each takes a millisecond, and blocks the event loop. */
 const SEARCHES_AT_ONCE = 16;
-/** No call begins later than this in a turn, so that other work is not kept waiting. */
+/** After this time a turn starts no further call, so that other work is not blocked for long. */
 const TURN_MS = 4;
 
 export class SearchQueue {
@@ -28,7 +28,7 @@ export class SearchQueue {
     this.#now = now;
   }
 
-  /** What `answer` makes of the items found; in the same turn, for each `then` would be felt. */
+  /** Resolves to `answer` of the items. It is called in the same turn: a `then` would cost time. */
   search<T>(query: Query, answer: (items: ScoredItem[]) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const found = (items: ScoredItem[]) => {
@@ -43,7 +43,7 @@ export class SearchQueue {
     });
   }
 
-  /** Promises settle here, but their callbacks, which send the answers, run when this has returned. */
+  /** Promises are resolved here; their callbacks, which send the answers, run after the return. */
   #run(): void {
     const end = this.#now() + TURN_MS;
     do this.#searchSome();
@@ -57,7 +57,7 @@ export class SearchQueue {
     try {
       const lists = this.#catalogue.search(some.map(({ query }) => query));
       some.forEach(({ found }, nth) => {
-        found(lists[nth] ?? []);
+        found(lists[nth] as ScoredItem[]);
       });
     } catch (error) {
       for (const { reject } of some) reject(error);

@@ -43,7 +43,7 @@ async function told(): Promise<string> {
 
 describe('the lag of a scorer', () => {
   it('is what was produced and is not known here, at each scrape', async () => {
-    // 2 not read and 1 not applied of the first partition, 3 not read of the second.
+    // Of the first partition 2 are not read and 1 is not applied, of the second 3 are not read.
     expect(await told()).toContain('freshet_lag_ratings_all{point="served"} 6');
     expect(lag.lag).toEqual({ ratings: 6, ms: 0 });
     now = 500;

@@ -1,7 +1,7 @@
 /**
- * How many ratings are produced that answers of this scorer do not know of yet? Kafka tells what was produced
- * and sent on, batches of `user-factors` what was applied. Looked at before each scrape, and twice a second
- * for the answers.
+ * The lag of this scorer: how many ratings were produced and are not in its answers yet. Kafka knows
+ * what was produced and what intake has sent, batches of `user-factors` say what was applied. It is
+ * measured before each scrape, and twice a second for the answers.
  */
 import {
   Freshness,
@@ -15,15 +15,15 @@ import { metrics } from '@freshet/telemetry';
 
 interface ServedLagOptions {
   readonly read: () => Promise<readonly SourcePartition[]>;
-  /** Ratings that user shards have applied, as far as answers know. */
+  /** Ratings that user shards have applied, by the batches that this scorer has received. */
   readonly applied: () => number;
   readonly now?: () => number;
 }
 
 const point = 'served';
-/** The only thing that is measured: shards tell how much they have applied, but not of what. */
+/** The lag is known over all partitions only: shards say how much they applied, not of which. */
 const ALL = 'all';
-/** A scrape does not wait longer for Kafka: what was known before is told. */
+/** A scrape waits no longer for Kafka, and shows the last known lag. */
 const LOOK_LIMIT_MS = 1_000;
 
 export class ServedLag {
@@ -40,17 +40,17 @@ export class ServedLag {
     }, options.now);
   }
 
-  /** As they were at the last look. */
+  /** The partitions of the sources, as last read. */
   get sources(): readonly SourcePartition[] {
     return this.#sources;
   }
 
-  /** null before the first look. */
+  /** null before the first measurement. */
   get lag(): Lag | null {
     return this.#freshness.lagOf(ALL, this.#options.applied());
   }
 
-  /** What the store says of a user shard. */
+  /** Takes the facts of a user shard, as the store has them. */
   told(shard: number, facts: ShardFacts): void {
     this.#facts.set(shard, facts);
   }
@@ -68,7 +68,7 @@ export class ServedLag {
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, LOOK_LIMIT_MS);
     });
-    // While Kafka is away the lag is unknown, and grows: the age of the last look tells.
+    // While Kafka is down the number of ratings is unknown; the age of the lag grows.
     await Promise.race([this.look().catch(() => {}), limit]);
     clearTimeout(timer);
     const { lag } = this;

@@ -8,7 +8,7 @@ const SHARDS = 1;
 const SOURCE = 'ratings-id:3';
 let stored: PlacedEntity;
 let reads: number;
-/** Runs while the store is asked: what happens between the reading and the answer. */
+/** Runs between a read of the store and its result. */
 let meanwhile: () => void;
 let users: UserReader;
 
@@ -27,7 +27,7 @@ beforeEach(() => {
   users = new UserReader(options);
 });
 
-/** A position of `user-ratings` has two ratings here: of the source, the last applied is at twice that. */
+/** A record of `user-ratings` has two ratings here: the source offset is twice the position. */
 function store(position: number, taste: number, rated: readonly string[] = ['7']): void {
   const row = rated.map((neighbour) => encodeRowEntry({ neighbour, value: 1, time: 0 }));
   const applied = { count: 2 * position, sum: 0 };

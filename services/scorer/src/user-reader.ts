@@ -1,7 +1,7 @@
 /**
- * Vector and rated items of a user, read from the store in one call and kept until a batch of `user-factors`
- * names that user. What is kept is as of the last batch received, and says so; a caller who needs a later
- * rating waits for the store to have applied it.
+ * Reads the vector and the rated items of a user from the store in one call, and caches them until a
+ * batch of `user-factors` names the user. A cached user is as of the last batch received. A caller
+ * that needs a later rating waits until the store has applied it.
  */
 import { type FactorBatch, shardOf } from '@freshet/events';
 import { arrivalOf, type ShardVersion } from '@freshet/replicas';
@@ -15,49 +15,53 @@ import {
 import type { RatingPlace } from './source-names.ts';
 
 export interface KnownUser {
-  /** null of somebody without ratings. */
+  /** null if the user has no ratings. */
   readonly vector: Float32Array | null;
-  /** Slots of the rated items: as many as the user has ratings. */
+  /** The slots of all rated items. */
   readonly rated: readonly number[];
-  /** Of the user's shard in `user-ratings`. */
+  /** The position of the user's shard in `user-ratings`. */
   readonly position: number | null;
+}
+
+/** A rating that was not taken back. */
+export interface KnownRating extends RowEntry {
+  readonly value: number;
 }
 
 interface UserReaderOptions {
   readonly store: Pick<FactorStore, 'entity'>;
   readonly shards: number;
   readonly slotsOf: (ids: Iterable<string>) => number[];
-  /** Users kept; 0 keeps none. */
+  /** Users in the cache; 0 turns it off. */
   readonly limit: number;
-  /** How long to wait for a rating. */
+  /** How long a request waits for a rating. */
   readonly waitMs: number;
 }
 
-/** The answer cannot know of that rating yet. */
+/** The user's shard did not apply the rating within the time limit. */
 export class NotThereYet extends Error {
   override readonly name = 'NotThereYet';
 
-  /** `position`: the offset after the last rating of that partition that the user's shard has applied. */
+  /** `position`: the offset after the last rating of the partition that the shard has applied. */
   constructor(
     readonly position: number,
     { topic, partition, offset }: RatingPlace,
   ) {
-    super(
-      `the rating at offset ${offset} of ${topic}/${partition} is not applied yet: the user's shard is at offset ${position} there`,
-    );
+    const reached = `the user's shard is at offset ${position} there`;
+    super(`the rating at offset ${offset} of ${topic}/${partition} is not applied yet: ${reached}`);
   }
 }
 
-/** The store is asked again after so long, and then ever more seldom: a batch wakes who waits. */
+/** The store is polled with growing pauses, of 2 to 8 ms; a batch with the rating ends a pause. */
 const LOOK_AGAIN_MS = 2;
 const LOOK_AGAIN_GROWTH = 1.5;
 const LOOK_AGAIN_LIMIT_MS = 8;
 
-/** What batches have told of a shard. */
+/** What is known of a shard from its batches. */
 interface Told extends ShardVersion {
-  /** Ratings applied in all. */
+  /** How many ratings the shard has applied. */
   readonly applied: number;
-  /** By source: the last offset applied, as far as no batch is missing. */
+  /** By source: the last offset applied. Emptied when a batch is missing. */
   readonly offsets: Map<string, number>;
 }
 
@@ -70,7 +74,7 @@ interface Waiter {
 export class UserReader {
   readonly #options: UserReaderOptions;
   readonly #kept = new Map<string, KnownUser & { readonly shard: number }>();
-  /** By shard: the last batch received, or what the store held at the start. */
+  /** By shard: as of the last batch received, or of the store at the start. */
   readonly #received = new Map<number, Told>();
   readonly #waiters = new Set<Waiter>();
   #applied = 0;
@@ -81,16 +85,17 @@ export class UserReader {
     this.#options = options;
   }
 
-  /** The same without asking the store, if it can be had. */
+  /** The user from the cache. undefined: not cached, or older than the rating at `after`. */
   kept(user: string, after?: RatingPlace): KnownUser | undefined {
     const kept = this.#kept.get(user);
     if (kept === undefined) return undefined;
-    // The last to be asked for is the last to go; while there is room nobody goes.
+    // A Map keeps the order of insertion: the user moves to the end, which is evicted last. While
+    // half of the cache is free, the order is left as it is.
     if (2 * this.#kept.size > this.#options.limit) {
       this.#kept.delete(user);
       this.#kept.set(user, kept);
     }
-    // No batch since has named this user, so what is kept is as of the last one.
+    // No batch has named the user since, so the cached user is as of the last batch.
     const told = this.#received.get(kept.shard);
     if (after !== undefined && !hasApplied(told, after)) return undefined;
     this.#hits++;
@@ -98,7 +103,7 @@ export class UserReader {
     return { vector: kept.vector, rated: kept.rated, position };
   }
 
-  /** With `after`, an answer that knows of the rating there, or NotThereYet. */
+  /** With `after`, the user with the rating there, or NotThereYet. */
   async read(user: string, after?: RatingPlace): Promise<KnownUser> {
     const kept = this.kept(user, after);
     if (kept !== undefined) return kept;
@@ -116,23 +121,23 @@ export class UserReader {
     }
   }
 
-  /** All ratings of a user, oldest first as the store has them, past the cache. */
-  async row(user: string): Promise<{ ratings: RowEntry[]; position: number | null }> {
+  /** All ratings of a user, oldest first, from the store. */
+  async row(user: string): Promise<{ ratings: KnownRating[]; position: number | null }> {
     const { body, position } = await this.#options.store.entity(this.#shardOf(user), user);
     return { ratings: knownRatings(body), position };
   }
 
-  /** What the scorer has been told of a shard; undefined of one that nobody has written yet. */
+  /** The last version received of a shard; undefined: the shard has no commit yet. */
   received(shard: number): ShardVersion | undefined {
     return this.#received.get(shard);
   }
 
-  /** Ratings that answers know of, over all shards. */
+  /** Ratings that are in the answers, over all shards. */
   get applied(): number {
     return this.#applied;
   }
 
-  /** Adds to a counter what was read since it was last told: counting there and then would be felt. */
+  /** Adds the reads since the last call to a counter: counting each read there costs too much. */
   tell(counter: { inc(labels: { outcome: 'hit' | 'miss' }, by: number): void }): void {
     counter.inc({ outcome: 'hit' }, this.#hits);
     counter.inc({ outcome: 'miss' }, this.#misses);
@@ -140,7 +145,7 @@ export class UserReader {
     this.#misses = 0;
   }
 
-  /** Where the batches that follow start from. */
+  /** Takes the state of a shard from which the batches go on. */
   begin(shard: number, { position, facts }: ShardHead): void {
     if (position === null) return;
     const { epoch, sequence } = facts;
@@ -150,7 +155,7 @@ export class UserReader {
     this.#hear(shard, { epoch, sequence, next: position, applied, offsets });
   }
 
-  /** Drops whom the batch names, or the whole shard where batches are missing. */
+  /** Drops the users that the batch names, or all of the shard if a batch is missing. */
   moved(batch: FactorBatch): void {
     const { shard, epoch, sequence, next, ids, deletes, applied } = batch;
     const known = this.#received.get(shard);
@@ -160,7 +165,7 @@ export class UserReader {
     // After a gap the store may have gone back: then what was applied of the others no longer is.
     const offsets = isNext ? known.offsets : new Map<string, number>();
     batch.sources.forEach((source, nth) => {
-      offsets.set(source, batch.offsets[nth] ?? -1);
+      offsets.set(source, batch.offsets[nth] as number);
     });
     this.#hear(shard, { epoch, sequence, next, applied, offsets });
     if (known !== undefined && !isNext) {
@@ -173,7 +178,7 @@ export class UserReader {
     }
   }
 
-  /** Nothing that is kept counts any more: the store has lost what it was read from. */
+  /** Drops everything: the store has lost what it was read from. */
   clear(): void {
     this.#kept.clear();
     for (const { offsets } of this.#received.values()) offsets.clear();
@@ -184,7 +189,7 @@ export class UserReader {
     this.#received.set(shard, told);
   }
 
-  /** Until a batch says that the rating is applied, or so long. */
+  /** Resolves when a batch says that the rating is applied, or after the time limit. */
   #news(shard: number, place: RatingPlace, limitMs: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
@@ -205,7 +210,7 @@ export class UserReader {
     const rated = slotsOf(knownRatings(body).map(({ neighbour }) => neighbour));
     const isKnown = stored !== null && stored.vector.length > 0;
     const found = { vector: isKnown ? stored.vector : null, rated, position };
-    // Batches may have passed while the store was asked: then this may be old already.
+    // A batch that arrived during the read may be newer than the result.
     const isCurrent = (position ?? 0) >= (this.#received.get(shard.shard)?.next ?? 0);
     if (isCurrent && isKnown && limit > 0) {
       this.#kept.set(user, { ...found, shard: shard.shard });
@@ -224,9 +229,9 @@ export class UserReader {
   }
 }
 
-function knownRatings(body: Uint8Array | null): RowEntry[] {
+function knownRatings(body: Uint8Array | null): KnownRating[] {
   const entries = body === null ? [] : [...decodeRow(body).values()];
-  return entries.filter(({ value }) => value !== null);
+  return entries.filter((entry): entry is KnownRating => entry.value !== null);
 }
 
 function hasApplied(told: Told | undefined, { source, offset }: RatingPlace): boolean {
