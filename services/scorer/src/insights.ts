@@ -87,8 +87,8 @@ export class Insights {
     assert(score !== null, 'an item with a vector has a score');
     const after = catalogue.reasonsToRaise(asked, item);
     const target = { vector, counts: catalogue.countsOf(item), score, after };
-    const told = known.vector === null ? [] : explained;
-    const reasons = because(told, target, ranking.face(known), grams(), settings);
+    const rated = known.vector === null ? [] : explained;
+    const reasons = because(rated, target, ranking.face(known), grams(), settings);
     return { user, ...reasons, ...answer };
   }
 

@@ -73,7 +73,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   await sources.look();
   measure = () => {
     metrics.catalogueItems.set(catalogue.items.size);
-    users.tell(metrics.userReads);
+    users.countReads(metrics.userReads);
     return lag.measure();
   };
   const ranking = new Ranking(modelSettings, latest);
@@ -144,7 +144,7 @@ async function watchRebuilds(
       store,
       shards,
       sources: () => lag.sources,
-      told: (shard, { facts }) => lag.told(shard, facts),
+      onHead: (shard, { facts }) => lag.setFacts(shard, facts),
       log,
     }),
   );

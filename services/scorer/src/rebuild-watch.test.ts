@@ -19,7 +19,7 @@ function watch() {
     store: { head },
     shards: 2,
     sources: () => sources,
-    told: (shard) => void told.push(shard),
+    onHead: (shard) => void told.push(shard),
     log: { debug: () => {} },
   });
   const look = async (): Promise<string | null> => {

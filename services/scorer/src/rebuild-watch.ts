@@ -14,7 +14,7 @@ interface RebuildOptions {
   /** The partitions of the sources, as last read. */
   readonly sources: () => readonly SourcePartition[];
   /** Called with the head of every shard that was read. */
-  readonly told: (shard: number, head: ShardHead) => void;
+  readonly onHead: (shard: number, head: ShardHead) => void;
   readonly log: Pick<Log, 'debug'>;
 }
 
@@ -64,10 +64,10 @@ export class RebuildWatch {
   }
 
   async look(): Promise<void> {
-    const { store, shards, told } = this.#options;
+    const { store, shards, onHead } = this.#options;
     for (let shard = 0; shard < shards; shard++) {
       const head = await store.head({ side: 'user', shard });
-      told(shard, head);
+      onHead(shard, head);
       this.#lookAtShard(shard, head);
     }
     this.#lookAtSources();

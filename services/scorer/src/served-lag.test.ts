@@ -62,8 +62,11 @@ describe('the lag of a scorer', () => {
 
   it('is not hidden by what shards applied of topics that are gone, or before a rebuild', async () => {
     const mark = (count: number, life = LIFE) => ({ ...NO_MARK, life, applied: { count, sum: 0 } });
-    lag.told(0, { ...NO_FACTS, sources: { 'ratings@id:0': mark(6), 'ratings@gone:0': mark(100) } });
-    lag.told(1, { ...NO_FACTS, sources: { 'ratings@id:1': mark(20, LIFE - 1) } });
+    lag.setFacts(0, {
+      ...NO_FACTS,
+      sources: { 'ratings@id:0': mark(6), 'ratings@gone:0': mark(100) },
+    });
+    lag.setFacts(1, { ...NO_FACTS, sources: { 'ratings@id:1': mark(20, LIFE - 1) } });
     applied = 126;
     expect(await told()).toContain('freshet_lag_ratings_all{point="served"} 6');
   });

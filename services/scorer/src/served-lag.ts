@@ -50,8 +50,8 @@ export class ServedLag {
     return this.#freshness.lagOf(ALL, this.#options.applied());
   }
 
-  /** Takes the facts of a user shard, as the store has them. */
-  told(shard: number, facts: ShardFacts): void {
+  /** The facts of a user shard, as the store has them. */
+  setFacts(shard: number, facts: ShardFacts): void {
     this.#facts.set(shard, facts);
   }
 

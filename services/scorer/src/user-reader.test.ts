@@ -209,9 +209,9 @@ describe('what has been received', () => {
         told[outcome] = (told[outcome] ?? 0) + by;
       },
     };
-    users.tell(counter);
+    users.countReads(counter);
     expect(told).toEqual({ hit: 2, miss: 1 });
-    users.tell(counter);
+    users.countReads(counter);
     expect(told).toEqual({ hit: 2, miss: 1 });
   });
 });

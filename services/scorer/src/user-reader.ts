@@ -58,7 +58,7 @@ const LOOK_AGAIN_GROWTH = 1.5;
 const LOOK_AGAIN_LIMIT_MS = 8;
 
 /** What is known of a shard from its batches. */
-interface Told extends ShardVersion {
+interface Received extends ShardVersion {
   /** How many ratings the shard has applied. */
   readonly applied: number;
   /** By source: the last offset applied. Emptied when a batch is missing. */
@@ -75,7 +75,7 @@ export class UserReader {
   readonly #options: UserReaderOptions;
   readonly #kept = new Map<string, KnownUser & { readonly shard: number }>();
   /** By shard: as of the last batch received, or of the store at the start. */
-  readonly #received = new Map<number, Told>();
+  readonly #received = new Map<number, Received>();
   readonly #waiters = new Set<Waiter>();
   #applied = 0;
   #hits = 0;
@@ -96,10 +96,10 @@ export class UserReader {
       this.#kept.set(user, kept);
     }
     // No batch has named the user since, so the cached user is as of the last batch.
-    const told = this.#received.get(kept.shard);
-    if (after !== undefined && !hasApplied(told, after)) return undefined;
+    const received = this.#received.get(kept.shard);
+    if (after !== undefined && !hasApplied(received, after)) return undefined;
     this.#hits++;
-    const position = Math.max(kept.position ?? 0, told?.next ?? 0);
+    const position = Math.max(kept.position ?? 0, received?.next ?? 0);
     return { vector: kept.vector, rated: kept.rated, position };
   }
 
@@ -138,7 +138,7 @@ export class UserReader {
   }
 
   /** Adds the reads since the last call to a counter: counting each read there costs too much. */
-  tell(counter: { inc(labels: { outcome: 'hit' | 'miss' }, by: number): void }): void {
+  countReads(counter: { inc(labels: { outcome: 'hit' | 'miss' }, by: number): void }): void {
     counter.inc({ outcome: 'hit' }, this.#hits);
     counter.inc({ outcome: 'miss' }, this.#misses);
     this.#hits = 0;
@@ -152,7 +152,7 @@ export class UserReader {
     const marks = Object.entries(facts.sources);
     const applied = marks.reduce((sum, [, mark]) => sum + mark.applied.count, 0);
     const offsets = new Map(marks.map(([source, mark]) => [source, mark.offset]));
-    this.#hear(shard, { epoch, sequence, next: position, applied, offsets });
+    this.#setReceived(shard, { epoch, sequence, next: position, applied, offsets });
   }
 
   /** Drops the users that the batch names, or all of the shard if a batch is missing. */
@@ -167,14 +167,14 @@ export class UserReader {
     batch.sources.forEach((source, nth) => {
       offsets.set(source, batch.offsets[nth] as number);
     });
-    this.#hear(shard, { epoch, sequence, next, applied, offsets });
+    this.#setReceived(shard, { epoch, sequence, next, applied, offsets });
     if (known !== undefined && !isNext) {
       for (const [user, kept] of this.#kept) if (kept.shard === shard) this.#kept.delete(user);
     }
     for (const user of [...ids, ...deletes]) this.#kept.delete(user);
-    const told = this.#received.get(shard);
+    const received = this.#received.get(shard);
     for (const waiter of this.#waiters) {
-      if (waiter.shard === shard && hasApplied(told, waiter.place)) waiter.wake();
+      if (waiter.shard === shard && hasApplied(received, waiter.place)) waiter.wake();
     }
   }
 
@@ -184,9 +184,9 @@ export class UserReader {
     for (const { offsets } of this.#received.values()) offsets.clear();
   }
 
-  #hear(shard: number, told: Told): void {
-    this.#applied += told.applied - (this.#received.get(shard)?.applied ?? 0);
-    this.#received.set(shard, told);
+  #setReceived(shard: number, received: Received): void {
+    this.#applied += received.applied - (this.#received.get(shard)?.applied ?? 0);
+    this.#received.set(shard, received);
   }
 
   /** Resolves when a batch says that the rating is applied, or after the time limit. */
@@ -234,6 +234,6 @@ function knownRatings(body: Uint8Array | null): KnownRating[] {
   return entries.filter((entry): entry is KnownRating => entry.value !== null);
 }
 
-function hasApplied(told: Told | undefined, { source, offset }: RatingPlace): boolean {
-  return (told?.offsets.get(source) ?? -1) >= offset;
+function hasApplied(received: Received | undefined, { source, offset }: RatingPlace): boolean {
+  return (received?.offsets.get(source) ?? -1) >= offset;
 }
