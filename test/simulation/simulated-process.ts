@@ -212,7 +212,7 @@ abstract class SimulatedHalf extends SimulatedProcess {
       shards: SHARDS,
       factorCount: settings.factorCount,
       model: MODEL,
-      shard: (id, sums, former) => this.#bent(side, shard(id, sums, former)),
+      shard: (id, sums) => this.#bent(side, shard(id, sums)),
       cacheBytes,
       store,
       publisher,
@@ -253,9 +253,8 @@ export class SimulatedUsers extends SimulatedHalf {
     // case is left out: one commit forgets a whole user.
     const forgetSlice = this.around.weather().recreated > 0 ? 1_000 : FORGET_SLICE;
     const options = { ...this.optionsOf('user'), items, forgetSlice };
-    await this.runStage('user', (id: ShardId, sums, former) => {
-      const cache = former instanceof UserShard ? former.changes.cache : undefined;
-      return new UserShard({ ...options, id }, sums, cache);
+    await this.runStage('user', (id: ShardId, sums) => {
+      return new UserShard({ ...options, id }, sums);
     });
   }
 
@@ -284,9 +283,8 @@ export class SimulatedItems extends SimulatedHalf {
     const coalesce = pinned === undefined && random.next() < 0.5;
     const now = () => Date.now();
     const options = { ...this.optionsOf('item'), coalesce, now };
-    await this.runStage('item', (id: ShardId, sums, former) => {
-      const cache = former instanceof ItemShard ? former.changes.cache : undefined;
-      return new ItemShard({ ...options, id }, sums, cache);
+    await this.runStage('item', (id: ShardId, sums) => {
+      return new ItemShard({ ...options, id }, sums);
     });
   }
 }

@@ -27,8 +27,8 @@ export interface FollowOptions {
   readonly fail: (error: unknown) => void;
   /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
   readonly gatherMs?: number;
-  /** Called after batches of a shard were received. */
-  readonly moved?: () => void;
+  /** Called with each batch that was added to the replica. */
+  readonly moved?: (batch: FactorBatch) => void;
 }
 
 export class FollowedReplica {
@@ -84,7 +84,9 @@ export class FollowedReplica {
   async #receive(partition: number, records: readonly LogRecord[]): Promise<void> {
     for (const record of records) {
       const batch = this.#events.read(partition, record);
-      if (batch !== undefined && this.replica.receive(batch) === 'gap') {
+      const arrival = batch && this.replica.receive(batch);
+      if (batch !== undefined && arrival === 'next') this.#options.moved?.(batch);
+      if (batch !== undefined && arrival === 'gap') {
         const { shard } = batch;
         const told = 'batches are missing: the shard is loaded again from the store';
         this.#options.log.info({ side, shard }, told);
@@ -93,7 +95,6 @@ export class FollowedReplica {
       // Only now: if loading fails, this batch is read again and the shard is loaded again.
       this.#positions.set(partition, record.offset + 1);
     }
-    this.#options.moved?.();
   }
 
   async #load(shard: number): Promise<void> {

@@ -20,7 +20,7 @@ import {
 import { Fault } from '@freshet/telemetry';
 import { type Arrival, arrivalOf, type ShardVersion } from './shard-version.ts';
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   /** Absent: a plain table. A wider table gets the features of an item behind its vector. */
   readonly table?: VectorTable;
   /** Called when a slot gets a vector or loses it. */

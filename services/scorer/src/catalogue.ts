@@ -3,7 +3,7 @@
  * their metadata from the topic `items`. Items with equal scores are ordered by id, so that the
  * pages of a list have no item twice.
  */
-import type { FactorBatch, ItemMetadata, ScoredItem } from '@freshet/events';
+import type { ItemMetadata, ScoredItem } from '@freshet/events';
 import type { Best, Kernels, RankedTable, Search } from '@freshet/kernels';
 import {
   type Asked,
@@ -14,7 +14,7 @@ import {
   RaisedItems,
   Successors,
 } from '@freshet/model';
-import { Replica, type ReplicaOptions } from '@freshet/replicas';
+import { Replica } from '@freshet/replicas';
 import { type RankingSettings, rankedColumns } from './ranking.ts';
 
 export interface Query extends Asked {
@@ -30,27 +30,6 @@ const SLICE = 20_000;
 const REUSED_SIZE = 100;
 const REUSED_SEARCHES = 16;
 
-class ToldReplica extends Replica {
-  readonly #moved: (batch: FactorBatch) => void;
-
-  constructor(
-    kernels: Kernels,
-    factorCount: number,
-    shards: number,
-    options: ReplicaOptions,
-    moved: (batch: FactorBatch) => void,
-  ) {
-    super(kernels, factorCount, shards, options);
-    this.#moved = moved;
-  }
-
-  override receive(batch: FactorBatch) {
-    const arrival = super.receive(batch);
-    if (arrival === 'next') this.#moved(batch);
-    return arrival;
-  }
-}
-
 export class Catalogue {
   readonly items: Replica;
   readonly raised: RaisedItems;
@@ -63,13 +42,7 @@ export class Catalogue {
   readonly #metadata = new Map<string, ItemMetadata>();
   readonly #categories = new Map<string, Set<string>>();
 
-  /** `moved` is called with each batch of vectors that was added to the catalogue. */
-  constructor(
-    kernels: Kernels,
-    settings: RankingSettings,
-    shards: number,
-    moved: (batch: FactorBatch) => void = () => {},
-  ) {
+  constructor(kernels: Kernels, settings: RankingSettings, shards: number) {
     const { factorCount } = settings;
     this.#kernels = kernels;
     this.#table = kernels.rankedTable(rankedColumns(settings));
@@ -78,7 +51,7 @@ export class Catalogue {
     const successors = new Successors();
     const present = (slot: number) => this.#show(slot);
     const options = { table: this.#table, present, lists: successors };
-    this.items = new ToldReplica(kernels, factorCount, shards, options, moved);
+    this.items = new Replica(kernels, factorCount, shards, options);
     this.raised = new RaisedItems(kernels, this.#table, this.items, successors);
   }
 

@@ -1,7 +1,13 @@
 /** The scorer: recommendations over HTTP and Kafka from a replica of the item vectors. */
 import assert from 'node:assert';
 import { adminAddress, httpAddress, serviceSettings } from '@freshet/config';
-import { type FactorBatch, poisonReasons, ratingRules, topicName } from '@freshet/events';
+import {
+  type FactorBatch,
+  poisonReasons,
+  ratingRules,
+  type Topic,
+  topicName,
+} from '@freshet/events';
 import { type Kernels, wasmKernels } from '@freshet/kernels';
 import { type Grams, GuestFolder } from '@freshet/model';
 import { readSources } from '@freshet/positions';
@@ -79,17 +85,18 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const ranking = new Ranking(modelSettings, latest);
   const answers = { model, shards, catalogue, users, sources, ranking, lag: () => lag.lag };
   const recommender = new Recommender(answers);
-  const parts = { session, kernels, catalogue, users, recommender, ranking, publisher };
-  const routes = routesFor({ ...parts, grams: latest });
+  const parts = { kernels, catalogue, users, recommender, ranking, grams: latest, publisher };
+  const routes = routesFor({ ...session, ...parts });
   const serving = { recommender, token: settings.HTTP_TOKEN, waitingFor: catchingUp, log };
   const api = stack.own(httpApi({ ...serving, limits: limitsOf(settings), routes }));
   const url = await listening(httpAddress(settings, 'SCORER_PORT'), (at) => api.listen(at));
   opening = 'the first partitions of its topics';
-  const answering = { recommender, publisher, session, waits: () => rebuild.waitingFor() };
-  const requests = await answerRequests(answering, context);
+  const waits = () => rebuild.waitingFor();
+  const answering = { ...session, ...context, recommender, publisher, waits };
+  const requests = await answerRequests(answering);
   isFirst = () => requests.positions.has(0);
   const readers = [requests];
-  if (settings.PUSH) readers.push(await push(answering, context));
+  if (settings.PUSH) readers.push(await push(answering));
   // A client that waits for readiness before it sends a rating gets the push for it. Later
   // rebalances do not make the scorer unready: HTTP requests are answered meanwhile.
   await Promise.all(readers.map((reader) => settledOnce(reader)));
@@ -105,11 +112,12 @@ async function follow(
   parking: { readonly publisher: Publisher; readonly isFirst: () => boolean },
 ) {
   const { store, modelSettings } = session;
-  const catalogue = new Catalogue(kernels, modelSettings, shards, observeServable);
+  const catalogue = new Catalogue(kernels, modelSettings, shards);
   const common = { ...session, shards, factorCount, log, fail };
   const metadata = stack.own(await followMetadata(catalogue, { ...common, ...parking }));
   const gathered = { ...common, gatherMs: GATHER_MS };
-  const replica = stack.own(await FollowedReplica.open(catalogue.items, gathered));
+  const items = { ...gathered, moved: observeServable };
+  const replica = stack.own(await FollowedReplica.open(catalogue.items, items));
   const users = new UserReader({
     store,
     shards,
@@ -153,8 +161,7 @@ async function watchRebuilds(
   return rebuild;
 }
 
-interface Collaborators {
-  readonly session: Session;
+interface Collaborators extends Session {
   readonly kernels: Kernels;
   readonly catalogue: Catalogue;
   readonly users: UserReader;
@@ -166,8 +173,7 @@ interface Collaborators {
 
 /** All routes except that of the recommendations for one user. */
 function routesFor(collaborators: Collaborators): Routes[] {
-  const { session, kernels, catalogue, recommender, grams, publisher } = collaborators;
-  const { admin, modelSettings } = session;
+  const { admin, modelSettings, kernels, catalogue, recommender, grams, publisher } = collaborators;
   const guests = new GuestFolder(kernels, modelSettings, catalogue, grams);
   const insights = new Insights({ ...collaborators, settings: modelSettings });
   const [topic] = ratingsTopics;
@@ -182,56 +188,39 @@ function routesFor(collaborators: Collaborators): Routes[] {
 }
 
 /** What answers on Kafka need; `waits`: what they must wait for at the moment, or null. */
-interface Answering {
+interface Answering extends Session, ServiceContext {
   readonly recommender: Recommender;
   readonly publisher: Publisher;
-  readonly session: Session;
   readonly waits: () => string | null;
 }
 
-async function answerRequests(
-  answering: Answering,
-  context: ServiceContext,
-): Promise<PartitionReader> {
-  const { session } = answering;
-  const groupId = `${session.model}.scorer`;
+async function answerRequests(answering: Answering): Promise<PartitionReader> {
+  const groupId = `${answering.model}.scorer`;
   const topics = { replyTopics: settings.REPLY_TOPICS, sources: ratingsTopics };
-  const { log } = context;
-  const answerer = new RequestAnswerer({
-    ...session,
-    ...answering,
-    ...topics,
-    shards,
-    groupId,
-    log,
-  });
-  const topic = topicName('recommendationRequests', session.model);
-  return readPartitions(session, context, { groupId, topic }, answerer);
+  const answerer = new RequestAnswerer({ ...answering, ...topics, shards, groupId });
+  return readPartitions(answering, groupId, 'recommendationRequests', answerer);
 }
 
-async function push(answering: Answering, context: ServiceContext): Promise<PartitionReader> {
-  const { session } = answering;
-  const { log, stack } = context;
+async function push(answering: Answering): Promise<PartitionReader> {
+  const { model, log, stack } = answering;
   const limits = { items: settings.PUSH_ITEMS, perSecond: settings.PUSH_PER_SECOND };
   const failed = (error: unknown) =>
     log.warn({ err: error }, 'recommendations were not pushed: their users get the next push');
-  const shared = { ...session, ...answering, shards, factorCount, log };
-  const pusher = stack.own(new Pusher({ ...shared, ...limits, failed }));
-  const topic = topicName('userFactors', session.model);
-  const group = { groupId: `${session.model}.push`, topic };
-  const moves = await readPartitions(session, context, group, pusher);
+  const pusher = stack.own(new Pusher({ ...answering, shards, factorCount, ...limits, failed }));
+  const moves = await readPartitions(answering, `${model}.push`, 'userFactors', pusher);
   pusher.start();
   return moves;
 }
 
 async function readPartitions(
-  { kafka, admin }: Session,
-  { log, fail, stack }: ServiceContext,
-  group: { readonly groupId: string; readonly topic: string },
+  { kafka, admin, model, log, fail, stack }: Answering,
+  groupId: string,
+  read: Topic,
   owner: PartitionOwner,
 ): Promise<PartitionReader> {
+  const topic = topicName(read, model);
   const { KAFKA_SESSION_MS: sessionMs } = settings;
-  const reading = { ...group, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
+  const reading = { groupId, topic, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
   const reader = stack.own(new PartitionReader(kafka, reading, owner));
   await reader.start();
   return reader;

@@ -81,7 +81,7 @@ export class ServedLag {
     return this.#freshness.close();
   }
 
-  /** What shards will have applied when nothing is left to do: all that is sent, unread, or bygone. */
+  /** How many ratings the shards will have applied when there is no lag. */
   #due(): number {
     let due = 0;
     const lives = new Map<string, number>();
@@ -90,7 +90,7 @@ export class ServedLag {
       lives.set(sourceName(topic, mark.topicId, partition), mark.life);
       due += ratingsDue(source);
     }
-    // Shards still count what they applied of topics that are gone, or before sources were read anew.
+    // Shards also count ratings of topics that were deleted, and of sources before a rebuild.
     for (const { sources } of this.#facts.values()) {
       for (const [source, { life, applied }] of Object.entries(sources)) {
         if (lives.get(source) !== life) due += applied.count;

@@ -162,17 +162,17 @@ export class UserReader {
     const arrival = arrivalOf(batch, known);
     if (arrival === 'known') return;
     const isNext = known !== undefined && arrival === 'next';
-    // After a gap the store may have gone back: then what was applied of the others no longer is.
+    // A gap may mean that the store lost writes, so the offsets of other sources may be too high.
     const offsets = isNext ? known.offsets : new Map<string, number>();
     batch.sources.forEach((source, nth) => {
       offsets.set(source, batch.offsets[nth] as number);
     });
-    this.#setReceived(shard, { epoch, sequence, next, applied, offsets });
+    const received = { epoch, sequence, next, applied, offsets };
+    this.#setReceived(shard, received);
     if (known !== undefined && !isNext) {
       for (const [user, kept] of this.#kept) if (kept.shard === shard) this.#kept.delete(user);
     }
     for (const user of [...ids, ...deletes]) this.#kept.delete(user);
-    const received = this.#received.get(shard);
     for (const waiter of this.#waiters) {
       if (waiter.shard === shard && hasApplied(received, waiter.place)) waiter.wake();
     }

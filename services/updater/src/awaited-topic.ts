@@ -9,8 +9,6 @@ interface AwaitedOptions {
 }
 
 const LOOK_MS = 1_000;
-const NOT_THERE =
-  'the topic does not exist: no ratings are read from it. Create it, or correct RATINGS_TOPICS';
 
 export class AwaitedTopic {
   readonly #options: AwaitedOptions;
@@ -36,7 +34,7 @@ export class AwaitedTopic {
         return begin();
       }
       if (looks === 0) {
-        log.warn({ topic }, NOT_THERE);
+        log.warn({ topic }, 'the topic does not exist: create it, or correct RATINGS_TOPICS');
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }

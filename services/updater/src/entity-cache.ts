@@ -10,14 +10,9 @@ export interface Cached {
   readonly isChanged: boolean;
 }
 
-/** `bytes`: the size of the entity when it was last weighed. */
-interface Held<E> {
-  readonly entity: E;
-  bytes: number;
-}
-
 export class EntityCache<E extends Cached> {
-  readonly #held = new Map<string, Held<E>>();
+  /** `bytes`: the size of the entity when it was last weighed. */
+  readonly #held = new Map<string, { readonly entity: E; bytes: number }>();
   #bytes = 0;
   /** The limit of the last trim. */
   #limitBytes = 0;
@@ -59,7 +54,7 @@ export class EntityCache<E extends Cached> {
 
   /** Must be called when an entity of the cache has grown or shrunk. */
   weigh({ id, bytes }: E): void {
-    const held = this.#held.get(id) as Held<E>;
+    const held = this.#held.get(id) as { bytes: number };
     this.#bytes += bytes - held.bytes;
     held.bytes = bytes;
   }

@@ -24,7 +24,6 @@ import {
 import { type BodyChange, isAbove, type ShardId, type StoredEntity } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { type Batch, markAfter } from './batch.ts';
-import type { EntityCache } from './entity-cache.ts';
 import {
   ChangedEntities,
   type Entity,
@@ -100,11 +99,11 @@ export class ItemShard implements Shard {
   /** Items whose list has changed and was not published, with the time of that, oldest first. */
   readonly #unlisted = new Map<Item, number>();
 
-  constructor(options: ItemShardOptions, sums: ShardSums, cache?: EntityCache<Item>) {
+  constructor(options: ItemShardOptions, sums: ShardSums) {
     const { shards, settings, kernels } = options;
     this.id = options.id;
     this.#options = options;
-    this.changes = new ChangedEntities(sums, cache);
+    this.changes = new ChangedEntities(sums);
     const shape = { shards, factorCount: settings.factorCount };
     const decode = (value: Buffer, shard: number) => readItemRatings(value, shard, shape);
     this.#read = new ReadOnce(options, decode);

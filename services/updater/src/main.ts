@@ -39,9 +39,7 @@ const settings = serviceSettings('updater');
 const { FACTOR_COUNT: factorCount, SHARDS: shards } = settings;
 
 /** What the stages share. */
-interface Wiring {
-  readonly session: Session;
-  readonly context: ServiceContext;
+interface Wiring extends Session, ServiceContext {
   readonly kernels: Kernels;
   readonly publisher: Publisher;
   readonly gramParts: GramPartPublisher;
@@ -73,7 +71,8 @@ await runService('updater', settings.LOG_LEVEL, async (context) => {
   const grams = () => followed.latest ?? first;
   const gramParts = stack.own(new GramPartPublisher(publisher, log, fail));
   const awaited: Wiring['awaited'] = [];
-  const wiring: Wiring = { session, context, kernels, publisher, gramParts, grams, awaited };
+  const parts = { kernels, publisher, gramParts, grams, awaited };
+  const wiring: Wiring = { ...session, ...context, ...parts };
   if (settings.STAGES.includes('items')) await runItems(wiring);
   if (settings.STAGES.includes('users')) {
     const items = new ListedReplica(kernels, factorCount, shards);
@@ -81,19 +80,18 @@ await runService('updater', settings.LOG_LEVEL, async (context) => {
     await runUsers(wiring, items, meter);
   }
   if (settings.STAGES.includes('intake')) await runIntake(wiring);
-  waitingFor = () =>
-    session.servers.waitingFor() ?? firstOf(awaited.map((each) => each.waitingFor));
+  const waiting = () => awaited.find((each) => each.waitingFor !== null)?.waitingFor ?? null;
+  waitingFor = () => session.servers.waitingFor() ?? waiting();
   log.info({ stages: settings.STAGES, model: session.model }, 'updater started');
 });
 
 async function runItems(wiring: Wiring): Promise<void> {
-  const topic = topicName('itemRatings', wiring.session.model);
+  const topic = topicName('itemRatings', wiring.model);
   const [coalesce, now] = [settings.ITEM_COALESCING, () => Date.now()];
   const options = { ...shardOptions(wiring, 'item', topic), coalesce, now };
   const reading = { gatherMs: ITEM_GATHER_MS, sliceBytes: ITEM_SLICE_BYTES };
-  await runStage(wiring, 'item', { topic, ...reading }, (id, sums, former) => {
-    const cache = former instanceof ItemShard ? former.changes.cache : undefined;
-    return new ItemShard({ ...options, id }, sums, cache);
+  await runStage(wiring, 'item', { topic, ...reading }, (id, sums) => {
+    return new ItemShard({ ...options, id }, sums);
   });
 }
 
@@ -102,19 +100,17 @@ async function runUsers(
   items: ListedReplica,
   meter: PrequentialMeter,
 ): Promise<void> {
-  const topic = topicName('userRatings', wiring.session.model);
+  const topic = topicName('userRatings', wiring.model);
   const work = { items, meter, forgetSlice: FORGET_SLICE };
   const options = { ...shardOptions(wiring, 'user', topic), ...work };
-  await runStage(wiring, 'user', { topic }, (id, sums, former) => {
-    const cache = former instanceof UserShard ? former.changes.cache : undefined;
-    return new UserShard({ ...options, id }, sums, cache);
+  await runStage(wiring, 'user', { topic }, (id, sums) => {
+    return new UserShard({ ...options, id }, sums);
   });
 }
 
-function shardOptions({ session, context, kernels, grams }: Wiring, side: Side, topic: string) {
+function shardOptions({ modelSettings, kernels, grams, log }: Wiring, side: Side, topic: string) {
   const timed = (seconds: number) => metrics.updateDuration.observe({ side }, seconds);
-  const { modelSettings } = session;
-  return { topic, shards, settings: modelSettings, kernels, grams, log: context.log, timed };
+  return { topic, shards, settings: modelSettings, kernels, grams, log, timed };
 }
 
 async function runStage(
@@ -123,34 +119,31 @@ async function runStage(
   reading: Pick<ReaderOptions, 'topic'> & Partial<ReaderOptions>,
   shard: StageOptions['shard'],
 ): Promise<void> {
-  const { session, context, publisher, gramParts } = wiring;
   const halves = settings.STAGES.filter((stage) => stage !== 'intake').length;
   const cacheBytes = (settings.STATE_CACHE_MB << 20) / halves;
-  const parts = { ...session, ...context, publisher, gramParts, shards, factorCount };
-  const stage = new Stage({ ...parts, side, source: reading.topic, shard, cacheBytes });
-  context.stack.own({ close: () => stage.drain() });
-  await read(wiring, { ...reading, groupId: updaterGroup(session.model, side) }, stage);
+  const shape = { shards, factorCount, cacheBytes };
+  const stage = new Stage({ ...wiring, ...shape, side, source: reading.topic, shard });
+  wiring.stack.own({ close: () => stage.drain() });
+  await read(wiring, { ...reading, groupId: updaterGroup(wiring.model, side) }, stage);
 }
 
 async function runIntake(wiring: Wiring): Promise<void> {
-  const { session, context } = wiring;
-  const { kafka, admin, model } = session;
-  const { log, stack, fail } = context;
+  const { kafka, admin, model, log, stack, fail, awaited } = wiring;
   const reader = new RatingReader(ratingRules(settings));
   // Intake has a connection of its own: a broker answers the requests of a connection in turn,
   // and ratings would wait behind the records of the other stages.
   const publisher = stack.own(await Publisher.open(kafka));
   for (const topic of settings.RATINGS_TOPICS) {
-    const intake = new Intake({ ...session, log, shards, reader, publisher, topic });
+    const intake = new Intake({ ...wiring, shards, reader, publisher, topic });
     const reading = { topic, groupId: intakeGroup(model, topic), commitMs: INTAKE_COMMIT_MS };
     const source = stack.own(new AwaitedTopic({ topic, admin, log }));
-    wiring.awaited.push(source);
+    awaited.push(source);
     source.whenThere(() => read(wiring, reading, intake)).catch(fail);
   }
 }
 
 async function read(
-  { session: { kafka, admin }, context: { log, stack, fail }, awaited }: Wiring,
+  { kafka, admin, log, stack, fail, awaited }: Wiring,
   options: Pick<ReaderOptions, 'topic' | 'groupId'> & Partial<ReaderOptions>,
   owner: Intake | Stage,
 ): Promise<void> {
@@ -171,8 +164,4 @@ function showQuality(meter: PrequentialMeter): void {
       metrics.prequentialHits.set({ users, method }, hits[method]);
     }
   }
-}
-
-function firstOf(reasons: readonly (string | null)[]): string | null {
-  return reasons.find((reason) => reason !== null) ?? null;
 }

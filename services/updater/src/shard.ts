@@ -101,17 +101,13 @@ interface InGram {
 }
 
 export class ChangedEntities<E extends Entity> {
-  readonly sums: ShardSums;
-  readonly cache: EntityCache<E>;
+  cache = new EntityCache<E>();
   /** The entities that this batch has changed and not removed, with what the gram has of them. */
   readonly #before = new Map<E, InGram>();
   readonly #removed = new Set<string>();
   #born = 0;
 
-  constructor(sums: ShardSums, cache: EntityCache<E> = new EntityCache()) {
-    this.sums = sums;
-    this.cache = cache;
-  }
+  constructor(readonly sums: ShardSums) {}
 
   /** Must be called before the vector of an entity changes. */
   touch(entity: E): void {

@@ -38,10 +38,7 @@ function stageOn(store: FactorStore): Stage {
     gramParts: new GramPartPublisher(events, log, fail),
     log,
     fail,
-    shard: (id, sums, former) => {
-      const cache = former instanceof UserShard ? former.changes.cache : undefined;
-      return new UserShard({ ...work, id, topic, items, forgetSlice: 1 }, sums, cache);
-    },
+    shard: (id, sums) => new UserShard({ ...work, id, topic, items, forgetSlice: 1 }, sums),
   });
 }
 

@@ -8,13 +8,7 @@ import { type Side, topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import { claimsAreBehind, lookAtSource, unreadableAt } from '@freshet/positions';
 import type { ModelAgreement } from '@freshet/session';
-import {
-  type FactorStore,
-  type ShardId,
-  type ShardState,
-  StaleEpoch,
-  type StoredEntity,
-} from '@freshet/store';
+import { type FactorStore, type ShardId, type ShardState, StaleEpoch } from '@freshet/store';
 import {
   decodeOutbox,
   LogFault,
@@ -36,8 +30,8 @@ export interface StageOptions {
   readonly model: string;
   readonly shards: number;
   readonly factorCount: number;
-  /** Makes a shard with an empty cache, or with the cache of `former`. */
-  readonly shard: (id: ShardId, sums: ShardSums, former?: Shard) => Shard;
+  /** Makes a shard with an empty cache. */
+  readonly shard: (id: ShardId, sums: ShardSums) => Shard;
   /** Memory for the entities of all shards together. */
   readonly cacheBytes: number;
   readonly store: FactorStore;
@@ -102,9 +96,7 @@ export class Stage implements PartitionOwner {
     const running = this.#running.get(partition);
     if (running === undefined) return;
     this.#load(running, records).catch((error: unknown) => {
-      const { side, log } = this.options;
-      const told = { err: error, side, shard: partition };
-      log.debug(told, 'entities were not loaded ahead: the batch will load them');
+      this.options.log.debug({ err: error }, 'a batch was not loaded ahead: trying again');
     });
   }
 
@@ -118,11 +110,7 @@ export class Stage implements PartitionOwner {
     if (running === undefined) return false;
     const { log } = this.options;
     const load = () => this.#load(running, records);
-    await untilAnswered(load, {
-      log,
-      what: 'the entities of a batch were not loaded',
-      between: heartbeat,
-    });
+    await untilAnswered(load, { log, what: 'a batch was not loaded', between: heartbeat });
     let rest = records;
     do {
       const { owned, outgoing } = running;
@@ -202,20 +190,22 @@ export class Stage implements PartitionOwner {
     const found = await this.options.store.load(shard.id, ids);
     // After another take-over a new shard may use this cache, with newer states of the entities.
     if (this.#running.get(shard.id.shard)?.owned.shard !== shard) return;
-    ids.forEach((id, nth) => {
-      shard.restore(id, found[nth] as StoredEntity);
+    found.forEach((entity, nth) => {
+      shard.restore(ids[nth] as string, entity);
     });
   }
 
   /** Reuses the cache of the released shard, if no other process has written the shard since. */
   #shardOf(id: ShardId, state: ShardState): Shard {
-    const { shard, factorCount } = this.options;
+    const { factorCount } = this.options;
     const sums = state.sums
       ? ShardSums.fromBytes(id.side, state.sums, factorCount)
       : ShardSums.zero(id.side, factorCount);
     const left = this.#left.get(id.shard);
     this.#left.delete(id.shard);
-    return shard(id, sums, left?.isAsStored(state) ? left.shard : undefined);
+    const shard = this.options.shard(id, sums);
+    if (left?.isAsStored(state)) shard.changes.cache = left.shard.changes.cache;
+    return shard;
   }
 
   async #originOf(

@@ -38,7 +38,6 @@ import {
 } from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { type Batch, markAfter } from './batch.ts';
-import type { EntityCache } from './entity-cache.ts';
 import {
   ChangedEntities,
   type Entity,
@@ -123,11 +122,11 @@ export class UserShard implements Shard {
   /** The user who is being forgotten, and the items that are left, sorted once for all commits. */
   #leaving: { readonly user: User; readonly items: readonly string[] } | undefined;
 
-  constructor(options: UserShardOptions, sums: ShardSums, cache?: EntityCache<User>) {
+  constructor(options: UserShardOptions, sums: ShardSums) {
     const { shards, settings, kernels } = options;
     this.id = options.id;
     this.#options = options;
-    this.changes = new ChangedEntities(sums, cache);
+    this.changes = new ChangedEntities(sums);
     const decode = (value: Buffer, shard: number) => readUserRatings(value, shard, shards);
     this.#read = new ReadOnce(options, decode);
     this.#halfStep = new HalfStep(kernels, settings);
