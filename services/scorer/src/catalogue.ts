@@ -249,7 +249,7 @@ export class Catalogue {
     return this.#wide.subarray(0, this.#factorCount);
   }
 
-  /** Arrays for the result of a search. Small ones are reused: each is read before the next call. */
+  /** Arrays for the result of a search. Small ones are reused: they are read before the next. */
   #resultOf(size: number, nth: number): Best {
     const key = size * REUSED_SEARCHES + nth;
     const known = this.#results.get(key);
@@ -264,7 +264,7 @@ export class Catalogue {
     this.#table.hide(slot, isWithdrawn || !this.items.isPresent(slot));
   }
 
-  /** The result in the order of the list. Of items that tie at its end, the lowest ids are in it. */
+  /** The result in the order of the list. Of items that tie at its end, it has the lowest ids. */
   #ordered({ query, excluded, best, tied }: Search): ScoredItem[] {
     const found: ScoredItem[] = [];
     let isLevel = false;

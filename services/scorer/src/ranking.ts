@@ -1,7 +1,7 @@
 /**
  * The query of a user, and the columns of the table that it is searched in. A score is one inner
- * product, [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], or w·h if the factors alone rank, plus a raise
- * for items that were often rated after the user's last items.
+ * product, [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], or w·h if the factors alone rank, plus a
+ * raise for items that were often rated after the user's last items.
  */
 import {
   type Asked,

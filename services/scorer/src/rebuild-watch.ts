@@ -1,8 +1,8 @@
 /**
  * Detects that the store is being rebuilt. A shard that the store lost is learnt again from
- * `user-ratings`; after `freshet rebuild` the sources are read again from their beginning. Until the
- * positions are back where they were, known users would be answered as unknown ones. The positions
- * are compared every 1.5 s with the highest ones seen.
+ * `user-ratings`; after `freshet rebuild` the sources are read again from their beginning. Until
+ * the positions are back where they were, known users would be answered as unknown ones. The
+ * positions are compared every 1.5 s with the highest ones seen.
  */
 import type { SourcePartition } from '@freshet/positions';
 import type { FactorStore, ShardHead } from '@freshet/store';

@@ -1,7 +1,7 @@
 /**
- * Batches the searches of requests that arrive in the same turn of the event loop: they share a pass
- * over memory. A search waits only for the end of the turn, so that a single one runs at once. The
- * answers of a turn are sent together after its last search, which takes less CPU time than
+ * Batches the searches of requests that arrive in the same turn of the event loop: they share a
+ * pass over memory. A search waits only for the end of the turn, so that a single one runs at once.
+ * The answers of a turn are sent together after its last search, which takes less CPU time than
  * searching and sending by turns.
  */
 import type { ScoredItem } from '@freshet/events';

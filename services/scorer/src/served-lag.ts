@@ -1,7 +1,7 @@
 /**
- * The lag of this scorer: how many ratings were produced and are not in its answers yet. Kafka knows
- * what was produced and what intake has sent, batches of `user-factors` say what was applied. It is
- * measured before each scrape, and twice a second for the answers.
+ * The lag of this scorer: how many ratings were produced and are not in its answers yet. Kafka
+ * knows what was produced and what intake has sent, batches of `user-factors` say what was applied.
+ * The lag is measured before each scrape, and twice a second for the answers.
  */
 import {
   Freshness,

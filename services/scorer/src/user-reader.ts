@@ -1,7 +1,7 @@
 /**
- * Reads the vector and the rated items of a user from the store in one call, and caches them until a
- * batch of `user-factors` names the user. A cached user is as of the last batch received. A caller
- * that needs a later rating waits until the store has applied it.
+ * Reads the vector and the rated items of a user from the store in one call, and caches them until
+ * a batch of `user-factors` names the user. A cached user is as of the last batch received. A
+ * caller that needs a later rating waits until the store has applied it.
  */
 import { type FactorBatch, shardOf } from '@freshet/events';
 import { arrivalOf, type ShardVersion } from '@freshet/replicas';
