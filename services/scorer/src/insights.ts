@@ -21,8 +21,7 @@ interface Answer {
   readonly fallback: Fallback;
 }
 
-interface ItemAnswer extends Answer {
-  readonly item: string;
+interface ListAnswer extends Answer {
   readonly items: readonly ScoredItem[];
 }
 
@@ -50,25 +49,20 @@ export class Insights {
   }
 
   /** The nearest items by cosine. For an item without ratings, the popular items. */
-  async similar(item: string, n: number): Promise<ItemAnswer> {
-    const { catalogue, recommender } = this.#options;
+  async similar(item: string, n: number): Promise<ListAnswer & { item: string }> {
+    const { catalogue } = this.#options;
     const found = await catalogue.similar(item, n);
-    const items = catalogue.described(found ?? (await catalogue.popular(n)));
-    const fallback = found === undefined ? 'newcomer' : null;
-    return { item, items, model: recommender.modelOf(null, null), fallback };
+    if (found !== undefined) return { item, ...this.#listed(found, null) };
+    return { item, ...this.#listed(await catalogue.popular(n), 'newcomer') };
   }
 
   /** The items that users rated after an item; none if it has no ratings. */
-  async next(item: string, n: number): Promise<ItemAnswer> {
-    const { catalogue, recommender } = this.#options;
-    const items = catalogue.described(catalogue.next(item, n));
-    return { item, items, model: recommender.modelOf(null, null), fallback: null };
+  async next(item: string, n: number): Promise<ListAnswer & { item: string }> {
+    return { item, ...this.#listed(this.#options.catalogue.next(item, n), null) };
   }
 
-  async popular(n: number): Promise<Answer & { items: readonly ScoredItem[] }> {
-    const { catalogue, recommender } = this.#options;
-    const items = catalogue.described(await catalogue.popular(n));
-    return { items, model: recommender.modelOf(null, null), fallback: null };
+  async popular(n: number): Promise<ListAnswer> {
+    return this.#listed(await this.#options.catalogue.popular(n), null);
   }
 
   async because(user: string, item: string): Promise<Answer & Reasons & { user: string }> {
@@ -98,6 +92,11 @@ export class Insights {
     const rated = ratings.map(({ neighbour: item, value, time }) => ({ item, value, time }));
     const model = recommender.modelState(user, position);
     return { user, ratings: rated, model, fallback: ratings.length === 0 ? 'newcomer' : null };
+  }
+
+  #listed(items: readonly ScoredItem[], fallback: Fallback): ListAnswer {
+    const { catalogue, recommender } = this.#options;
+    return { items: catalogue.described(items), model: recommender.modelOf(null, null), fallback };
   }
 
   async #known(user: string) {

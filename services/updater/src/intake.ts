@@ -57,7 +57,7 @@ interface IntakeOptions {
 
 interface Reached {
   now: SentPlace;
-  /** The place before `now`: Kafka's client may commit an offset one batch late. */
+  /** The place before `now`: its offset may be about to be committed. */
   before: SentPlace;
 }
 
