@@ -4,7 +4,9 @@
  */
 
 import { createConnection, type Socket } from 'node:net';
+import { type AnyServiceName, serviceNames } from '@freshet/local';
 import type { Publisher } from '@freshet/stream';
+import { type LabelSet, MetricsPage } from '@freshet/telemetry';
 import { eventually, openPublisher, ratingsRecord, System } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -54,14 +56,14 @@ async function produce(count: number, users = 60, items = 31): Promise<void> {
 }
 
 async function noLag(): Promise<void> {
-  await eventually('everything to be applied', async () => (await scrape()).get(ITEM) === 0);
+  await eventually('everything to be applied', async () => (await scrape()).sum(...ITEM) === 0);
 }
 
 /** On a busy machine the servers may not answer the aggregator in time: then nothing is shown. */
-async function answeredScrape(): Promise<Map<string, number>> {
+async function answeredScrape(): Promise<MetricsPage> {
   return eventually('a scrape with a lag', async () => {
-    const series = await scrape();
-    return !Number.isNaN(series.get(USER)) && series;
+    const page = await scrape();
+    return !Number.isNaN(page.sum(...USER)) && page;
   });
 }
 
@@ -94,17 +96,15 @@ describe('the lag metric', { timeout: LIMIT_MS }, () => {
     }
     // Intake commits its offsets a moment after everything is applied.
     await eventually('no lag anywhere', async () => {
-      const lags = [...(await scrape())].filter(([name]) =>
-        name.startsWith('freshet_lag_ratings{'),
-      );
-      return lags.length >= 3 * SHARDS && lags.every(([, lag]) => lag === 0);
+      const lags = (await scrape()).series('freshet_lag_ratings');
+      return lags.length >= 3 * SHARDS && lags.every(({ value }) => value === 0);
     });
   });
 
   it('rises with the expected loss at every scrape while the updater stands still, and falls back', async () => {
-    const LOSS = 'freshet_expected_auc_loss_ratio{users="all"}';
-    const AGE = 'freshet_lag_seconds{point="user_applied"}';
-    const seen: Map<string, number>[] = [];
+    const LOSS: Metric = ['freshet_expected_auc_loss_ratio', { users: 'all' }];
+    const AGE: Metric = ['freshet_lag_seconds', { point: 'user_applied' }];
+    const seen: MetricsPage[] = [];
     await noLag();
     await whileStopped('updater', async () => {
       for (let look = 0; look <= LOOKS; look++) {
@@ -112,7 +112,7 @@ describe('the lag metric', { timeout: LIMIT_MS }, () => {
         seen.push(await answeredScrape());
       }
     });
-    const of = (name: string) => seen.map((series) => series.get(name) ?? Number.NaN);
+    const of = (metric: Metric) => seen.map((page) => page.sum(...metric));
     expect(of(USER)).toEqual(seen.map((_, look) => 20 * look));
     expect(rises(of(LOSS))).toBe(true);
     // The first scrape with a lag does not know since when ratings wait.
@@ -120,29 +120,29 @@ describe('the lag metric', { timeout: LIMIT_MS }, () => {
     expect(of(LOSS).at(-1)).toBeGreaterThan(0.05);
 
     await eventually('the lag to fall back', async () => {
-      const series = await scrape();
-      return [USER, ITEM, LOSS, AGE].every((name) => series.get(name) === 0);
+      const page = await scrape();
+      return [USER, ITEM, LOSS, AGE].every((metric) => page.sum(...metric) === 0);
     });
   });
 
   it('is not a number while the store is away, and the scrape is answered all the same', async () => {
     await whileStopped('Redis', async () => {
-      const series = await scrape();
-      expect(series.get(USER)).toBeNaN();
-      expect(series.get('freshet_aggregator_active')).toBe(1);
+      const page = await scrape();
+      expect(page.sum(...USER)).toBeNaN();
+      expect(page.sum('freshet_aggregator_active')).toBe(1);
     });
-    await eventually('the lag to be known again', async () => (await scrape()).get(USER) === 0);
+    await eventually('the lag to be known again', async () => (await scrape()).sum(...USER) === 0);
   });
 });
 
 describe('the number of series', { timeout: LIMIT_MS }, () => {
   it('is the same however many users and items there are', async () => {
     const series = async (): Promise<string[]> => {
-      const ports = ['UPDATER', 'AGGREGATOR', 'SCORER'].map((name) => `${name}_ADMIN_PORT`);
-      const found = await Promise.all(ports.map((port) => scrape(system.environment[port])));
+      const found = await Promise.all(serviceNames.map((name) => scrape(name)));
       return found
-        .flatMap((each) => [...each.keys()])
-        .filter((name) => name.startsWith('freshet_'));
+        .flatMap((page) => page.all())
+        .filter(({ name }) => name.startsWith('freshet_'))
+        .map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`);
     };
     const before = await series();
     await produce(20_000, 20_000, 20_000);
@@ -153,25 +153,16 @@ describe('the number of series', { timeout: LIMIT_MS }, () => {
   });
 });
 
-const USER = 'freshet_lag_ratings_all{point="user_applied"}';
-const ITEM = 'freshet_lag_ratings_all{point="item_applied"}';
+type Metric = readonly [name: string, labels: LabelSet];
+const USER: Metric = ['freshet_lag_ratings_all', { point: 'user_applied' }];
+const ITEM: Metric = ['freshet_lag_ratings_all', { point: 'item_applied' }];
 
 function rises(values: readonly number[]): boolean {
   return values.every((value, at) => at === 0 || value > (values[at - 1] ?? Number.NaN));
 }
 
-/** Every series of a service, by name and labels as they are written. */
-async function scrape(
-  port = system.environment.AGGREGATOR_ADMIN_PORT,
-): Promise<Map<string, number>> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(
-    lines.map((line) => {
-      const cut = line.lastIndexOf(' ');
-      return [line.slice(0, cut), Number(line.slice(cut + 1))];
-    }),
-  );
+function scrape(name: AnyServiceName = 'aggregator'): Promise<MetricsPage> {
+  return MetricsPage.scrape(system.adminPort(name));
 }
 
 /** What a scrape shows, and between which bounds the truth was while it was made. */
@@ -186,14 +177,14 @@ async function compare(): Promise<Comparison> {
   // Ratings are produced during the scrape, so the bounds must hold at any moment of it.
   const producing = produce(20);
   const [from, before] = [acknowledged, await redis.counts()];
-  const series = await scrape();
+  const page = await scrape();
   const [after, to] = [await redis.counts(), produced];
   await producing;
   const user = { least: from - after.applied, most: to - before.applied };
   return {
-    user: { shown: series.get(USER) ?? Number.NaN, ...user },
+    user: { shown: page.sum(...USER), ...user },
     item: {
-      shown: series.get(ITEM) ?? Number.NaN,
+      shown: page.sum(...ITEM),
       least: user.least + before.sent - after.received,
       most: user.most + after.sent - before.received,
     },

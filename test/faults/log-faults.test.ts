@@ -57,7 +57,7 @@ async function untilHeld(reason: RegExp): Promise<void> {
     reason.test((await system.waitsFor('updater')) ?? ''),
   );
   await eventually('the metric to tell', () =>
-    system.metric('updater', 'freshet_held_partitions', ['topic="ratings"']),
+    system.metric('updater', 'freshet_held_partitions', { topic: 'ratings' }),
   );
 }
 
@@ -136,10 +136,10 @@ it('records deleted before they were read are not passed over in silence', async
   );
   // Intake commits its offsets five times a second, also while a partition is held.
   const lag = await eventually('what is not read to be known', async () => {
-    const shown = await system.metric('aggregator', 'freshet_lag_ratings', [
-      'intake',
-      'partition="ratings:0"',
-    ]);
+    const shown = await system.metric('aggregator', 'freshet_lag_ratings', {
+      point: 'intake',
+      partition: 'ratings:0',
+    });
     return [29, 30].includes(shown) && shown;
   });
   const arrived = await eventually('the position to fit it', async () => {
@@ -150,7 +150,10 @@ it('records deleted before they were read are not passed over in silence', async
   for (const each of ratingsOf(1, items('second', 5))) expected.add(each);
   await eventually('the other partitions to go on', async () => (await positionOf(1)) === 15);
   await eventually('the lag to be that of the partition alone', async () => {
-    return (await system.metric('aggregator', 'freshet_lag_ratings_all', ['user_applied'])) === lag;
+    return (
+      (await system.metric('aggregator', 'freshet_lag_ratings_all', { point: 'user_applied' })) ===
+      lag
+    );
   });
   await accept('cut');
   for (const each of ratingsOf(0, items('second', 29)).slice(19)) expected.add(each);

@@ -61,7 +61,7 @@ it('a fail-over that loses acknowledged commits is noticed, and every rating sti
   await stream.produce(500);
   await system.settled();
   const { master, replica } = await pairOfShard();
-  const applied = () => system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
+  const applied = () => system.metric('updater', 'freshet_ratings_applied_total', { side: 'user' });
   await stream.during(async () => {
     system.child(`Redis ${replica}`).signal('SIGSTOP');
     // More than the socket buffers hold, so that later writes stay on the master and are lost with

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 function appliedAt(port: number): Promise<number> {
-  return system.metricAt(port, 'freshet_ratings_applied_total', ['side="user"']);
+  return system.metricAt(port, 'freshet_ratings_applied_total', { side: 'user' });
 }
 
 it('a second updater takes half of the partitions and gives them back when it stops', async () => {

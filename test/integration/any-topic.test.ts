@@ -74,7 +74,7 @@ describe('a topic that is there already', () => {
       new RegExp(`${ORDERS}.*does not exist`).test((await system.waitsFor('updater')) ?? ''),
     );
     await eventually('ratings of the first to be applied', () =>
-      system.metric('updater', 'freshet_ratings_applied_total', ['side="item"']),
+      system.metric('updater', 'freshet_ratings_applied_total', { side: 'item' }),
     );
     await admin.createTopics({ topics: [{ topic: ORDERS, numPartitions: 3 }] });
     for (const name of serviceNames) await system.ready(name);
@@ -107,7 +107,7 @@ describe('a topic that is there already', () => {
     produced += 3;
     await expectWhole();
     const parked = (reason: string) =>
-      system.metric('updater', 'freshet_ratings_parked_total', [`reason="${reason}"`]);
+      system.metric('updater', 'freshet_ratings_parked_total', { reason });
     await eventually('both to be parked', async () => {
       return (await parked('bad-kind')) === 1 && (await parked('bad-id')) === 1;
     });

@@ -220,9 +220,9 @@ describe('freshet factorize', () => {
     ]);
     await system.settled();
     const applied = (side: string) =>
-      system.metric('updater', 'freshet_ratings_applied_total', [side]);
-    expect(await applied('"user"')).toBe(2);
-    expect(await applied('"item"')).toBe(2);
+      system.metric('updater', 'freshet_ratings_applied_total', { side });
+    expect(await applied('user')).toBe(2);
+    expect(await applied('item')).toBe(2);
     const { code, out } = await freshet(['audit']);
     expect(out).toMatch(/\nclean\n$/);
     expect(code).toBe(0);

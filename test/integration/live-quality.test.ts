@@ -5,6 +5,7 @@
 import { generateRatings, loadTable, Runner } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';
 import type { Publisher } from '@freshet/stream';
+import type { LabelSet } from '@freshet/telemetry';
 import { eventually, openPublisher, ratingsRecord, System } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -32,8 +33,8 @@ describe('the live figures of quality', { timeout: 240_000 }, () => {
       const burst = ratings.slice(at, at + BURST);
       await publisher.publish(burst.map((value) => ratingsRecord({ user: value.user, value })));
       await eventually('the burst to be learnt', async () => {
-        const isOfItems = ['point="item_applied"'];
-        return (await system.metric('aggregator', 'freshet_lag_ratings_all', isOfItems)) === 0;
+        const labels = { point: 'item_applied' };
+        return (await system.metric('aggregator', 'freshet_lag_ratings_all', labels)) === 0;
       });
     }
     const runner = new Runner(await loadTable([ratings]), { workers: 0 });
@@ -41,13 +42,13 @@ describe('the live figures of quality', { timeout: 240_000 }, () => {
     const settings = { ...defaultModel, rankingSample: 1 };
     const method = { kind: 'model', settings, passes: 1, tolerance: 0 } as const;
     const [exact] = await runner.run([{ ...blocks, delay: 0, method }]);
-    const live = (metric: string, labels = 'users="all",method="model"') =>
-      system.metric('updater', `freshet_prequential_${metric}`, [`{${labels}}`]);
+    const live = (metric: string, labels: LabelSet = { users: 'all', method: 'model' }) =>
+      system.metric('updater', `freshet_prequential_${metric}`, labels);
     // The protocol does not ask about the one rating that its first model is made of. Live, a
     // rating is left out if all that was drawn for it is rated: a user of this small catalogue may
     // have rated half of it.
     const most = (exact?.events ?? 0) + 1;
-    const events = await live('events', 'users="all"');
+    const events = await live('events', { users: 'all' });
     expect(events).toBeLessThanOrEqual(most);
     expect(events).toBeGreaterThan(0.97 * most);
     const auc = (await live('auc_ratio')) - (exact?.aucServed ?? Number.NaN);

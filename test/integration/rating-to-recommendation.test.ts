@@ -74,10 +74,14 @@ describe.each(['standalone', 'cluster'] as const)(
           return `${user}\t${JSON.stringify(rating)}`;
         }),
       );
-      const before = await system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
+      const before = await system.metric('updater', 'freshet_ratings_applied_total', {
+        side: 'user',
+      });
       await kcat(system.brokers, ['-P', '-t', 'ratings', '-K', '\t'], `${lines.join('\n')}\n`);
       await eventually('all of them to be applied', async () => {
-        const now = await system.metric('updater', 'freshet_ratings_applied_total', ['"user"']);
+        const now = await system.metric('updater', 'freshet_ratings_applied_total', {
+          side: 'user',
+        });
         return now === before + lines.length;
       });
       await eventually('kcat-0 to be offered all but what it rated', async () => {

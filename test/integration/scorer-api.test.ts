@@ -1,4 +1,5 @@
 /** Everything that can be asked of a scorer, over HTTP and Kafka, on real servers. */
+import type { LabelSet } from '@freshet/telemetry';
 import { eventually, filmClub, filmClubRatings, System } from '@freshet/testkit';
 import { Kafka, Partitioners, type Producer } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -320,27 +321,26 @@ describe('the scorer', () => {
   });
 
   it('shows on /metrics what was asked, pushed and read, and how soon ratings could be served', async () => {
-    const count = (name: string, ...labels: string[]) => system.metric('scorer', name, labels);
+    const count = (name: string, labels: LabelSet = {}) => system.metric('scorer', name, labels);
     for (const side of ['user', 'item']) {
-      const servable = await count('freshet_rating_servable_seconds_count', `side="${side}"`);
+      const servable = await count('freshet_rating_servable_seconds_count', { side });
       expect(servable, side).toBeGreaterThan(0);
     }
     for (const kind of ['recommend', 'insight', 'rate']) {
-      const labels = ['transport="http"', `kind="${kind}"`, 'outcome="ok"'];
-      expect(
-        await count('freshet_request_duration_seconds_count', ...labels),
-        kind,
-      ).toBeGreaterThan(0);
+      const labels = { transport: 'http', kind, outcome: 'ok' };
+      expect(await count('freshet_request_duration_seconds_count', labels), kind).toBeGreaterThan(
+        0,
+      );
     }
     for (const outcome of ['hit', 'miss']) {
-      expect(await count('freshet_user_reads_total', `outcome="${outcome}"`)).toBeGreaterThan(0);
+      expect(await count('freshet_user_reads_total', { outcome })).toBeGreaterThan(0);
     }
-    expect(await count('freshet_answer_bytes_count', 'transport="kafka"')).toBeGreaterThan(0);
+    expect(await count('freshet_answer_bytes_count', { transport: 'kafka' })).toBeGreaterThan(0);
     expect(await count('freshet_recommendations_pushed_total')).toBeGreaterThanOrEqual(PEOPLE);
   });
 
   it('knows at every scrape how many ratings it has not been told of', async () => {
-    const lag = () => system.metric('scorer', 'freshet_lag_ratings_all', ['point="served"']);
+    const lag = () => system.metric('scorer', 'freshet_lag_ratings_all', { point: 'served' });
     await system.settled();
     await eventually('no lag', async () => (await lag()) === 0);
     system.child('updater').signal('SIGSTOP');

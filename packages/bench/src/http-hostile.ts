@@ -3,6 +3,7 @@
  * clients, bodies of 10 MB, 10,000 excludes and requests that make no sense.
  */
 import { Worker } from 'node:worker_threads';
+import { MetricsPage } from '@freshet/telemetry';
 import { httpLoad } from './http/http-load.ts';
 import { pathOf, SHAPES, serveModel } from './http/served-model.ts';
 import type { Figure } from './main.ts';
@@ -31,16 +32,10 @@ export async function bench(figure: Figure, _args: readonly string[]): Promise<v
       figure(`hostile_${name}_p50_ms`, quantile(all, 0.5), `ms of ${all.length} answers`);
       figure(`hostile_${name}_p99_ms`, quantile(all, 0.99), 'ms');
     }
-    figure('hostile_refused', await refused(system), 'of their requests, those that were HTTP');
+    const page = await MetricsPage.scrape(system.settings.SCORER_ADMIN_PORT);
+    const refused = page.sum('freshet_request_duration_seconds_count', { outcome: 'refused' });
+    figure('hostile_refused', refused, 'of their requests, those that were HTTP');
     const ratio = quantile(latencies.beside, 0.99) / quantile(latencies.alone, 0.99);
     figure('hostile_p99_ratio', ratio, 'of the p99 without them');
   });
-}
-
-async function refused({ settings }: BenchSystem): Promise<number> {
-  const url = `http://127.0.0.1:${settings.SCORER_ADMIN_PORT}/metrics`;
-  const counts = (await (await fetch(url)).text()).matchAll(
-    /^freshet_request_duration_seconds_count\{.*outcome="refused".*\} (\d+)$/gm,
-  );
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }

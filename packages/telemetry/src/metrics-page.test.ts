@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Exposition } from './metrics-page.ts';
+import { MetricsPage } from './metrics-page.ts';
 
-const page = Exposition.parse(`# HELP applied How many?
+const page = MetricsPage.parse(`# HELP applied How many?
 # TYPE applied counter
 applied{side="user"} 12
 applied{side="item"} 5 1700000000000
@@ -23,6 +23,14 @@ describe('a page of metrics', () => {
     expect(page.sum('plain')).toBe(0.0035);
     expect(page.sum('down')).toBe(Number.NEGATIVE_INFINITY);
     expect(page.label('odd', 'text')).toBe('a "b", {c}\\ \n');
+  });
+
+  it('gives every series with its labels', () => {
+    expect(page.series('applied', { side: 'user' })).toEqual([
+      { name: 'applied', labels: { side: 'user' }, value: 12 },
+    ]);
+    expect(page.series('unmeasured')).toHaveLength(1);
+    expect(page.all()).toHaveLength(10);
   });
 
   it('has nothing to say of what is absent or not yet measured', () => {

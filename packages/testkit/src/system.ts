@@ -26,7 +26,7 @@ import {
 import { readSources } from '@freshet/positions';
 import { ClosingStack } from '@freshet/service';
 import { openSession, type Session } from '@freshet/session';
-import { openLog } from '@freshet/telemetry';
+import { type LabelSet, MetricsPage, openLog } from '@freshet/telemetry';
 import { Command } from './command.ts';
 import { eventually } from './eventually.ts';
 import { type StoreSnapshot, snapshot } from './store-snapshot.ts';
@@ -148,7 +148,7 @@ export class System {
   }
 
   async ready(name: AnyServiceName): Promise<void> {
-    await this.child(name).until(() => isReady(this.#adminPort(name)), 60_000);
+    await this.child(name).until(() => isReady(this.adminPort(name)), 60_000);
   }
 
   child(name: AnyServiceName | 'Kafka' | 'Redis' | `Redis ${number}`): Child {
@@ -164,7 +164,7 @@ export class System {
 
   /** What /readyz of a service says: null when ready, else why not. */
   async waitsFor(name: AnyServiceName): Promise<string | null> {
-    const response = await fetch(`http://127.0.0.1:${this.#adminPort(name)}/readyz`);
+    const response = await fetch(`http://127.0.0.1:${this.adminPort(name)}/readyz`);
     return response.ok ? null : (await response.text()).trim();
   }
 
@@ -195,22 +195,14 @@ export class System {
     return (await response.json()) as Recommended;
   }
 
-  /** The value of a metric, summed over the series that have all the given labels. */
-  async metric(
-    name: AnyServiceName,
-    metric: string,
-    labels: readonly string[] = [],
-  ): Promise<number> {
-    return this.metricAt(this.#adminPort(name), metric, labels);
+  /** The value of a metric, summed over the series that have all the given labels; NaN if one of them is. */
+  async metric(name: AnyServiceName, metric: string, labels: LabelSet = {}): Promise<number> {
+    return this.metricAt(this.adminPort(name), metric, labels);
   }
 
-  async metricAt(port: number, metric: string, labels: readonly string[] = []): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
-    return (await response.text())
-      .split('\n')
-      .filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `))
-      .filter((line) => labels.every((label) => line.includes(label)))
-      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  async metricAt(port: number, metric: string, labels: LabelSet = {}): Promise<number> {
+    const page = await MetricsPage.scrape(port);
+    return page.series(metric, labels).reduce((sum, { value }) => sum + value, 0);
   }
 
   /** Opens Kafka and the store as a service would, for as long as `use` runs. */
@@ -264,7 +256,7 @@ export class System {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #adminPort(name: AnyServiceName): number {
+  adminPort(name: AnyServiceName): number {
     return Number(this.environment[adminSetting(name)]);
   }
 }

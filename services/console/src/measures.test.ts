@@ -1,4 +1,4 @@
-import { Exposition, exposeMetrics, metricTable, registry } from '@freshet/telemetry';
+import { exposeMetrics, MetricsPage, metricTable, registry } from '@freshet/telemetry';
 import { describe, expect, it } from 'vitest';
 import { knotRatings, rankingParts } from '../../../packages/model/src/index.ts';
 import {
@@ -52,13 +52,13 @@ function moveEverything(observations: number): void {
 async function watchedPages() {
   const windows = new Map<string, ScrapeWindow>([[LOG, new ScrapeWindow()]]);
   for (const at of [0, 3_000]) {
-    windows.get(LOG)?.add(at, Exposition.of({ [LOG_END]: at, [LOG_TAKEN]: at }));
+    windows.get(LOG)?.add(at, MetricsPage.of({ [LOG_END]: at, [LOG_TAKEN]: at }));
     for (const service of services) {
       const window = windows.get(service) ?? new ScrapeWindow();
       // This resets every metric to "not measured", so each is set again for each page.
       exposeMetrics(service);
       moveEverything(at === 0 ? 1 : 2);
-      window.add(at, Exposition.parse(await registry.metrics()));
+      window.add(at, MetricsPage.parse(await registry.metrics()));
       windows.set(service, window);
     }
   }
@@ -86,7 +86,7 @@ describe('the figures of a frame', () => {
   function two(first: string, second: string, name: SeriesName): number {
     const windows = [first, second].map((page) => {
       const window = new ScrapeWindow();
-      window.add(0, Exposition.parse(page));
+      window.add(0, MetricsPage.parse(page));
       return window;
     });
     return measures[name]({ of: () => windows });

@@ -1,6 +1,6 @@
 /** Scrapes every service periodically, keeps the figures, and delivers each frame. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Exposition } from '@freshet/telemetry';
+import { MetricsPage } from '@freshet/telemetry';
 import {
   type DeadLetter,
   type Frame,
@@ -125,6 +125,6 @@ export class Sampler {
     const seen = await Promise.race([this.#asking, limit]);
     if (seen === undefined) return this.#log.silence();
     const { produced, taken } = seen;
-    this.#log.add(this.#now(), Exposition.of({ [LOG_END]: produced, [LOG_TAKEN]: taken }));
+    this.#log.add(this.#now(), MetricsPage.of({ [LOG_END]: produced, [LOG_TAKEN]: taken }));
   }
 }

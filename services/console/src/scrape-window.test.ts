@@ -1,11 +1,11 @@
-import { Exposition } from '@freshet/telemetry';
+import { MetricsPage } from '@freshet/telemetry';
 import { describe, expect, it } from 'vitest';
 import { quantile, ScrapeWindow } from './scrape-window.ts';
 
 function fed(...scrapes: readonly [seconds: number, count: number][]): ScrapeWindow {
   const window = new ScrapeWindow();
   for (const [seconds, count] of scrapes) {
-    window.add(seconds * 1000, Exposition.parse(`n ${count}\nt_bucket{le="1"} ${count}`));
+    window.add(seconds * 1000, MetricsPage.parse(`n ${count}\nt_bucket{le="1"} ${count}`));
   }
   return window;
 }
@@ -40,7 +40,7 @@ describe('a window of scrapes', () => {
       [10_000, 105, 30],
     ]) {
       const page = `process_start_time_seconds ${started}\nn ${count}\nt_bucket{le="1"} ${count}`;
-      window.add(at ?? 0, Exposition.parse(page));
+      window.add(at ?? 0, MetricsPage.parse(page));
     }
     expect(rate(window)).toBe(3);
     expect(window.observed('t', {}, 1_000)).toEqual(new Map([[1, 30]]));
@@ -57,7 +57,7 @@ describe('a window of scrapes', () => {
   it('after a silence tells what happened during it', () => {
     const window = fed([0, 0], [1, 10]);
     window.silence();
-    window.add(6_000, Exposition.parse('n 110\nt_bucket{le="1"} 110'));
+    window.add(6_000, MetricsPage.parse('n 110\nt_bucket{le="1"} 110'));
     expect(rate(window)).toBe(20);
     expect(window.observed('t', {}, 3_000)).toEqual(new Map([[1, 100]]));
   });

@@ -3,14 +3,14 @@
  * observations of the last seconds. If a counter went down, or the start time of the process went
  * up, the process was restarted and has counted from zero.
  */
-import type { Exposition, LabelSet } from '@freshet/telemetry';
+import type { LabelSet, MetricsPage } from '@freshet/telemetry';
 
 /** Longer than any window that a figure is computed over. */
 const KEPT_MS = 12_000;
 
 interface Scrape {
   readonly at: number;
-  readonly exposition: Exposition;
+  readonly exposition: MetricsPage;
 }
 
 export class ScrapeWindow {
@@ -18,7 +18,7 @@ export class ScrapeWindow {
   #scrapes: Scrape[] = [];
   #isSilent = true;
 
-  add(at: number, exposition: Exposition): void {
+  add(at: number, exposition: MetricsPage): void {
     // The newest scrape before the window stays, to compare with when scrapes come seldom.
     const keep = this.#scrapes.findLastIndex((scrape) => scrape.at <= at - KEPT_MS);
     this.#scrapes = [...this.#scrapes.slice(Math.max(0, keep)), { at, exposition }];
@@ -26,7 +26,7 @@ export class ScrapeWindow {
   }
 
   /** The last scrape; undefined if there is none, or if the process no longer answers. */
-  get latest(): Exposition | undefined {
+  get latest(): MetricsPage | undefined {
     return this.#isSilent ? undefined : this.#scrapes.at(-1)?.exposition;
   }
 

@@ -1,6 +1,6 @@
 /** One process that the console watches, by the metrics and the readiness of its admin port. */
 import type { Settings } from '@freshet/config';
-import { Exposition } from '@freshet/telemetry';
+import { MetricsPage } from '@freshet/telemetry';
 import { measured, type ServiceState } from './live/frame.ts';
 import { ScrapeWindow } from './scrape-window.ts';
 
@@ -27,7 +27,7 @@ export class Target {
 
   async look(now: number): Promise<void> {
     const [page, readiness] = await Promise.all([this.#get('/metrics'), this.#get('/readyz')]);
-    if (page?.ok) this.window.add(now, Exposition.parse(page.text));
+    if (page?.ok) this.window.add(now, MetricsPage.parse(page.text));
     else this.window.silence();
     // /metrics alone may time out: some metrics ask Kafka or Redis, and those may be down.
     const isUp = page !== undefined || readiness !== undefined;

@@ -54,7 +54,7 @@ function unreadable(topic: InternalTopic, partition: number, real: RealRecords):
 async function play(stage: Stage, topic: InternalTopic): Promise<void> {
   const name = topicName(topic, MODEL);
   const { real } = stage;
-  const counted = () => stage.counted(PASSED_OVER, [`topic="${name}"`]);
+  const counted = () => stage.counted(PASSED_OVER, { topic: name });
   const before = await counted();
   const [records, repeated]: RawRecord[][] = [[], []];
   for (const partition of partitionsOf(topic)) {

@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import type { AnyServiceName, Child } from '@freshet/local';
+import type { LabelSet } from '@freshet/telemetry';
 import { Command, eventually, System } from '@freshet/testkit';
 import { Kafka } from 'kafkajs';
 import { HonestRatings, SHARDS } from './honest-ratings.ts';
@@ -98,13 +99,13 @@ export class Stage {
   async noLag(): Promise<void> {
     for (const point of ['intake', 'user_applied', 'item_applied']) {
       await this.sees(`no lag at ${point}`, async () => {
-        return (await this.system.metric('aggregator', LAG, [`point="${point}"`])) === 0;
+        return (await this.system.metric('aggregator', LAG, { point })) === 0;
       });
     }
   }
 
   /** The sum of a counter over every service that has it. */
-  async counted(metric: string, labels: readonly string[] = []): Promise<number> {
+  async counted(metric: string, labels: LabelSet = {}): Promise<number> {
     const all = services.map((name) => this.system.metric(name, metric, labels));
     return (await Promise.all(all)).reduce((sum, value) => sum + value, 0);
   }

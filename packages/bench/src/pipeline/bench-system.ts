@@ -24,7 +24,7 @@ import { type RecordsBehind, recordsBehind, untilNoLag } from '@freshet/position
 import { ClosingStack } from '@freshet/service';
 import { openSession, type Session } from '@freshet/session';
 import { RedisStore } from '@freshet/store';
-import { type Log, openLog } from '@freshet/telemetry';
+import { type LabelSet, type Log, MetricsPage, openLog } from '@freshet/telemetry';
 import { fetchPlainly } from './plain-fetching.ts';
 
 const READY_LIMIT_MS = 60_000;
@@ -121,9 +121,12 @@ export class BenchSystem {
   }
 
   /** A number that an updater tells of itself, the first unless another port is given. */
-  async ofUpdater(metric: string, port = this.settings.UPDATER_ADMIN_PORT): Promise<number> {
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    return Number(new RegExp(`^${metric} (.+)$`, 'm').exec(text)?.[1]);
+  async ofUpdater(
+    metric: string,
+    labels: LabelSet = {},
+    port = this.settings.UPDATER_ADMIN_PORT,
+  ): Promise<number> {
+    return (await MetricsPage.scrape(port)).sum(metric, labels);
   }
 
   /** Ratings applied so far, as each commit counts them. */

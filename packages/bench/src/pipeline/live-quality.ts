@@ -29,7 +29,7 @@ export class LiveQuality {
 
   async look(applied: number): Promise<void> {
     const live = (name: string) =>
-      this.#system.ofUpdater(`freshet_prequential_${name}{users="all",method="model"}`);
+      this.#system.ofUpdater(`freshet_prequential_${name}`, { users: 'all', method: 'model' });
     this.#looks.push({ applied, auc: await live('auc_ratio'), hits: await live('hit_ratio') });
   }
 
