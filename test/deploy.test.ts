@@ -107,7 +107,7 @@ describe('docker-compose.yml', () => {
     const { COMPOSE_PROFILES, ...settings } = variablesIn('deploy/demo.env');
     expect(COMPOSE_PROFILES).toBe('demo');
     const [, sample] =
-      /\{ QUALITY_SAMPLE: '(\w+)' \}/.exec(read('packages/cli/src/up/local-system.ts')) ?? [];
+      /\{ QUALITY_SAMPLE: '(\w+)' \}/.exec(read('packages/cli/src/up/start-up.ts')) ?? [];
     expect(settings).toEqual({ QUALITY_SAMPLE: sample });
     for (const [name, { environment }] of ours) {
       expect(Object.keys(environment ?? {}), name).toEqual(

@@ -10,7 +10,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { searchPath } from '@freshet/config';
-import { Child, freePort, isReady } from '@freshet/local';
+import { Child, freePort, untilReady } from '@freshet/local';
 import { eventually, System } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compose } from '../deploy/compose.ts';
@@ -78,7 +78,7 @@ describe('the images', () => {
     for (const child of running) {
       const port = Number(environment[`${child.name.toUpperCase()}_ADMIN_PORT`]);
       const [, ...check] = JSON.parse(healthCheck.replace('9400', String(port))) as string[];
-      await child.until(() => isReady(port), READY_LIMIT_MS);
+      await untilReady(child, port, READY_LIMIT_MS);
       // An aggregator that has just become the active one may not be ready at the first request.
       await eventually('the health check to succeed', () => run('node', check));
     }

@@ -1,16 +1,15 @@
 /**
- * How long from rating an item to a list that knows of it? Somebody rates, over HTTP, the first item of their
- * list and asks again with `after`; it must be gone. Beside a stream of 200 ratings per second, and against a
- * bare hop of the same ratings to a plain consumer in the same run.
+ * How long does it take from rating an item to a list that knows of the rating? A user rates the first item of their
+ * list over HTTP and asks again with `after`: the item must be gone. This happens beside a stream of 200 ratings per
+ * second, and is compared with the hop of the same ratings to a plain consumer.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { topicName } from '@freshet/events';
-import { Tail } from '@freshet/stream';
 import type { Figure } from './main.ts';
+import { median, quantile } from './measuring.ts';
 import { benchRatings, produceBacklog } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
-import { quantile } from './pipeline/quantile.ts';
-import { steadyStream } from './pipeline/steady-stream.ts';
+import { type Arrivals, watchArrivals } from './pipeline/hop.ts';
+import { SteadyStream } from './pipeline/steady-stream.ts';
 
 const RATE_PER_SECOND = 200;
 const WARM_UP_MS = 3_000;
@@ -19,7 +18,7 @@ const MEASURE_MS = 15_000;
 const HISTORY = 20_000;
 const HISTORY_LIMIT_MS = 60_000;
 const USERS = 6_040;
-/** Visits users in no order that the partitions have. */
+/** Visits the users in an order that has nothing to do with partitions. */
 const STRIDE = 1_009;
 
 interface Place {
@@ -36,57 +35,28 @@ interface Probes {
   readonly hops: number[];
 }
 
-export async function bench(figure: Figure, _args: readonly string[]): Promise<void> {
+export async function bench(figure: Figure): Promise<void> {
   await BenchSystem.use(async (system) => {
     await produceBacklog(system, HISTORY);
-    await system.startServices();
+    await system.local.startServices();
     await system.untilNoLag(HISTORY_LIMIT_MS);
     const arrivals = await watchArrivals(system);
-    const stopping = new AbortController();
-    const ratings = benchRatings(10 * HISTORY);
-    const streaming = steadyStream(system, ratings, RATE_PER_SECOND, stopping.signal);
-    const url = `http://127.0.0.1:${system.settings.SCORER_PORT}/v1`;
+    const stream = new SteadyStream(system, benchRatings(10 * HISTORY), RATE_PER_SECOND);
+    const url = `${system.local.scorerUrl}/v1`;
     await probe(url, arrivals, performance.now() + WARM_UP_MS);
     const probes = await probe(url, arrivals, performance.now() + MEASURE_MS);
-    stopping.abort();
-    await streaming;
+    await stream.close();
     figure('after_probes', probes.answered.length, 'ratings');
-    figure('after_accepted_ms_p50', quantile(probes.accepted, 0.5), 'ms, of the whole');
-    figure('after_ms_p50', quantile(probes.answered, 0.5), 'ms');
+    figure('after_accepted_ms_p50', median(probes.accepted), 'ms, of the whole');
+    const [answered, hop] = [median(probes.answered), median(probes.hops)];
+    figure('after_ms_p50', answered, 'ms');
     figure('after_ms_p99', quantile(probes.answered, 0.99), 'ms');
-    figure('after_hop_ms_p50', quantile(probes.hops, 0.5), 'ms');
-    figure(
-      'after_ratio',
-      quantile(probes.answered, 0.5) / quantile(probes.hops, 0.5),
-      'of the bare hop',
-    );
+    figure('after_hop_ms_p50', hop, 'ms');
+    figure('after_ratio', answered / hop, 'of the bare hop');
   });
 }
 
-async function watchArrivals(system: BenchSystem): Promise<Map<string, number>> {
-  const { session, log } = system;
-  const arrivals = new Map<string, number>();
-  const topic = topicName('ratings', session.model);
-  const ends = await session.admin.ends(topic);
-  const fail = (error: unknown) => {
-    throw error;
-  };
-  const hop = await Tail.open(session.kafka, session.admin, {
-    topic,
-    model: 'hop',
-    log,
-    fail,
-    startAt: async (partition) => ends.get(partition) ?? 0,
-    receive: (partition, records) => {
-      const now = performance.now();
-      for (const { offset } of records) arrivals.set(`${partition}:${offset}`, now);
-    },
-  });
-  system.own(hop);
-  return arrivals;
-}
-
-async function probe(url: string, arrivals: Map<string, number>, until: number): Promise<Probes> {
+async function probe(url: string, arrivals: Arrivals, until: number): Promise<Probes> {
   const probes: Probes = { accepted: [], answered: [], hops: [] };
   for (let nth = 0; performance.now() < until; nth++) {
     const user = `u${1 + ((nth * STRIDE) % USERS)}`;
@@ -101,7 +71,7 @@ async function probe(url: string, arrivals: Map<string, number>, until: number):
     probes.answered.push(performance.now() - sentAt);
     if (items.includes(item)) throw new Error(`${item} is recommended although it was rated`);
     while (!arrivals.has(after)) await pause(1);
-    probes.hops.push((arrivals.get(after) ?? 0) - sentAt);
+    probes.hops.push((arrivals.get(after) as number) - sentAt);
   }
   return probes;
 }

@@ -10,35 +10,30 @@ import {
   HalfStep,
   Random,
 } from '@freshet/model';
+import type { Figure } from './main.ts';
+import { bestTurns, cpuSecondsPerQuery } from './measuring.ts';
 
 const ROW_LENGTH = 256;
 const NEIGHBOURS = 4_000;
 const SEED = 20_160_515;
-/** Turns each twin takes; the best counts, so that a neighbour on the machine costs both alike. */
 const TURNS = 12;
-const TURN_MS = 100;
+const TURN_SECONDS = 0.1;
+/** A half-step takes little longer than to read the CPU time, so that is read once for many. */
+const STEPS_PER_RUN = 20;
 
-export async function bench(
-  figure: (name: string, value: number, unit: string) => void,
-  _args: readonly string[],
-): Promise<void> {
+export async function bench(figure: Figure): Promise<void> {
   for (const k of [32, 100]) {
-    const twins = [fixture(referenceKernels(), k), fixture(wasmKernels(), k)] as const;
-    const best = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    for (let turn = 0; turn < TURNS; turn++) {
-      twins.forEach((run, twin) => {
-        best[twin] = Math.min(best[twin] ?? 0, secondsPerRun(run));
-      });
-    }
-    const [reference = 0, wasm = 0] = best;
+    const ours = fixture(wasmKernels(), k);
+    const theirs = fixture(referenceKernels(), k);
+    const [wasm, reference] = await bestTurns(TURNS, ours, theirs);
     figure(`half_step_speedup_k${k}`, reference / wasm, 'times');
     figure(`half_step_gflops_k${k}`, flops(k) / wasm / 1e9, 'GFLOP/s');
     figure(`half_step_us_k${k}`, wasm * 1e6, 'µs');
   }
 }
 
-/** A half-step that starts from the same vector every time. */
-function fixture(kernels: Kernels, k: number): () => void {
+/** Measures CPU-seconds of a half-step that starts from the same vector every time. */
+function fixture(kernels: Kernels, k: number): () => number {
   const random = new Random(SEED);
   const settings = { ...defaultModel, factorCount: k };
   const others = kernels.table(k);
@@ -62,22 +57,13 @@ function fixture(kernels: Kernels, k: number): () => void {
   const start = draw();
   const own = start.slice();
   const halfStep = new HalfStep(kernels, settings);
-  return () => {
-    own.set(start);
-    halfStep.run('user', own, row, others, grams);
+  const run = () => {
+    for (let nth = 0; nth < STEPS_PER_RUN; nth++) {
+      own.set(start);
+      halfStep.run('user', own, row, others, grams);
+    }
   };
-}
-
-function secondsPerRun(run: () => void): number {
-  const from = process.cpuUsage();
-  const until = performance.now() + TURN_MS;
-  let runs = 0;
-  while (performance.now() < until) {
-    for (let i = 0; i < 20; i++) run();
-    runs += 20;
-  }
-  const { user, system } = process.cpuUsage(from);
-  return (user + system) / 1e6 / runs;
+  return () => cpuSecondsPerQuery(STEPS_PER_RUN, run, TURN_SECONDS);
 }
 
 /**

@@ -1,21 +1,21 @@
 /**
- * What do hostile clients cost the others? A scorer is asked at a steady pace, in turns alone and beside slow
- * clients, bodies of 10 MB, 10,000 excludes and requests that make no sense.
+ * What do hostile clients cost the others? Honest clients ask a scorer at a steady pace, alone and, in turns, beside
+ * slow clients, bodies of 10 MB, lists of 10,000 excluded items and requests that make no sense.
  */
 import { Worker } from 'node:worker_threads';
 import { MetricsPage } from '@freshet/telemetry';
 import { httpLoad } from './http/http-load.ts';
 import { pathOf, SHAPES, serveModel } from './http/served-model.ts';
 import type { Figure } from './main.ts';
+import { quantile } from './measuring.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
-import { quantile } from './pipeline/quantile.ts';
 
 const TURNS = 3;
 const TURN_MS = 3_000;
-/** About 500 requests a second: far from what it can do, so that waiting is somebody else's doing. */
+/** About 500 requests per second, far below what a scorer can do: any waiting is due to the hostile clients. */
 const PACE = { connections: 8, pauseMs: 15 };
 
-export async function bench(figure: Figure, _args: readonly string[]): Promise<void> {
+export async function bench(figure: Figure): Promise<void> {
   await BenchSystem.use(async (system) => {
     const port = await serveModel(system, SHAPES.usual);
     await httpLoad(port, pathOf, TURN_MS);

@@ -1,8 +1,7 @@
 /**
- * Which share of a bare fastify server's rate, returning the same bytes, does the recommendation API reach
- * at MovieLens-1M's size while vectors move, and how many times its p99 does it take? Both servers run all the
- * time and are asked in turns. With `--large`, of 100,000 items. With `--cold`, instead: start and size of a scorer with a
- * million items.
+ * How fast is the recommendation API compared with a bare fastify server that returns the same bytes? Rate and p99 of
+ * a model of MovieLens-1M's size whose vectors move; both servers run all the time and are asked in turns. `--large`
+ * measures a model of 100,000 items; `--cold` measures the start and the size of a scorer with a million items instead.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,15 +10,15 @@ import { coldStart } from './http/cold-start.ts';
 import { httpLoad, type Load } from './http/http-load.ts';
 import { MOVES_PER_SECOND } from './http/moving-model.ts';
 import { pathOf, SHAPES, serveModel } from './http/served-model.ts';
-import type { Figure } from './main.ts';
+import type { BenchOptions, Figure } from './main.ts';
+import { median, quantile } from './measuring.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
-import { median, quantile } from './pipeline/quantile.ts';
 
 const TURNS = 4;
 const TURN_MS = 1_500;
-/** Until every user has been read once and the code is compiled, on a busy machine too. */
+/** Long enough that every user has been read once and the code is compiled, even on a busy machine. */
 const WARM_UP_MS = 6_000;
-/** fastify is known there. */
+/** The folder from which fastify can be imported. */
 const SCORER = fileURLToPath(new URL('../../../services/scorer', import.meta.url));
 
 const bareServer = `
@@ -30,9 +29,9 @@ api.get('/v1/recommendations/:user', (_, reply) => reply.type('application/json;
 await api.listen({ port: Number(port), host: '127.0.0.1' });
 `;
 
-export async function bench(figure: Figure, args: readonly string[]): Promise<void> {
-  const task = args.includes('--cold') ? coldStart : measure;
-  const shape = args.includes('--large') ? SHAPES.large : SHAPES.usual;
+export async function bench(figure: Figure, { cold, large }: BenchOptions): Promise<void> {
+  const task = cold ? coldStart : measure;
+  const shape = large ? SHAPES.large : SHAPES.usual;
   await BenchSystem.use((system) => task(figure, system, shape));
 }
 
@@ -68,7 +67,7 @@ async function startBare(system: BenchSystem, body: string): Promise<number> {
     name: 'bare',
     command: process.execPath,
     args: ['--input-type=module', '-e', bareServer, '--', String(port), body],
-    logFile: join(system.folder, 'bare.log'),
+    logFile: join(system.local.folder, 'bare.log'),
     folder: SCORER,
   });
   system.own({ close: () => child.stop() });

@@ -1,8 +1,20 @@
 /** `npm run bench -- NAME`: prints one line for each figure, `name value unit`, with its baseline from the same run. */
+import { parseArgs } from 'node:util';
+
 export type Figure = (name: string, value: number, unit: string) => void;
 
+const options = {
+  ratings: { type: 'string' },
+  deviations: { type: 'boolean', default: false },
+  large: { type: 'boolean', default: false },
+  cold: { type: 'boolean', default: false },
+} as const;
+
+type Given = ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
+export type BenchOptions = Given['values'] & { readonly argument: string | undefined };
+
 interface Bench {
-  bench(figure: Figure, args: readonly string[]): Promise<void>;
+  bench(figure: Figure, options: BenchOptions): Promise<void>;
 }
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
@@ -21,13 +33,34 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   quality: () => import('./quality.ts'),
 };
 
-const [name = '', ...args] = process.argv.slice(2);
+const HELP = `npm run bench -- NAME [options]
+
+NAME is one of ${Object.keys(benches).join(', ')}.
+
+  --ratings FILE   update, quality: ratings to learn from, instead of generated ones
+  --deviations     update: what each departure from the paper is worth, instead of the speed
+  --large          http: a catalogue of 100,000 items
+  --cold           http: the start of a scorer with a million items, instead of its answers
+  FILE             million: the file to import, instead of generated ratings
+  COUNT            pipeline: how many ratings the backlog has
+`;
+
+function given(): Given | undefined {
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n`);
+    return undefined;
+  }
+}
+
+const { values, positionals: [name = '', argument] = [] } = given() ?? {};
 const load = benches[name];
-if (load === undefined) {
-  process.stderr.write(`npm run bench -- NAME: one of ${Object.keys(benches).join(', ')}\n`);
+if (values === undefined || load === undefined) {
+  process.stderr.write(HELP);
   process.exitCode = 2;
 } else {
-  await (await load()).bench((figure, value, unit) => {
-    process.stdout.write(`${figure} ${Number(value.toPrecision(4))} ${unit}\n`);
-  }, args);
+  const figure: Figure = (label, value, unit) =>
+    void process.stdout.write(`${label} ${Number(value.toPrecision(4))} ${unit}\n`);
+  await (await load()).bench(figure, { ...values, argument });
 }

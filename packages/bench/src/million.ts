@@ -1,10 +1,9 @@
 /**
- * A million ratings from nothing, as a user would bring them: `freshet import` of a file, all services
- * up, until nothing is left to apply; then `freshet audit`. How long, how much memory, does a rating cost more when a
- * million are known than when ten thousand are, and does the model rank as well as the same one does offline, where no
- * update is late? Takes about three minutes.
+ * What does it take to learn a million ratings from nothing, as a user would bring them? Runs `freshet import` of a
+ * file with all services up until nothing is left to apply, then `freshet audit`. Tells time and memory, whether a
+ * rating costs more when a million are known than when ten thousand are, and whether the model ranks as well as the
+ * same model does offline, where no update is late. Takes about three minutes.
  */
-
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -14,22 +13,22 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '@freshet/config';
 import { sides } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
-import type { Figure } from './main.ts';
+import type { BenchOptions, Figure } from './main.ts';
 import { benchRatings } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { GrowingCost } from './pipeline/growing-cost.ts';
 import { LiveQuality } from './pipeline/live-quality.ts';
-import { redisBytes } from './pipeline/redis-bytes.ts';
+import { redisBytes } from './pipeline/own-redis.ts';
 
 const RATINGS = 1_000_000;
 const LIMIT_MS = 600_000;
 const LOOK_MS = 250;
 const CLI = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
 
-export async function bench(figure: Figure, [given]: readonly string[]): Promise<void> {
+export async function bench(figure: Figure, { argument }: BenchOptions): Promise<void> {
   await BenchSystem.use(async (system) => {
-    const file = given ?? (await writeRatings(join(system.folder, 'ratings.csv')));
-    await system.startServices();
+    const file = argument ?? (await writeRatings(join(system.local.folder, 'ratings.csv')));
+    await system.local.startServices();
     const began = performance.now();
     const cost = new GrowingCost();
     const quality = new LiveQuality(system);
@@ -65,10 +64,10 @@ export async function bench(figure: Figure, [given]: readonly string[]): Promise
   });
 }
 
-/** Bytes in Redis of a rating, of an item's evidence, and of a vector against its factors alone. */
+/** Tells the bytes in Redis of a rating and of an item's evidence, and of a vector relative to its factors alone. */
 async function tellStore(figure: Figure, system: BenchSystem, ratings: number): Promise<void> {
-  const { FACTOR_COUNT, REDIS_URL, SHARDS } = system.settings;
-  const [url = ''] = REDIS_URL;
+  const { FACTOR_COUNT, SHARDS } = system.settings;
+  const url = system.local.redisUrl;
   const rows = await redisBytes(url, 'default:{u:*}:body:*');
   figure('redis_bytes_per_rating', rows / ratings, 'bytes of the rows of users');
   const counts = { user: 0, item: 0 };
@@ -100,9 +99,9 @@ async function writeRatings(path: string): Promise<string> {
   return path;
 }
 
-/** Runs a command of this program against the system; its output goes to standard error. */
-function freshet({ environment }: BenchSystem, args: readonly string[]): Promise<number> {
-  const env = childEnvironment(environment);
+/** Runs a command of `freshet` on the system; its output goes to standard error. */
+function freshet({ local }: BenchSystem, args: readonly string[]): Promise<number> {
+  const env = childEnvironment(local.environment);
   return new Promise((resolve) => {
     execFile(process.execPath, [CLI, ...args], { env }, (error, stdout, stderr) => {
       process.stderr.write(stdout + stderr);

@@ -1,7 +1,8 @@
 /**
- * What do successor lists cost a scorer? CPU time of the best ten of a user with raises over the same without, on catalogues
- * of 3,706 and of 100,000 items, and memory for each item. Both take turns; the best turn of each counts.
+ * What do successor lists cost a scorer? Compares the CPU time of a search for ten items with raises and without, on
+ * catalogues of 3,706 and of 100,000 items, and tells the memory for each item.
  */
+import assert from 'node:assert';
 import { type RankedTable, type Search, wasmKernels } from '@freshet/kernels';
 import {
   type Asked,
@@ -13,7 +14,7 @@ import {
   Successors,
 } from '@freshet/model';
 import type { Figure } from './main.ts';
-import { cpuSecondsPerQuery } from './score/cpu-time.ts';
+import { bestTurns, cpuSecondsPerQuery } from './measuring.ts';
 import { learntModel } from './score/fixture.ts';
 
 const LISTED = 10;
@@ -26,20 +27,22 @@ const SHAPES = {
 
 const kernels = wasmKernels();
 
-export async function bench(figure: Figure, _args: readonly string[]): Promise<void> {
-  for (const [label, shape] of Object.entries(SHAPES)) measure(figure, label, learntModel(shape));
+export async function bench(figure: Figure): Promise<void> {
+  for (const [label, shape] of Object.entries(SHAPES)) {
+    await measure(figure, label, learntModel(shape));
+  }
 }
 
 interface Question extends Asked {
   readonly excluded: readonly number[];
 }
 
-function measure(figure: Figure, label: string, model: OnlineModel): void {
+async function measure(figure: Figure, label: string, model: OnlineModel): Promise<void> {
   model.features.moveTo(model.grams.clock);
   const table = tableOf(model);
   const successors = successorsOf(model);
   const { lists, items } = model;
-  if (lists === undefined) throw new Error('the default model keeps lists');
+  assert(lists !== undefined, 'the default model keeps lists');
   const raised = new RaisedItems(kernels, table, lists, successors);
   const questions = questionsOf(model);
   for (const { vector: query } of questions)
@@ -57,11 +60,11 @@ function measure(figure: Figure, label: string, model: OnlineModel): void {
     kernels.search([{ ...more, query: vector, excluded }], table);
     raised.raise(asked(nth), { ...more.best, isAll: false }, LISTED, excluded);
   };
-  let [plain, listed] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let turn = 0; turn < TURNS; turn++) {
-    plain = Math.min(plain, cpuSecondsPerQuery(1, without));
-    listed = Math.min(listed, cpuSecondsPerQuery(1, withRaises));
-  }
+  const [listed, plain] = await bestTurns(
+    TURNS,
+    () => cpuSecondsPerQuery(1, withRaises),
+    () => cpuSecondsPerQuery(1, without),
+  );
   figure(`next_baseline_rate_${label}`, 1 / plain, 'queries per CPU-second');
   figure(`next_rate_${label}`, 1 / listed, 'queries per CPU-second');
   figure(`next_cost_${label}`, listed / plain, 'times a query without lists');
@@ -82,7 +85,7 @@ function tableOf({ items, features, settings }: OnlineModel): RankedTable {
     items.vectors.read(slot, row.subarray(0, k));
     features.read(slot, row, k);
     const added = table.add();
-    if (added !== slot) throw new Error('slots are given out in order');
+    assert(added === slot, 'slots are given out in order');
     table.write(added, row);
   }
   return table;

@@ -1,25 +1,25 @@
 /**
- * How many ratings per second does the whole system learn, both half-steps and the scorer keeping up, and
- * which share is that of what bare transport would do? Drains a backlog in turns of 3 s, 12 s in all; between
- * them the services stand still and the bare loop has its turns, so that both see the same machine.
+ * How many ratings per second does the whole system learn, with both half-steps and the scorer keeping up, and what
+ * share is that of the rate of bare transport? Drains a backlog in turns of 3 s, 12 s in all. Between these turns the
+ * services are halted and the bare loop has its own turns, so that both see the same machine.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
-import type { Figure } from './main.ts';
+import type { BenchOptions, Figure } from './main.ts';
+import { median } from './measuring.ts';
 import { produceBacklog } from './pipeline/backlog.ts';
 import { BareLoop } from './pipeline/bare-loop.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
-import { median } from './pipeline/quantile.ts';
 
 const TURNS = 4;
 const TURN_MS = 3_000;
 const BARE_TURN_MS = 1_500;
-/** More than 12 s of what this can do on two cores; the bare loop reads the same. */
+/** More than two cores can learn in 12 s; the bare loop reads the same records. */
 const BACKLOG = 500_000;
 const SCORER_LIMIT_MS = 10_000;
 
-export async function bench(figure: Figure, args: readonly string[]): Promise<void> {
-  const count = args[0] === undefined ? BACKLOG : Number(args[0]);
+export async function bench(figure: Figure, { argument }: BenchOptions): Promise<void> {
+  const count = argument === undefined ? BACKLOG : Number(argument);
   await BenchSystem.use((system) => measure(figure, system, count));
 }
 
@@ -28,12 +28,13 @@ async function measure(figure: Figure, system: BenchSystem, count: number): Prom
   const backlog = await produceBacklog(system, count);
   figure('produce_rate', (count / (performance.now() - began)) * 1_000, 'ratings/s');
   const bare = new BareLoop(system, backlog);
-  await system.startServices();
+  await system.local.startServices();
   const rates: number[] = [];
   const bareRates: number[] = [];
   for (let turn = 0; turn < TURNS; turn++) {
-    const rate = await pipelineTurn(system, count);
-    if (rate !== undefined) rates.push(rate);
+    const rate = await system.rateOver(TURN_MS);
+    // In a turn during which the backlog ran out, the services had nothing to do for a while.
+    if ((await system.applied()).user < count) rates.push(rate);
     if (turn === TURNS - 1) figure('scorer_behind_ms', await scorerBehindMs(system), 'ms');
     system.freeze();
     bareRates.push(await bare.turn(BARE_TURN_MS));
@@ -45,18 +46,7 @@ async function measure(figure: Figure, system: BenchSystem, count: number): Prom
   figure('pipeline_turns', rates.length, `of ${TURNS} before the backlog ended`);
 }
 
-/** Ratings per second that both sides have committed; undefined if the backlog ran out. */
-async function pipelineTurn(system: BenchSystem, count: number): Promise<number | undefined> {
-  const before = await system.applied();
-  const began = performance.now();
-  await pause(TURN_MS);
-  const after = await system.applied();
-  if (after.user >= count) return undefined;
-  const seconds = (performance.now() - began) / 1_000;
-  return Math.min(after.user - before.user, after.item - before.item) / seconds;
-}
-
-/** How long until the scorer has what is published now; it tells where it is once a second. */
+/** How long it takes until the scorer has read what is published now. The scorer tells its position once a second. */
 async function scorerBehindMs({ session }: BenchSystem): Promise<number> {
   const topic = topicName('itemFactors', session.model);
   const ends = await session.admin.ends(topic);

@@ -25,8 +25,8 @@ import {
 } from '@freshet/model';
 import { type ItemCatalogue, type PrequentialFigures, PrequentialMeter } from '@freshet/quality';
 import { readRatingBatches } from '@freshet/ratings-files';
-
-type Figure = (name: string, value: number, unit: string) => void;
+import type { BenchOptions, Figure } from './main.ts';
+import { cpuSeconds } from './measuring.ts';
 
 interface World {
   readonly suffix: string;
@@ -44,9 +44,7 @@ const shapes = [
 const GENERATOR_SEED = 4;
 const MODEL_SEED = 1;
 
-export async function bench(figure: Figure, args: readonly string[]): Promise<void> {
-  const at = args.indexOf('--ratings');
-  const path = at < 0 ? undefined : args[at + 1];
+export async function bench(figure: Figure, { ratings: path }: BenchOptions): Promise<void> {
   if (path !== undefined) return worldFigures(figure, await fileWorld(path));
   for (const shape of shapes) {
     const table = await loadTable([[...generateRatings({ ...shape, seed: GENERATOR_SEED })]]);
@@ -163,13 +161,9 @@ function replay(world: World, sample: number, popularity: 'count' | 'trend'): Re
   return { figures: meter.figures(), aucs, error, due: answers.due, ...times };
 }
 
-/** Processor time: on a shared machine the clock tells more of the neighbours. */
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-}
+const cpuMs = () => 1_000 * cpuSeconds();
 
-/** What it takes to read the processor time: about as much as to compare. */
+/** What it costs to read the CPU time: about as much as to compare. */
 function cpuMsOfReading(): number {
   const readings = 100_000;
   const from = cpuMs();

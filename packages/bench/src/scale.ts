@@ -1,29 +1,27 @@
 /**
- * Does an updater need more memory, more time to start or more time to take shards over where there are more
- * users? Fills a store with 100,000 and with 1,000,000 users and the same items, without the stream, and starts
- * an updater on each; on the larger one a second joins and leaves while a few ratings come.
+ * Does an updater need more memory, or more time to start and to take shards over, the more users there are? Fills
+ * stores with 100,000 and with 1,000,000 users and the same items, without the stream, and starts an updater on each.
+ * On the larger store a second updater joins and leaves while a few ratings come.
  */
-
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { GeneratedRating } from '@freshet/experiments';
-import { type Child, freePort, isReady, type ServiceName, startService } from '@freshet/local';
+import { type Child, untilReady } from '@freshet/local';
 import { agreementOf } from '@freshet/session';
 import type { RedisStore } from '@freshet/store';
 import type { Figure } from './main.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { keepInMemory, redisInfo } from './pipeline/own-redis.ts';
-import { steadyStream } from './pipeline/steady-stream.ts';
+import { SteadyStream } from './pipeline/steady-stream.ts';
 import { FilledModel, ITEMS, itemId, ROW_LENGTH, userId } from './scale/filled-model.ts';
 import { Standstill } from './scale/standstill.ts';
 
 const FEW = 100_000;
 const MANY = 1_000_000;
 const READY_LIMIT_MS = 120_000;
-/** Until what starting left behind is collected, and a group that has shared its partitions out is calm. */
+/** Long enough for garbage of the start to be collected, and for a rebalance to end. */
 const IDLE_MS = 4_000;
 const RATE_PER_SECOND = 400;
-/** Visits users and items in no order that shards have. */
+/** Visits users and items in an order that has nothing to do with shards. */
 const STRIDE = 15_485_863;
 
 interface Start {
@@ -31,9 +29,9 @@ interface Start {
   readonly cpuSeconds: number;
 }
 
-export async function bench(figure: Figure, _args: readonly string[]): Promise<void> {
+export async function bench(figure: Figure): Promise<void> {
   await BenchSystem.use(async (system) => {
-    await keepInMemory(urlOf(system));
+    await keepInMemory(system.local.redisUrl);
     const few = await fill(figure, system, FEW);
     const small = await start(system, few.model);
     for (const child of small.children) await child.stop();
@@ -48,14 +46,13 @@ export async function bench(figure: Figure, _args: readonly string[]): Promise<v
   });
 }
 
-/** Tells what the larger model takes in Redis. */
+/** Fills a store, and tells how many bytes the larger one takes in Redis. */
 async function fill(figure: Figure, system: BenchSystem, users: number) {
   const { settings, session } = system;
   const model = `scale-${users}`;
   const store = await system.openStore(model);
   await store.agree(agreementOf(settings), { id: 'bench', born: 0 });
-  const filled = new FilledModel(store, session.modelSettings, settings.SHARDS);
-  await filled.takeOver();
+  const filled = await FilledModel.begin(store, session.modelSettings, settings.SHARDS);
   const began = performance.now();
   await filled.writeUsers(users);
   const withoutRows = await usedBytes(system);
@@ -77,45 +74,44 @@ async function start(
   system: BenchSystem,
   model: string,
 ): Promise<Start & { readonly children: readonly Child[] }> {
-  const { AGGREGATOR_ADMIN_PORT, UPDATER_ADMIN_PORT } = system.settings;
-  const environment = { ...system.environment, MODEL: model };
-  const aggregator = await run(system, 'aggregator', environment, AGGREGATOR_ADMIN_PORT);
-  const updater = await run(system, 'updater', environment, UPDATER_ADMIN_PORT);
+  const { local } = system;
+  const children: Child[] = [];
+  for (const name of ['aggregator', 'updater'] as const) {
+    const child = local.launch(name, { MODEL: model });
+    await untilReady(child, local.adminPort(name), READY_LIMIT_MS);
+    children.unshift(child);
+  }
   const cpuSeconds = await system.ofUpdater('process_cpu_seconds_total');
   await pause(IDLE_MS);
   const bytes = await system.ofUpdater('process_resident_memory_bytes');
-  return { bytes, cpuSeconds, children: [updater, aggregator] };
+  return { bytes, cpuSeconds, children };
 }
 
-/** A second updater comes while ratings do; the longest that a user shard has stood still since. */
+/** A second updater joins while ratings come. Tells the longest time that a user shard stood still. */
 async function joining(
   figure: Figure,
   system: BenchSystem,
   { model, store }: { readonly model: string; readonly store: RedisStore },
 ): Promise<Child> {
-  const stopping = new AbortController();
-  const streaming = steadyStream(system, fewRatings(), RATE_PER_SECOND, stopping.signal);
+  const stream = new SteadyStream(system, fewRatings(), RATE_PER_SECOND);
   await pause(IDLE_MS);
   const before = new Standstill(store, system.settings.SHARDS);
   await pause(IDLE_MS);
   figure('scale_calm_seconds', await before.stop(), 's, the longest standstill before');
   const standstill = new Standstill(store, system.settings.SHARDS);
-  const port = await freePort();
-  const environment = { ...system.environment, MODEL: model, UPDATER_ADMIN_PORT: String(port) };
-  const second = await run(system, 'updater', environment, port);
+  const second = await system.startUpdater({ MODEL: model });
   await pause(IDLE_MS);
   const seconds = await standstill.stop();
-  const taken = await takeOvers(system, port);
+  const taken = await takeOvers(system, second.adminPort);
   figure('scale_standstill_seconds', seconds, `s, while a second updater took ${taken} shards`);
-  stopping.abort();
-  await streaming;
-  return second;
+  await stream.close();
+  return second.child;
 }
 
-/** The second goes and nobody rates: what Redis sends meanwhile is for taking over, and a few signs of life. */
+/** The second updater leaves and nobody rates: almost all that Redis sends meanwhile is for take-overs. */
 async function leaving(figure: Figure, system: BenchSystem, second: Child): Promise<void> {
   await pause(IDLE_MS);
-  const sent = () => redisInfo(urlOf(system), 'stats', 'total_net_output_bytes');
+  const sent = () => redisInfo(system.local.redisUrl, 'stats', 'total_net_output_bytes');
   const [bytes, taken] = [await sent(), await takeOvers(system)];
   await second.stop();
   await pause(IDLE_MS);
@@ -131,18 +127,6 @@ function takeOvers(system: BenchSystem, port?: number): Promise<number> {
   return system.ofUpdater('freshet_take_overs_total', {}, port);
 }
 
-async function run(
-  system: BenchSystem,
-  name: ServiceName,
-  environment: Readonly<Record<string, string>>,
-  port: number,
-): Promise<Child> {
-  const child = startService(name, environment, join(system.folder, `at-${port}`));
-  system.own({ close: () => child.stop() });
-  await child.until(() => isReady(port), READY_LIMIT_MS);
-  return child;
-}
-
 function* fewRatings(): Generator<GeneratedRating, void> {
   for (let nth = 1; ; nth++) {
     const [user, item] = [userId((nth * STRIDE) % MANY), itemId(nth * STRIDE)];
@@ -151,10 +135,5 @@ function* fewRatings(): Generator<GeneratedRating, void> {
 }
 
 function usedBytes(system: BenchSystem): Promise<number> {
-  return redisInfo(urlOf(system), 'memory', 'used_memory');
-}
-
-function urlOf({ settings }: BenchSystem): string {
-  const [url = ''] = settings.REDIS_URL;
-  return url;
+  return redisInfo(system.local.redisUrl, 'memory', 'used_memory');
 }

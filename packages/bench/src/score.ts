@@ -1,15 +1,15 @@
 /**
- * How much faster than the baseline is an exact top 10, one thread, 50 factors? On random directions with
- * log-normal norms, which leave least to prune; on factors learnt from generated ratings; and on the rows and
- * queries of a scorer. Both sides take turns on the same vectors and count CPU time; the best turn of each counts.
+ * How much faster than the baseline is an exact top 10 of vectors of 50 factors, in one thread? Searches vectors of
+ * random directions and log-normal norms, of which least can be pruned; factors learnt from generated ratings; and the
+ * rows of a scorer by its queries. Both sides search the same vectors and count CPU time.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Search, wasmKernels } from '@freshet/kernels';
 import type { Figure } from './main.ts';
-import { type Baseline, numpyBaseline } from './score/baseline.ts';
-import { cpuSecondsPerQuery } from './score/cpu-time.ts';
+import { bestTurns, cpuSecondsPerQuery } from './measuring.ts';
+import { type Baseline, naiveBaseline, numpyBaseline } from './score/baseline.ts';
 import {
   type Fixture,
   learntFixture,
@@ -18,12 +18,11 @@ import {
   randomFixture,
   rankedFixture,
 } from './score/fixture.ts';
-import { naiveBaseline } from './score/naive-baseline.ts';
 
 const BATCH = 64;
 const TURNS = 3;
 
-export async function bench(figure: Figure, _args: readonly string[]): Promise<void> {
+export async function bench(figure: Figure): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'freshet-score-'));
   const baseline = (await numpyBaseline(scratch)) ?? naiveBaseline();
   try {
@@ -52,18 +51,18 @@ async function compare(
   const ours = searcher(fixture);
   for (const kind of kinds) {
     const name = kind === 'single' ? 'score' : 'score_batch';
-    let [best, theirs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    for (let turn = 0; turn < TURNS; turn++) {
-      best = Math.min(best, ours(kind));
-      theirs = Math.min(theirs, await baseline.turn(kind));
-    }
+    const [best, theirs] = await bestTurns(
+      TURNS,
+      () => ours(kind),
+      () => baseline.turn(kind),
+    );
     figure(`${name}_rate_${label}`, 1 / best, 'queries per CPU-second');
     figure(`${name}_baseline_rate_${label}`, 1 / theirs, 'queries per CPU-second');
     figure(`${name}_speedup_${label}`, theirs / best, 'times');
   }
 }
 
-/** One turn of ours: CPU-seconds per query. */
+/** Returns what takes one turn of ours and tells its CPU-seconds per query. */
 function searcher({ k, vectors, queries, asked }: Fixture) {
   const kernels = wasmKernels();
   const table = kernels.rankedTable(k);

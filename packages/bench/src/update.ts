@@ -1,9 +1,9 @@
 /**
- * How many ratings does the model learn per CPU-second of one thread, does that stay so as rows grow, and
- * what does it cost in memory? Ratings of MovieLens-1M's shape, or a file: `--ratings FILE`. With
- * `--deviations`, instead: what is each departure from the paper worth on that file, and how fast is the rest?
+ * How many ratings does the model learn per CPU-second of one thread, does the rate stay the same as rows grow, and how
+ * much memory does the model need? Learns generated ratings of MovieLens-1M's shape, or `--ratings FILE`. With
+ * `--deviations` it measures instead what each departure from the paper is worth, and how fast the model is without it.
  */
-
+import assert from 'node:assert';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -24,6 +24,8 @@ import {
   paperModel,
 } from '@freshet/model';
 import { readRatings } from '@freshet/ratings-files';
+import type { BenchOptions, Figure } from './main.ts';
+import { cpuSeconds } from './measuring.ts';
 
 const TRAIN_SHARE = 0.6;
 const SHAPE = { users: 6_040, items: 3_706, ratings: 1_000_000, seed: 4 };
@@ -42,11 +44,9 @@ const papers: Readonly<Record<string, ModelSettings>> = {
 };
 const PAPER_TRAINING = { passes: 15, tolerance: 0.001 };
 
-type Figure = (name: string, value: number, unit: string) => void;
-
-export async function bench(figure: Figure, args: readonly string[]): Promise<void> {
-  const ratings = await load(args);
-  if (args.includes('--deviations')) return deviationFigures(figure, ratings);
+export async function bench(figure: Figure, options: BenchOptions): Promise<void> {
+  const ratings = await load(options.ratings);
+  if (options.deviations) return deviationFigures(figure, ratings);
   staticFigures(figure, ratings);
   await streamFigures(figure, ratings);
 }
@@ -54,7 +54,7 @@ export async function bench(figure: Figure, args: readonly string[]): Promise<vo
 function staticFigures(figure: Figure, ratings: readonly GeneratedRating[]): void {
   const model = new OnlineModel({ ...defaultModel, factorCount: STATIC.factorCount });
   record(model, ratings);
-  const seconds = cpuSeconds(() => {
+  const seconds = cpuSecondsOf(() => {
     factorize(model, { seed: 1, passes: STATIC.passes, tolerance: 0 });
   });
   figure('factorize_seconds', seconds, 's');
@@ -68,21 +68,22 @@ async function streamFigures(figure: Figure, ratings: readonly GeneratedRating[]
   handOver(model);
 
   const collections = countCollections();
-  const rates: number[] = [];
+  const seconds: number[] = [];
   const tenth = Math.floor((ratings.length - start) / 10);
-  let total = 0;
   for (let from = start; from + tenth <= ratings.length; from += tenth) {
-    const seconds = cpuSeconds(() => {
+    const work = () => {
       for (const { user, item, value, time } of ratings.slice(from, from + tenth)) {
         model.rate(user, item, value, time);
       }
-    });
-    rates.push(tenth / seconds);
-    total += seconds;
+    };
+    seconds.push(cpuSecondsOf(work));
   }
-  const updates = tenth * rates.length;
+  const updates = tenth * seconds.length;
+  const total = seconds.reduce((sum, each) => sum + each, 0);
+  const [first, last] = [seconds[0], seconds.at(-1)];
+  assert(first !== undefined && last !== undefined, 'there are at least ten ratings to stream');
   figure('update_rate', updates / total, 'per CPU-second');
-  figure('update_rate_flatness', (rates.at(-1) ?? 0) / (rates[0] ?? 1), 'last tenth over first');
+  figure('update_rate_flatness', first / last, 'last tenth over first');
   figure('update_collections', (await collections()) / (updates / 100_000), 'per 100,000 updates');
   memoryFigures(figure, model);
 }
@@ -107,12 +108,13 @@ async function deviationFigures(
       return { protocol: 'dynamic', method, seed: SEED, delay: 0, ...blocks } as const;
     });
     const [result] = await runner.run(tasks);
+    assert(result !== undefined, 'every task gives a result');
     const name = label.replaceAll(' ', '_');
-    figure(`${name}_auc`, result?.aucServed ?? Number.NaN, 'served AUC');
-    figure(`${name}_auc_strict`, result?.aucStrict ?? Number.NaN, 'strict AUC');
-    figure(`${name}_auc_cold`, result?.aucCold ?? Number.NaN, 'served AUC, cold users');
-    figure(`${name}_hit_rate`, result?.hitRate10 ?? Number.NaN, 'hit rate at 10');
-    figure(`${name}_rate`, result?.updatesPerCpuSecond ?? Number.NaN, 'updates per CPU-second');
+    figure(`${name}_auc`, result.aucServed ?? Number.NaN, 'served AUC');
+    figure(`${name}_auc_strict`, result.aucStrict ?? Number.NaN, 'strict AUC');
+    figure(`${name}_auc_cold`, result.aucCold ?? Number.NaN, 'served AUC, cold users');
+    figure(`${name}_hit_rate`, result.hitRate10 ?? Number.NaN, 'hit rate at 10');
+    figure(`${name}_rate`, result.updatesPerCpuSecond ?? Number.NaN, 'updates per CPU-second');
   }
 }
 
@@ -129,11 +131,10 @@ function record(model: OnlineModel, ratings: readonly GeneratedRating[]): void {
   for (const { user, item, value, time } of ratings) model.record(user, item, value, time);
 }
 
-function cpuSeconds(work: () => void): number {
-  const from = process.cpuUsage();
+function cpuSecondsOf(work: () => void): number {
+  const from = cpuSeconds();
   work();
-  const { user, system } = process.cpuUsage(from);
-  return (user + system) / 1e6;
+  return cpuSeconds() - from;
 }
 
 /** Garbage collections from now until the returned function is called. */
@@ -151,9 +152,7 @@ function countCollections(): () => Promise<number> {
   };
 }
 
-async function load(args: readonly string[]): Promise<GeneratedRating[]> {
-  const option = args.indexOf('--ratings');
-  const path = option < 0 ? undefined : args[option + 1];
+async function load(path: string | undefined): Promise<GeneratedRating[]> {
   if (path === undefined) return [...generateRatings(SHAPE)];
   const ratings: GeneratedRating[] = [];
   for await (const { user, item, value, time } of readRatings(path)) {

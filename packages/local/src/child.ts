@@ -1,5 +1,4 @@
-/** A process that this one started: its output goes to a file, it is stopped by its own id. */
-
+/** A process that this one started. Its output goes to a file, and it is stopped by its own id. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,8 +14,8 @@ interface ChildOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly logFile: string;
   readonly folder?: string;
-  /** Told of the child at once, so that it can be stopped even before it is ready. */
-  readonly spawned?: Spawned;
+  /** Called at once, so that the child can be stopped even before it is ready. */
+  readonly spawned?: Spawned | undefined;
 }
 
 export type Spawned = (child: Child) => void;
@@ -50,7 +49,7 @@ export class Child {
     const output = openSync(options.logFile, 'a');
     const logStart = fstatSync(output).size;
     const child = spawn(options.command, options.args, {
-      // A group of its own: Ctrl-C reaches only the parent, which stops its children in order.
+      // The child has a process group of its own: Ctrl-C reaches only the parent, which stops its children in order.
       detached: true,
       stdio: ['ignore', output, output],
       env: childEnvironment(options.environment ?? {}),
@@ -74,22 +73,24 @@ export class Child {
     this.process.kill(name);
   }
 
-  /** Asks it to end; insists if it does not in time. */
+  /** Sends SIGTERM, and SIGKILL if the process has not ended in time. */
   async stop(limitMs = TERM_LIMIT_MS): Promise<void> {
     if (!this.#running) return;
     this.process.kill('SIGTERM');
+    // A process that was halted by SIGSTOP handles no other signal until it continues.
+    this.process.kill('SIGCONT');
     const insist = setTimeout(() => this.process.kill('SIGKILL'), limitMs);
     await this.exited;
     clearTimeout(insist);
   }
 
-  /** What this run of it wrote last. */
+  /** The last lines that this run of the process wrote. */
   lastWords(): string {
     const words = readFileSync(this.logFile).subarray(this.#logStart).toString('utf8');
     return words.trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
   }
 
-  /** Waits until `ready` holds, or says why the process ended or took too long. */
+  /** Waits until `ready` holds; throws if the process ends before that or takes too long. */
   async until(ready: () => Promise<boolean>, limitMs: number): Promise<void> {
     const deadline = Date.now() + limitMs;
     while (!(await ready())) {
@@ -103,9 +104,9 @@ export class Child {
     }
   }
 
-  /** Why it ended, as far as it said so, in one line. */
+  /** Why the process ended, in one line, as far as its log tells. */
   diagnosis(): string {
-    // Checked first: on a full disk its last words may not have reached the file.
+    // The disk is checked first: if it is full, the last lines may not have reached the file.
     if (isFull(dirname(this.logFile))) return DISK_FULL;
     const words = this.lastWords();
     const plain = /^freshet: (?:\w+: )?(.*)$/m.exec(words)?.[1];

@@ -14,10 +14,10 @@ interface KafkaServerOptions {
   readonly folder: string;
   readonly port: number;
   readonly controllerPort: number;
-  readonly spawned?: Spawned;
+  readonly spawned?: Spawned | undefined;
 }
 
-/** Fixed: it names the one cluster of this folder, nobody else's. */
+/** Always the same: each folder has a cluster of its own, which nothing else can reach. */
 const CLUSTER_ID = 'ZnJlc2hldC1sb2NhbC0wMQ';
 const START_LIMIT_MS = 60_000;
 
@@ -39,7 +39,7 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
       '-Xms256m',
       '-Xmx512m',
       '-XX:+UseSerialGC',
-      '-XX:TieredStopAtLevel=1', // a start twice as quick; a laptop's load never needs the rest
+      '-XX:TieredStopAtLevel=1', // halves the start time; the load of a laptop needs no optimized code
       '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
       '-Dorg.slf4j.simpleLogger.showDateTime=true',
       '-cp',
@@ -48,7 +48,7 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
       properties,
     ],
     logFile: join(options.folder, 'kafka.log'),
-    ...(options.spawned ? { spawned: options.spawned } : {}),
+    spawned: options.spawned,
   });
   await child.until(() => accepts(options.port), START_LIMIT_MS);
   return child;

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Child } from './child.ts';
 
-/** What it takes to learn and to answer. */
+/** The services that learn and answer. */
 export const serviceNames = ['aggregator', 'updater', 'scorer'] as const;
-export type ServiceName = (typeof serviceNames)[number];
-/** With the console, which only looks on. */
+/** These, and the console, which only reads. */
 export const allServiceNames = [...serviceNames, 'console'] as const;
 export type AnyServiceName = (typeof allServiceNames)[number];
 
+const READY_LIMIT_MS = 60_000;
 const SERVICES = fileURLToPath(new URL('../../../services', import.meta.url));
 
 export function startService(
@@ -26,11 +26,15 @@ export function startService(
   });
 }
 
-/** True once the service's admin port answers that it is ready. */
-export async function isReady(adminPort: number): Promise<boolean> {
-  try {
-    return (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).ok;
-  } catch {
-    return false;
-  }
+/** Waits until the admin port of a service answers that it is ready. */
+export function untilReady(
+  child: Child,
+  adminPort: number,
+  limitMs = READY_LIMIT_MS,
+): Promise<void> {
+  const isReady = async () => {
+    const answer = await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => undefined);
+    return answer?.ok ?? false;
+  };
+  return child.until(isReady, limitMs);
 }

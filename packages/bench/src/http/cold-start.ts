@@ -1,11 +1,11 @@
 /** From a store with a million items of 50 factors: how long until a scorer is ready, and how large is it? */
 import { readFileSync } from 'node:fs';
-import { isReady, startService } from '@freshet/local';
+import { type Child, untilReady } from '@freshet/local';
 import { Random } from '@freshet/model';
 import { agreementOf } from '@freshet/session';
 import type { Figure } from '../main.ts';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
-import { fillSide } from './fill-store.ts';
+import { StoreFilling } from '../store-filling.ts';
 
 const ITEMS = 1_000_000;
 const K = 50;
@@ -14,22 +14,20 @@ const LIMIT_MS = 120_000;
 const SEED = 3;
 
 export async function coldStart(figure: Figure, system: BenchSystem): Promise<void> {
-  const { settings, folder } = system;
-  const partitions = settings.SHARDS;
+  const { settings, local } = system;
   const store = await system.openStore(MODEL);
   const agreement = agreementOf({ ...settings, FACTOR_COUNT: K });
   await store.agree(agreement, { id: 'bench', born: 0 });
-  await fillSide(store, 'item', partitions, randomItems());
-  const environment = { ...system.environment, MODEL, FACTOR_COUNT: String(K) };
-  const aggregator = startService('aggregator', environment, folder);
-  system.own({ close: () => aggregator.stop() });
-  await aggregator.until(() => isReady(settings.AGGREGATOR_ADMIN_PORT), LIMIT_MS);
+  const options = { factorCount: K, shards: settings.SHARDS };
+  await (await StoreFilling.begin(store, options)).write('item', randomItems());
+  const own = { MODEL, FACTOR_COUNT: String(K) };
+  const aggregator = local.launch('aggregator', own);
+  await untilReady(aggregator, settings.AGGREGATOR_ADMIN_PORT, LIMIT_MS);
   const began = performance.now();
-  const scorer = startService('scorer', environment, folder);
-  system.own({ close: () => scorer.stop() });
-  await scorer.until(() => isReady(settings.SCORER_ADMIN_PORT), LIMIT_MS);
+  const scorer = local.launch('scorer', own);
+  await untilReady(scorer, settings.SCORER_ADMIN_PORT, LIMIT_MS);
   figure('cold_start_seconds', (performance.now() - began) / 1_000, 's, 1 M items of 50 factors');
-  const resident = residentBytes(scorer.pid ?? 0);
+  const resident = residentBytes(scorer);
   const vectors = ITEMS * K * 4;
   figure('resident_mb', resident / 1e6, 'MB');
   figure('resident_ratio', (resident - 250e6) / vectors, "of the vectors' bytes beyond 250 MB");
@@ -40,12 +38,12 @@ function* randomItems() {
   for (let n = 0; n < ITEMS; n++) {
     const vector = Float32Array.from({ length: K }, () => random.next() - 0.5);
     const count = 1 + random.below(10_000);
-    yield { id: `item-${n}`, vector, figures: Float64Array.of(1, count, 0, 0, 3, 0), row: [] };
+    yield { id: `item-${n}`, stored: { vector, figures: Float64Array.of(1, count, 0, 0, 3, 0) } };
   }
 }
 
-/** As the kernel counts it. */
-function residentBytes(pid: number): number {
+/** Resident memory, as the kernel counts it. */
+function residentBytes({ pid }: Child): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) * 1_024;
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024;
 }

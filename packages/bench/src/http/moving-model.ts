@@ -1,42 +1,44 @@
 /**
- * Moves vectors while something else is measured, as updaters would: each batch is committed to the store,
- * then told on its topic. A catalogue that stands still would flatter whatever remembers answers.
+ * Moves vectors while a scorer is measured, as updaters would: each batch is committed to the store, then published.
+ * If no vector moved, every answer could come from a cache.
  */
+import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FactorBatch, factorBatchCodec, type Side, sides, topicName } from '@freshet/events';
 import { Random } from '@freshet/model';
+import type { StoredVector } from '@freshet/store';
 import { Publisher } from '@freshet/stream';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
-import { type Entity, EPOCH } from './fill-store.ts';
+import { type Entity, EPOCH } from '../store-filling.ts';
 
-/** Of each side; a stream of so many ratings per second moves as many. */
+/** Of each side, as many as this number of ratings per second would move. */
 export const MOVES_PER_SECOND = 100;
 const BATCH = 5;
 const SEED = 8;
 
+export interface MovedEntity extends Entity {
+  readonly stored: StoredVector;
+}
+
+/** Of each side, by shard. */
+type Moved = Readonly<Record<Side, readonly (readonly MovedEntity[])[]>>;
+
 export class MovingModel {
   readonly #system: BenchSystem;
   readonly #publisher: Publisher;
-  readonly #entities: Readonly<Record<Side, readonly (readonly Entity[])[]>>;
+  readonly #entities: Moved;
   readonly #random = new Random(SEED);
   #stopped = false;
   #running: Promise<void> = Promise.resolve();
 
-  private constructor(
-    system: BenchSystem,
-    publisher: Publisher,
-    entities: Readonly<Record<Side, readonly (readonly Entity[])[]>>,
-  ) {
+  private constructor(system: BenchSystem, publisher: Publisher, entities: Moved) {
     this.#system = system;
     this.#publisher = publisher;
     this.#entities = entities;
   }
 
-  /** `entities` of each side by shard, as the store was filled with them. */
-  static async start(
-    system: BenchSystem,
-    entities: Readonly<Record<Side, readonly (readonly Entity[])[]>>,
-  ): Promise<MovingModel> {
+  /** `entities` are those that the store was filled with. */
+  static async start(system: BenchSystem, entities: Moved): Promise<MovingModel> {
     const model = new MovingModel(system, await Publisher.open(system.session.kafka), entities);
     model.#running = model.#run();
     return model;
@@ -58,8 +60,8 @@ export class MovingModel {
 
   async #move(side: Side, shard: number): Promise<void> {
     const { store, model } = this.#system.session;
-    const { position, facts, sums } = await store.inspect({ side, shard });
-    const from = position ?? 0;
+    const { position: from, facts, sums } = await store.inspect({ side, shard });
+    assert(from !== null && sums !== null, 'the shard was filled');
     const sequence = facts.sequence + 1;
     const batch = this.#batch(side, shard, from, sequence);
     const k = batch.factorCount;
@@ -80,8 +82,8 @@ export class MovingModel {
         vectors,
         removed: [],
         bodies: new Map(),
-        // As it was: vectors move by too little to matter.
-        sums: sums ?? new Uint8Array(),
+        // The gram stays: vectors move by too little to matter.
+        sums,
         outbox: new Uint8Array(),
         facts: { ...facts, epoch: EPOCH, sequence },
       },
@@ -91,7 +93,7 @@ export class MovingModel {
     await this.#publisher.publish([{ topic, partition: shard, key: String(shard), value }]);
   }
 
-  /** A few of the shard, each moved by up to a hundredth. */
+  /** A few entities of the shard, with every factor changed by up to 1 %. */
   #batch(side: Side, shard: number, from: number, sequence: number): FactorBatch {
     const all = this.#entities[side][shard] ?? [];
     const moved = Array.from({ length: BATCH }, () => all[this.#random.below(all.length)]);
@@ -106,8 +108,8 @@ export class MovingModel {
       next: from + 1,
       factorCount: this.#system.settings.FACTOR_COUNT,
       ids: chosen.map(({ id }) => id),
-      vectors: Float32Array.from(chosen.flatMap(({ vector }) => Array.from(vector, near))),
-      figures: Float64Array.from(chosen.flatMap(({ figures }) => [...figures])),
+      vectors: Float32Array.from(chosen.flatMap(({ stored }) => Array.from(stored.vector, near))),
+      figures: Float64Array.from(chosen.flatMap(({ stored }) => [...stored.figures])),
       lists: new Map(),
       deletes: [],
       produced: Float64Array.of(Date.now()),

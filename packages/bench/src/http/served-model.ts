@@ -1,14 +1,15 @@
 /**
- * A scorer that serves a model of MovieLens-1M's size, or one of 100,000 items, learnt and written to the store as the
- * stream would have left it, with vectors moving while it is measured.
+ * A scorer that serves a model of MovieLens-1M's size, or one of 100,000 items. The model is learnt here and written
+ * to the store as the stream would have left it, and its vectors move while the scorer is measured.
  */
+import assert from 'node:assert';
 import { shardOf } from '@freshet/events';
-import { isReady, startService } from '@freshet/local';
 import { figuresOf, laterBy, type OnlineModel, type Side } from '@freshet/model';
+import { encodeRow } from '@freshet/store';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
 import { learntModel } from '../score/fixture.ts';
-import { type Entity, fillSide } from './fill-store.ts';
-import { MovingModel } from './moving-model.ts';
+import { StoreFilling } from '../store-filling.ts';
+import { type MovedEntity, MovingModel } from './moving-model.ts';
 
 const USERS = 6_040;
 export const SHAPES = {
@@ -16,7 +17,6 @@ export const SHAPES = {
   /** More items than are served: the least popular are never rated. */
   large: { users: USERS, items: 220_000, ratings: 800_000, seed: 5 },
 } as const;
-const READY_LIMIT_MS = 60_000;
 
 /** Paths that ask for the users in turn. */
 export const pathOf = (nth: number) => `/v1/recommendations/u${1 + (nth % USERS)}`;
@@ -26,42 +26,38 @@ export async function serveModel(
   system: BenchSystem,
   shape: (typeof SHAPES)[keyof typeof SHAPES],
 ): Promise<number> {
-  const { session, settings, environment, folder } = system;
-  const model = learntModel(shape, settings.FACTOR_COUNT);
+  const { session, settings, local } = system;
+  const { SHARDS: shards, FACTOR_COUNT: factorCount } = settings;
+  const model = learntModel(shape, factorCount);
   const sides = { item: [...entities(model, 'item')], user: [...entities(model, 'user')] };
-  for (const side of ['item', 'user'] as const) {
-    await fillSide(session.store, side, settings.SHARDS, sides[side]);
-  }
-  const ports = [settings.AGGREGATOR_ADMIN_PORT, settings.SCORER_ADMIN_PORT];
-  for (const [nth, name] of (['aggregator', 'scorer'] as const).entries()) {
-    const child = startService(name, environment, folder);
-    system.own({ close: () => child.stop() });
-    await child.until(() => isReady(ports[nth] ?? 0), READY_LIMIT_MS);
-  }
-  const byShard = (all: readonly Entity[]) =>
-    Array.from({ length: settings.SHARDS }, (_, shard) =>
-      all.filter(({ id }) => shardOf(id, settings.SHARDS) === shard),
+  const filling = await StoreFilling.begin(session.store, { factorCount, shards });
+  for (const side of ['item', 'user'] as const) await filling.write(side, sides[side]);
+  for (const name of ['aggregator', 'scorer'] as const) await local.startServices([name]);
+  const byShard = (all: readonly MovedEntity[]) =>
+    Array.from({ length: shards }, (_, shard) =>
+      all.filter(({ id }) => shardOf(id, shards) === shard),
     );
   const moving = { user: byShard(sides.user), item: byShard(sides.item) };
   system.own(await MovingModel.start(system, moving));
   return settings.SCORER_PORT;
 }
 
-function* entities(model: OnlineModel, side: Side): Generator<Entity> {
+function* entities(model: OnlineModel, side: Side): Generator<MovedEntity> {
   const state = side === 'user' ? model.users : model.items;
   for (const id of state.ids()) {
-    const slot = state.slotOf(id) ?? 0;
+    const slot = state.slotOf(id);
+    assert(slot !== undefined, 'every id has a slot');
     const vector = new Float32Array(model.settings.factorCount);
     state.vectors.read(slot, vector);
     if (side === 'item') {
       const list = model.lists?.of(slot).toBytes();
-      yield { id, vector, figures: figuresAt(model, slot), row: [], ...(list ? { list } : {}) };
+      const figures = figuresAt(model, slot);
+      yield { id, stored: { vector, figures, ...(list ? { list } : {}) } };
     } else {
-      const row = Array.from(model.ratingsOf(id), ({ item, value }) => ({
-        neighbour: item,
-        value,
-      }));
-      yield { id, vector, figures: new Float64Array(), row };
+      const row = Array.from(model.ratingsOf(id), ({ item, value }) => {
+        return { neighbour: item, value, time: 0 };
+      });
+      yield { id, stored: { vector, figures: new Float64Array() }, body: encodeRow(row) };
     }
   }
 }

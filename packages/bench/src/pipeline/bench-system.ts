@@ -1,70 +1,54 @@
-/**
- * A whole Freshet for one measurement: its own Kafka and Redis and every service as a process, on free
- * ports of loopback and in a temporary folder that goes with it.
- */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** A whole Freshet for one measurement, and what benches ask of it. */
+import { createRequire } from 'node:module';
+import { setTimeout as pause } from 'node:timers/promises';
 import { readSettings, type Settings } from '@freshet/config';
 import { type Side, sides } from '@freshet/events';
 import {
   type Child,
   freePort,
-  isReady,
-  kafkaJars,
-  program,
-  type ServiceName,
+  LocalSystem,
   serviceNames,
-  startKafka,
-  startRedis,
-  startService,
   stepsTo,
+  untilReady,
 } from '@freshet/local';
 import { type RecordsBehind, recordsBehind, untilNoLag } from '@freshet/positions';
 import { ClosingStack } from '@freshet/service';
 import { openSession, type Session } from '@freshet/session';
 import { RedisStore } from '@freshet/store';
 import { type LabelSet, type Log, MetricsPage, openLog } from '@freshet/telemetry';
-import { fetchPlainly } from './plain-fetching.ts';
 
-const READY_LIMIT_MS = 60_000;
 const INTERRUPTED = 130;
+/** Marks the function of kafkajs that @freshet/stream has replaced. */
+const REPLACED = Symbol.for('freshet.fetch-decoding');
 
 export class BenchSystem {
   readonly #stack: ClosingStack;
-  readonly #folder: string;
-  readonly #services = new Map<ServiceName, Child>();
 
   private constructor(
+    readonly local: LocalSystem,
     readonly settings: Settings,
-    readonly environment: Readonly<Record<string, string>>,
     readonly session: Session,
     readonly log: Log,
-    folder: string,
     stack: ClosingStack,
   ) {
-    this.#folder = folder;
     this.#stack = stack;
   }
 
-  /** Kafka and Redis with topics and manifest, and no service yet. */
+  /** Starts Kafka and Redis, creates topics and manifest, and starts no service yet. */
   private static async open(stack: ClosingStack): Promise<BenchSystem> {
     fetchPlainly();
     const steps = stepsTo((text) => void process.stderr.write(text));
-    const jars = await kafkaJars(steps);
-    await program('redis-server', 'redis-server', '', steps);
-    const folder = mkdtempSync(join(tmpdir(), 'freshet-bench-'));
-    stack.own({ close: async () => rmSync(folder, { recursive: true, force: true }) });
-    const environment = await startServers(folder, jars, stack);
-    const settings = readSettings(environment);
+    const local = stack.own(new LocalSystem({ steps, settings: { LOG_LEVEL: 'warn' } }));
+    await local.startServers();
+    const settings = readSettings(local.environment);
     const log = openLog('bench', 'error');
     const session = await openSession('bench', settings, { log, stack });
-    return new BenchSystem(settings, environment, session, log, folder, stack);
+    return new BenchSystem(local, settings, session, log, stack);
   }
 
   /**
    * Measures on a system of its own. The servers are processes that nobody else would end, so Ctrl-C
-   * ends the measurement first and the process last.
+   * closes the system first and ends this process last.
    */
   static async use(measure: (system: BenchSystem) => Promise<void>): Promise<void> {
     const stack = new ClosingStack();
@@ -77,11 +61,11 @@ export class BenchSystem {
     try {
       const end = await Promise.race([measuring, interrupted]);
       if (end !== 'interrupted') return;
-      // It fails when its servers go; that is the interruption, not a finding.
+      // The measurement fails when its servers go; that failure is the interruption, not a finding.
       measuring.catch(() => undefined);
       process.exitCode = INTERRUPTED;
     } finally {
-      // What was being started when the interruption came is owned a little later.
+      // What was being opened when the interruption came is owned a little later.
       do await stack.close();
       while (stack.size > 0);
       process.removeListener('SIGINT', interrupt).removeListener('SIGTERM', interrupt);
@@ -89,38 +73,18 @@ export class BenchSystem {
     process.exit();
   }
 
-  async startServices(): Promise<void> {
-    const adminPorts: Record<ServiceName, number> = {
-      aggregator: this.settings.AGGREGATOR_ADMIN_PORT,
-      updater: this.settings.UPDATER_ADMIN_PORT,
-      scorer: this.settings.SCORER_ADMIN_PORT,
-    };
-    for (const name of serviceNames) {
-      const child = startService(name, this.environment, this.#folder);
-      this.#services.set(name, child);
-      this.#stack.own({
-        close: () => {
-          // A stopped process does not hear that it should end.
-          child.signal('SIGCONT');
-          return child.stop();
-        },
-      });
-    }
-    for (const [name, child] of this.#services) {
-      await child.until(() => isReady(adminPorts[name]), READY_LIMIT_MS);
-    }
+  /** Starts one more updater, ready when this returns, and tells its admin port. */
+  async startUpdater(
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<{ readonly child: Child; readonly adminPort: number }> {
+    const adminPort = await freePort();
+    const own = { ...settings, UPDATER_ADMIN_PORT: String(adminPort) };
+    const child = this.local.launchAnother('updater', own);
+    await untilReady(child, adminPort);
+    return { child, adminPort };
   }
 
-  /** A second updater beside the first, ready to share its partitions. */
-  async startUpdater(): Promise<void> {
-    const port = await freePort();
-    const environment = { ...this.environment, UPDATER_ADMIN_PORT: String(port) };
-    const child = startService('updater', environment, join(this.#folder, 'second'));
-    this.#stack.own({ close: () => child.stop() });
-    await child.until(() => isReady(port), READY_LIMIT_MS);
-  }
-
-  /** A number that an updater tells of itself, the first unless another port is given. */
+  /** The value of a metric of an updater, the first one unless another admin port is given. */
   async ofUpdater(
     metric: string,
     labels: LabelSet = {},
@@ -141,6 +105,16 @@ export class BenchSystem {
     return sums;
   }
 
+  /** Ratings per second that both sides have committed over a time. */
+  async rateOver(milliseconds: number): Promise<number> {
+    const before = await this.applied();
+    const began = performance.now();
+    await pause(milliseconds);
+    const after = await this.applied();
+    const seconds = (performance.now() - began) / 1_000;
+    return Math.min(after.user - before.user, after.item - before.item) / seconds;
+  }
+
   lag(): Promise<RecordsBehind> {
     return recordsBehind({ ...this.session, sources: this.settings.RATINGS_TOPICS });
   }
@@ -150,21 +124,16 @@ export class BenchSystem {
     await untilNoLag({ ...watched, limitMs, stuckMs: limitMs });
   }
 
-  /** Where files may be left; it goes when the system does. */
-  get folder(): string {
-    return this.#folder;
-  }
-
-  /** Stops the services' clocks, so that something else can be measured on the same machine. */
+  /** Halts the services, so that something else can be measured on the same machine. */
   freeze(): void {
-    for (const child of this.#services.values()) child.signal('SIGSTOP');
+    for (const name of serviceNames) this.local.child(name).signal('SIGSTOP');
   }
 
   thaw(): void {
-    for (const child of this.#services.values()) child.signal('SIGCONT');
+    for (const name of serviceNames) this.local.child(name).signal('SIGCONT');
   }
 
-  /** Another model's keys in the same Redis. */
+  /** The store of another model, in the same Redis. */
   async openStore(model: string): Promise<RedisStore> {
     const store = await RedisStore.open(this.settings.REDIS_URL, model, (error) => {
       this.log.debug({ err: error }, 'redis connection');
@@ -177,24 +146,14 @@ export class BenchSystem {
   }
 }
 
-async function startServers(
-  folder: string,
-  jars: string,
-  stack: ClosingStack,
-): Promise<Record<string, string>> {
-  const [port, controllerPort, redisPort] = [await freePort(), await freePort(), await freePort()];
-  const spawned = (child: Child): void => void stack.own({ close: () => child.stop() });
-  await Promise.all([
-    startKafka({ jars, folder, port, controllerPort, spawned }),
-    startRedis({ folder, port: redisPort, spawned }),
-  ]);
-  const environment: Record<string, string> = {
-    KAFKA_BROKERS: `127.0.0.1:${port}`,
-    REDIS_URL: `redis://127.0.0.1:${redisPort}`,
-    LOG_LEVEL: 'warn',
-  };
-  for (const name of ['SCORER', 'AGGREGATOR_ADMIN', 'UPDATER_ADMIN', 'SCORER_ADMIN']) {
-    environment[`${name}_PORT`] = String(await freePort());
+/**
+ * Makes this process fetch as kafkajs does by itself. @freshet/stream replaces one function of kafkajs with a faster
+ * one when it is loaded, and a baseline that used it would move whenever that function is improved. Services are
+ * processes of their own and keep the fast one. Must be called before the first fetch, when kafkajs loads its decoders.
+ */
+function fetchPlainly(): void {
+  const { cache } = createRequire(import.meta.url);
+  for (const [path, module] of Object.entries(cache)) {
+    if (module?.exports?.[REPLACED] === true) delete cache[path];
   }
-  return environment;
 }

@@ -4,13 +4,33 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A number that Redis tells of itself, as `INFO` names it. */
-export async function redisInfo(url: string, section: string, name: string): Promise<number> {
-  const { stdout } = await run('redis-cli', ['-u', url, 'info', section]);
-  return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(stdout)?.[1]);
+async function ask(url: string, ...command: readonly string[]): Promise<string> {
+  return (await run('redis-cli', ['-u', url, ...command])).stdout;
 }
 
-/** Without the append-only file: Redis rewrites it from time to time, in a process as large as itself. */
+/** A number that the command `INFO` of Redis tells. */
+export async function redisInfo(url: string, section: string, name: string): Promise<number> {
+  return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await ask(url, 'info', section))?.[1]);
+}
+
+/** Turns the append-only file off: Redis rewrites it from time to time, in a process as large as itself. */
 export async function keepInMemory(url: string): Promise<void> {
-  await run('redis-cli', ['-u', url, 'config', 'set', 'appendonly', 'no']);
+  await ask(url, 'config', 'set', 'appendonly', 'no');
+}
+
+/** Blocks Redis while it scans all keys, so this is only for a server of the bench's own. */
+const SUM = `
+local sum, cursor = 0, '0'
+repeat
+  local page = redis.call('SCAN', cursor, 'MATCH', ARGV[1], 'COUNT', 1000)
+  cursor = page[1]
+  for _, key in ipairs(page[2]) do
+    sum = sum + redis.call('MEMORY', 'USAGE', key, 'SAMPLES', 0)
+  end
+until cursor == '0'
+return sum`;
+
+/** How many bytes the keys of a pattern take, as Redis counts them. */
+export async function redisBytes(url: string, pattern: string): Promise<number> {
+  return Number(await ask(url, 'eval', SUM, '0', pattern));
 }

@@ -1,8 +1,7 @@
 /**
- * Follows single ratings on their way: sends one, watches the store or the scorer from the moment of
- * sending, and finds afterwards when each first knew of it.
+ * Follows single ratings: sends one, polls the store or the scorer from the moment of sending, and finds out
+ * afterwards when the store or the scorer first knew of the rating.
  */
-
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { shardOf } from '@freshet/events';
@@ -11,6 +10,7 @@ import { sourceName } from '@freshet/positions';
 import type { Publisher } from '@freshet/stream';
 import { recordOf } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
+import type { Arrivals } from './hop.ts';
 
 interface Latencies {
   /** ms from sending to the user's vector in the store. */
@@ -28,12 +28,11 @@ const LOST_MS = 10_000;
 interface ProbeOptions {
   readonly topic: string;
   readonly topicId: string;
-  /** When a plain consumer saw each record, by partition/offset. */
-  readonly arrivals: Map<string, number>;
+  readonly arrivals: Arrivals;
   readonly publisher: Publisher;
 }
 
-/** Where the shard of a user is. */
+/** How far the shard of a user is. */
 interface Look {
   /** The last offset of the rating's own partition that is applied. */
   readonly applied: number;
@@ -51,7 +50,7 @@ export class Probe {
     this.#options = options;
   }
 
-  /** One rating after the other until the time is up, in turns to the store and to the scorer. */
+  /** Follows one rating after the other until the time is up, in turns to the store and to the scorer. */
   async run(ratings: Iterable<GeneratedRating>, until: number): Promise<Latencies> {
     const latencies: Latencies = { committed: [], visible: [], hops: [] };
     let turn = 0;
@@ -81,10 +80,10 @@ export class Probe {
       const answered = toStore ? 0 : await this.#answered(rating.user);
       looks.push({ look: await looking, answered, at: performance.now() });
       const committed = looks.find(({ look }) => look.applied >= offset);
-      // An answer tells how far its shard is in `user-ratings`: as far as the commit went, or farther.
+      // An answer tells the position of its shard in `user-ratings`; visible is one at or after the commit.
       const visible = looks.find((each) => committed && each.answered >= committed.look.position);
       const first = toStore ? committed : visible;
-      const arrived = arrivals.get(`${record.partition}/${offset}`);
+      const arrived = arrivals.get(`${record.partition}:${offset}`);
       if (first !== undefined && arrived !== undefined) {
         hops.push(arrived - sentAt);
         return first.at - sentAt;
@@ -104,7 +103,7 @@ export class Probe {
     return { applied: mark?.offset ?? -1, position: position ?? 0 };
   }
 
-  /** Not fetch: asking often must not take the time from those who are asked. */
+  /** Does without fetch, whose cost would be taken from the services on the same machine. */
   #get(port: number, path: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const options = { host: '127.0.0.1', port, path, agent: this.#agent };

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { promisify } from 'node:util';
 import { cacheFolder, childEnvironment } from '@freshet/config';
+import { wasmKernels } from '@freshet/kernels';
 import { dataFolder, onPath } from '@freshet/local';
+import { nthBest } from '@freshet/model';
+import { cpuSecondsPerQuery } from '../measuring.ts';
 
 const run = promisify(execFile);
 
@@ -20,6 +23,7 @@ export interface Baseline {
 
 const INSTALL_LIMIT_MS = 120_000;
 const TURN_SECONDS = 0.3;
+const LISTED = 10;
 
 const program = `
 import sys, time
@@ -131,4 +135,28 @@ function nextLine(lines: Interface): Promise<string> {
       resolve(line);
     });
   });
+}
+
+/** The baseline where there is no Python: our own scan of everything, without classes of norms. */
+export function naiveBaseline(): Baseline {
+  let query: (nth: number) => void = () => {};
+  return {
+    name: 'our own naive scan in WebAssembly: float32, one thread',
+    async load(vectors, queries, k) {
+      const kernels = wasmKernels();
+      const table = kernels.table(k);
+      for (let at = 0; at < vectors.length; at += k) {
+        table.write(table.add(), vectors.subarray(at, at + k));
+      }
+      const scores = new Float32Array(table.slotEnd);
+      const count = queries.length / k;
+      query = (nth) => {
+        const at = (nth % count) * k;
+        kernels.scores(queries.subarray(at, at + k), table, scores);
+        nthBest(scores, LISTED);
+      };
+    },
+    turn: async () => cpuSecondsPerQuery(1, query),
+    close: async () => {},
+  };
 }

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { settingsOrExit } from '@freshet/config';
 import { asSetupProblem, SetupProblem } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
-import { startLocalSystem } from './local-system.ts';
+import { startUp } from './start-up.ts';
 
 const HELP = `freshet up [--rate N] [--no-demo]
 
@@ -36,7 +36,7 @@ export async function up(args: readonly string[]): Promise<number> {
   const fail = (error: unknown): void => ending.abort(error);
   onEveryEnd(() => ending.abort(ASKED), fail);
 
-  const starting = startLocalSystem({ settings, stack, rate, signal, fail, say });
+  const starting = startUp({ settings, stack, rate, signal, fail, say });
   starting.catch(fail);
   await ended;
   const told = stack.size > 0;

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { claimPort } from './port-claim.ts';
+import { claimPort } from './port-claims.ts';
 
 describe('a claim on a port', () => {
   let folder: string;

@@ -1,0 +1,45 @@
+/** What benches measure with: quantiles, CPU time, and turns that two sides take on the same machine. */
+
+/** The value below which a share of the others lie. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** CPU-seconds of this process so far. Wall-clock time on a shared machine would measure its other users. */
+export function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+const TURN_SECONDS = 0.3;
+
+/** CPU-seconds that one query costs, over a turn of so many CPU-seconds; `run` makes `queriesPerRun` queries. */
+export function cpuSecondsPerQuery(
+  queriesPerRun: number,
+  run: (nth: number) => void,
+  turnSeconds = TURN_SECONDS,
+): number {
+  const from = cpuSeconds();
+  for (let runs = 1; ; runs++) {
+    run(runs - 1);
+    const seconds = cpuSeconds() - from;
+    if (seconds > turnSeconds) return seconds / (runs * queriesPerRun);
+  }
+}
+
+/** Lets two sides take turns and returns the best of each, so that other load on the machine costs both alike. */
+export async function bestTurns(
+  turns: number,
+  ours: () => number,
+  theirs: () => number | Promise<number>,
+): Promise<[ours: number, theirs: number]> {
+  let [best, other] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let turn = 0; turn < turns; turn++) {
+    best = Math.min(best, ours());
+    other = Math.min(other, await theirs());
+  }
+  return [best, other];
+}

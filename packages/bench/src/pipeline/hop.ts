@@ -1,0 +1,32 @@
+/**
+ * The yardstick of latencies is a bare hop: the time from sending a record until a plain consumer has it. This one
+ * watches the ratings topic.
+ */
+import { topicName } from '@freshet/events';
+import { Tail } from '@freshet/stream';
+import type { BenchSystem } from './bench-system.ts';
+
+/** When each record that is produced from now on has arrived, by `PARTITION:OFFSET`. */
+export type Arrivals = Map<string, number>;
+
+export async function watchArrivals(system: BenchSystem): Promise<Arrivals> {
+  const { session, log } = system;
+  const arrivals: Arrivals = new Map();
+  const topic = topicName('ratings', session.model);
+  const ends = await session.admin.ends(topic);
+  const tail = await Tail.open(session.kafka, session.admin, {
+    topic,
+    model: 'hop',
+    log,
+    fail: (error) => {
+      throw error;
+    },
+    startAt: async (partition) => ends.get(partition) ?? 0,
+    receive: (partition, records) => {
+      const now = performance.now();
+      for (const { offset } of records) arrivals.set(`${partition}:${offset}`, now);
+    },
+  });
+  system.own(tail);
+  return arrivals;
+}

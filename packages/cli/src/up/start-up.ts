@@ -1,0 +1,133 @@
+/** Everything that `freshet up` runs, started in order. The stack closes it all, in reverse. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { isGiven, type Settings, settingsOrExit } from '@freshet/config';
+import {
+  type AnyServiceName,
+  allServiceNames,
+  dataFolder,
+  LocalSystem,
+  type PortName,
+  stepsTo,
+} from '@freshet/local';
+import type { ClosingStack } from '@freshet/service';
+import { openSession, STORE_FORMAT } from '@freshet/session';
+import { Publisher } from '@freshet/stream';
+import { openLog } from '@freshet/telemetry';
+import { partitionsOf } from '../operator-command.ts';
+import { DEMO_TOPIC, Demo } from './demo.ts';
+import { Lock } from './lock.ts';
+import { PortClaims } from './port-claims.ts';
+
+interface StartUp {
+  readonly settings: Settings;
+  readonly stack: ClosingStack;
+  /** Demo ratings per second; 0: no demo. */
+  readonly rate: number;
+  /** Aborted when the user wants to stop, at whatever point. */
+  readonly signal: AbortSignal;
+  readonly fail: (error: unknown) => void;
+  readonly say: (text: string) => void;
+}
+
+const RESTART_WAIT_MS = 1_000;
+/** The ports that Kafka and Redis usually have, preferred as those in the settings are. */
+const usualPorts = { kafka: 9092, controller: 9093, redis: 6379 } as const;
+
+export async function startUp(options: StartUp): Promise<void> {
+  const { settings, stack, rate, signal, fail, say } = options;
+  const tell = (line: string): void => say(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
+  const began = performance.now();
+  // Each store format has a folder of its own: this version could not read the data of another.
+  const folder = dataFolder(`up-${STORE_FORMAT}`);
+  const lock = await Lock.take(folder);
+  stack.own({ close: async () => lock.release() });
+  say('Freshet\n');
+  const steps = stepsTo(say);
+  const claims = stack.own(new PortClaims());
+  const preferred: Readonly<Record<PortName, number>> = { ...settings, ...usualPorts };
+  const system = new LocalSystem({
+    folder,
+    settings: demoSettings(rate),
+    external: (['KAFKA_BROKERS', 'REDIS_URL'] as const).filter((name) => isGiven(name)),
+    choosePort: (name) => claims.choose(preferred[name]),
+    steps,
+    signal,
+    onSpawned: (child) => lock.note(child.name, child.pid),
+    onServerLost: fail,
+  });
+  stack.own(system);
+  await system.startServers();
+  const names = allServiceNames.join(', ');
+  await steps.run(names, 'about 5 s', () => system.startServices(allServiceNames));
+  signal.throwIfAborted();
+  for (const name of allServiceNames) keepRunning(name, system, signal, tell);
+  say(addresses(system));
+  if (rate > 0) await startDemo(options, system, tell);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  tell(`ready after ${seconds} s; Ctrl-C stops everything`);
+}
+
+/** The demo is slow enough to score every rating before it is learnt. A setting of the user's stays. */
+function demoSettings(rate: number): Record<string, string> {
+  return rate === 0 || isGiven('QUALITY_SAMPLE') ? {} : { QUALITY_SAMPLE: '1' };
+}
+
+/** Starts a service again whenever it ends, until `signal` is aborted. The other services keep running. */
+function keepRunning(
+  name: AnyServiceName,
+  system: LocalSystem,
+  signal: AbortSignal,
+  tell: (line: string) => void,
+): void {
+  const child = system.child(name);
+  void child.exited.then(async (code) => {
+    if (signal.aborted) return;
+    const reason = code === null ? 'was killed' : `ended: ${child.diagnosis()}`;
+    tell(`${name} ${reason}; starting it again`);
+    await pause(RESTART_WAIT_MS);
+    if (signal.aborted) return;
+    system.launch(name);
+    keepRunning(name, system, signal, tell);
+  });
+}
+
+async function startDemo(
+  { settings, stack, rate, fail }: StartUp,
+  system: LocalSystem,
+  tell: (line: string) => void,
+): Promise<void> {
+  if (!settings.RATINGS_TOPICS.includes(DEMO_TOPIC)) {
+    tell(`no demo stream: it goes to the topic ${DEMO_TOPIC}, which RATINGS_TOPICS does not name`);
+    return;
+  }
+  const log = openLog('demo', 'error');
+  const session = await openSession('demo', settingsOrExit(system.environment), { log, stack });
+  const demo = new Demo({
+    publisher: stack.own(await Publisher.open(session.kafka)),
+    admin: session.admin,
+    model: session.model,
+    partitions: await partitionsOf(session.admin, DEMO_TOPIC),
+    scorerUrl: system.scorerUrl,
+    token: settings.HTTP_TOKEN,
+    ratingsPerSecond: rate,
+    tell,
+  });
+  stack.own(demo);
+  demo.start(fail);
+}
+
+function addresses(system: LocalSystem): string {
+  const metricsOf = (name: AnyServiceName) => `http://127.0.0.1:${system.adminPort(name)}/metrics`;
+  const rows = {
+    console: system.consoleUrl,
+    recommendations: `${system.scorerUrl}/v1/recommendations/ada`,
+    updater: metricsOf('updater'),
+    aggregator: metricsOf('aggregator'),
+    scorer: metricsOf('scorer'),
+    Kafka: system.environment.KAFKA_BROKERS ?? 'yours (KAFKA_BROKERS)',
+    Redis: system.environment.REDIS_URL ?? 'yours (REDIS_URL)',
+    'logs, data': system.folder,
+  };
+  const lines = Object.entries(rows).map(([name, where]) => `  ${name.padEnd(16)} ${where}\n`);
+  return `\n${lines.join('')}\n`;
+}
