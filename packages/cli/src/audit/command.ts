@@ -1,7 +1,7 @@
 /** `freshet audit`: is everything that the model holds consistent, in Redis and with Kafka? */
 import { defaultModel } from '@freshet/model';
-import { ProgressLine } from '../evaluate/progress-line.ts';
 import { CannotWork, openBrokers, openStore, operate, requireTopics } from '../operator-command.ts';
+import { ProgressLine } from '../progress-line.ts';
 import { audit } from './audit.ts';
 import { type Check, exitCodeOf } from './check.ts';
 

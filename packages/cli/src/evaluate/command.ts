@@ -15,10 +15,10 @@ import {
 } from '@freshet/experiments';
 import { BadSettings } from '@freshet/model';
 import { readRatingBatches, UnreadableRatings } from '@freshet/ratings-files';
+import { ProgressLine } from '../progress-line.ts';
 import { toJson } from './json.ts';
 import { helpText } from './options.ts';
 import { type Outcome, runProtocol } from './outcome.ts';
-import { ProgressLine } from './progress-line.ts';
 import { type Request, readRequest, WrongUsage } from './request.ts';
 
 const exitCodes = { done: 0, cannot: 1, usage: 2, interrupted: 130 } as const;

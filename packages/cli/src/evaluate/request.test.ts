@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { leftWords } from '../progress-line.ts';
 import { snakeCase, toJson } from './json.ts';
 import { helpText, options, protocols } from './options.ts';
-import { leftWords } from './progress-line.ts';
 import { readRequest, WrongUsage } from './request.ts';
 import { dynamicRows, staticRows } from './rows.ts';
 

@@ -1,7 +1,7 @@
 /** `freshet factorize`: all that is known learnt at once; the stream goes on from there. */
 import { openSession } from '@freshet/session';
-import { ProgressLine } from '../evaluate/progress-line.ts';
 import { CannotWork, operate } from '../operator-command.ts';
+import { ProgressLine } from '../progress-line.ts';
 import { factorizeStore } from './factorize-store.ts';
 
 const HELP = `freshet factorize [options]

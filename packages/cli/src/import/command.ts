@@ -2,8 +2,8 @@
 
 import { isBehind, type RecordsBehind, untilNoLag } from '@freshet/positions';
 import type { Brokers } from '@freshet/session';
-import { ProgressLine } from '../evaluate/progress-line.ts';
 import { CannotWork, openBrokers, openStore, operate, type Place } from '../operator-command.ts';
+import { ProgressLine } from '../progress-line.ts';
 import { importFile } from './import-file.ts';
 import { importHelp, importOptions } from './options.ts';
 

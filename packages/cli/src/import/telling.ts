@@ -1,6 +1,6 @@
 /** What a person is told while a file is imported: how far, how fast, what was left out and why. */
 import type { FileRating, ReadOptions } from '@freshet/ratings-files';
-import { ProgressLine } from '../evaluate/progress-line.ts';
+import { ProgressLine } from '../progress-line.ts';
 import type { ImportOutcome } from './import-ratings.ts';
 import type { ImportRequest } from './options.ts';
 
