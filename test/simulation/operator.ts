@@ -6,8 +6,7 @@
 import { readSources } from '@freshet/positions';
 import type { MemoryStore } from '@freshet/store';
 import type { MemoryLog } from '@freshet/testkit';
-import { claimEpoch } from '../../packages/cli/src/rebuild/claim-epoch.ts';
-import { planRebuild } from '../../packages/cli/src/rebuild/rebuild-plan.ts';
+import { claimEpoch, planRebuild } from '../../packages/cli/src/rebuild/rebuild-plan.ts';
 import { acceptSource } from '../../packages/cli/src/sources/accept-source.ts';
 import { reportSources, type SourceState } from '../../packages/cli/src/sources/source-report.ts';
 import type { Lineage } from './lineage.ts';

@@ -9,58 +9,58 @@ interface Command {
 
 const commands: Readonly<Record<string, Command>> = {
   up: {
-    about: 'run everything on this machine, with a demo stream (npm start)',
+    about: 'run Kafka, Redis and all services on this machine, with a demo stream (npm start)',
     run: async (args) => (await import('./up/command.ts')).up(args),
   },
   demo: {
-    about: 'stream demo ratings to a system that is running',
+    about: 'stream generated ratings to a running system',
     run: async (args) => (await import('./demo.ts')).demo(args),
   },
   evaluate: {
-    about: 'learn from a ratings file how good, how fast and how late-sensitive a model is',
+    about: 'measure on a file of ratings how good and how fast the model is, and what lag costs',
     run: async (args) => (await import('./evaluate/command.ts')).evaluate(args),
   },
   topics: {
-    about: 'create the topics that are missing and tell what is in each',
+    about: 'create the topics that are missing, and list what each holds',
     run: async (args) => (await import('./topics.ts')).topics(args),
   },
   intake: {
-    about: 'show what the settings make of the records of a file or a topic, and learn nothing',
+    about: 'show how the settings read the records of a file or a topic; learns nothing',
     run: async (args) => (await import('./intake/command.ts')).intakeCommand(args),
   },
   import: {
-    about: 'send the ratings of a file to a ratings topic; goes on where it was interrupted',
+    about: 'send the ratings of a file to a topic; continues an interrupted import',
     run: async (args) => (await import('./import/command.ts')).importCommand(args),
   },
   factorize: {
-    about: 'learn all known ratings once more, at once; the stream goes on from there',
+    about: 'learn all ratings in the store again, at once; updaters must be stopped',
     run: async (args) => (await import('./factorize/command.ts')).factorizeCommand(args),
   },
   audit: {
-    about: 'check that everything the model holds fits together, reading only',
+    about: 'check that everything the model holds is consistent; changes nothing',
     run: async (args) => (await import('./audit/command.ts')).auditCommand(args),
   },
   rebuild: {
-    about: 'empty the store and learn everything again from the sources',
+    about: 'empty the store and learn everything again from RATINGS_TOPICS',
     run: async (args) => (await import('./rebuild/command.ts')).rebuildCommand(args),
   },
   sources: {
-    about: 'tell whether every log still holds what comes next; accept what is lost',
+    about: 'list positions and lag of every partition; accept the loss of records',
     run: async (args) => (await import('./sources/command.ts')).sourcesCommand(args),
   },
   'dead-letters': {
-    about: 'list or replay the records that could not be applied',
+    about: 'list the records that could not be applied, or send them again',
     run: async (args) => (await import('./dead-letters/command.ts')).deadLetters(args),
   },
   reference: {
-    about: 'print docs/reference.md from the tables of settings, topics and metrics',
+    about: 'print docs/reference.md: all settings, topics and metrics',
     run: async () => (await import('./reference.ts')).reference(),
   },
 };
 
 function help(): string {
   const rows = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`);
-  return `freshet COMMAND [options]\n\n${rows.join('\n')}\n\nfreshet COMMAND --help tells the options of a command.\n`;
+  return `freshet COMMAND [options]\n\n${rows.join('\n')}\n\nfreshet COMMAND --help explains a command and its options.\nSettings are environment variables: see docs/reference.md.\n`;
 }
 
 const [name = '--help', ...args] = process.argv.slice(2);

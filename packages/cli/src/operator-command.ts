@@ -1,8 +1,8 @@
 /**
- * What do the commands that work on a running system share? How options are read, how Kafka and
- * Redis are reached with the settings of the services, and which errors are the operator's to mend:
- * those are told in one line, anything else with its trace. Either way the exit code says that the work
- * was not done, and never what its outcome would have been.
+ * What do the commands that work on a running system share? They read options in the same way, and
+ * they reach Kafka and Redis with the settings of the services. An error that the operator can mend
+ * is printed in one line, any other error with its stack trace. The exit code of an error says only
+ * that the work was not done.
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadConfig, childEnvironment, readSettings, type Settings } from '@freshet/config';
@@ -18,8 +18,8 @@ import {
 } from '@freshet/stream';
 import { type Log, openLog } from '@freshet/telemetry';
 
-export type Options = NonNullable<ParseArgsConfig['options']>;
-export type Given<O extends Options> = ReturnType<
+type Options = NonNullable<ParseArgsConfig['options']>;
+type Given<O extends Options> = ReturnType<
   typeof parseArgs<{ options: O; allowPositionals: true }>
 >;
 
@@ -27,7 +27,9 @@ interface OperatorCommand<O extends Options> {
   readonly name: string;
   readonly help: string;
   readonly options: O;
-  /** Exit code for what keeps the command from its work: servers away, wrong usage, bad files. */
+  /** Whether it takes arguments that are no options, such as a file. */
+  readonly takesArguments?: boolean;
+  /** The exit code when a server is away, the usage is wrong or a file cannot be read. */
   readonly cannot: number;
   /** Returns the exit code. */
   run(given: Given<O>, at: Place): Promise<number>;
@@ -41,9 +43,14 @@ export interface Place {
   readonly stack: ClosingStack;
 }
 
-/** The command cannot do its work and the operator can help: the message says how. */
+/** The command cannot do its work, and the message says what the operator can do about it. */
 export class CannotWork extends Error {
-  override readonly name = 'CannotWork';
+  override readonly name: string = 'CannotWork';
+}
+
+/** The command line makes no sense; the message says why. */
+export class WrongUsage extends CannotWork {
+  override readonly name = 'WrongUsage';
 }
 
 const expected = [
@@ -55,28 +62,57 @@ const expected = [
   ManifestMismatch,
 ];
 
-export async function operate<O extends Options>(
+/** Makes a command: what it returns takes the arguments and returns the exit code. */
+export function operatorCommand<O extends Options>(
   command: OperatorCommand<O>,
-  args: readonly string[],
-): Promise<number> {
-  if (args.includes('--help')) {
-    process.stdout.write(command.help);
-    return 0;
-  }
-  const stack = new ClosingStack();
-  try {
-    const given = read(command, args);
-    const settings = readSettings(childEnvironment({}));
-    const log = openLog(command.name, 'error');
-    return await command.run(given, { settings, model: settings.MODEL, log, stack });
-  } catch (error) {
-    const { message, stack: trace = message } = error as Error;
-    process.stderr.write(`freshet ${command.name}: ${isExpected(error) ? message : trace}\n`);
-    return command.cannot;
-  } finally {
-    await stack.close();
-  }
+): (args: readonly string[]) => Promise<number> {
+  return async (args) => {
+    const { name, help, cannot } = command;
+    if (args.includes('--help')) {
+      process.stdout.write(help);
+      return 0;
+    }
+    const stack = new ClosingStack();
+    try {
+      const given = read(command, args);
+      const settings = readSettings(childEnvironment({}));
+      const log = openLog(name, 'error');
+      return await command.run(given, { settings, model: settings.MODEL, log, stack });
+    } catch (error) {
+      const { message, stack: trace = message } = error as Error;
+      const isExpected = expected.some((type) => error instanceof type) || isOfFile(error);
+      process.stderr.write(`freshet ${name}: ${isExpected ? message : trace}\n`);
+      if (error instanceof WrongUsage) {
+        process.stderr.write(`freshet ${name} --help lists all options\n`);
+      }
+      return cannot;
+    } finally {
+      await stack.close();
+    }
+  };
 }
+
+/** Whether a file that the operator named cannot be read. */
+export function isOfFile(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return ['ENOENT', 'EACCES', 'EISDIR'].includes(code);
+}
+
+/** The number that an option was given. */
+export function numberOption(
+  name: string,
+  text: string,
+  limits: { readonly from: number; readonly to?: number; readonly isWhole?: boolean },
+): number {
+  const { from, to = Number.POSITIVE_INFINITY, isWhole = false } = limits;
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (number >= from && number <= to && (!isWhole || Number.isInteger(number))) return number;
+  const kind = isWhole ? 'a whole number' : 'a number';
+  const range = Number.isFinite(to) ? `from ${from} to ${to}` : `of at least ${from}`;
+  throw new WrongUsage(`--${name} must be ${kind} ${range}, not "${text}"`);
+}
+
+export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Reads records as intake does. */
 export function ratingReader(settings: Settings): RatingReader {
@@ -94,7 +130,7 @@ export function topicPlan(settings: Settings): TopicPlan {
   };
 }
 
-/** How many partitions a topic of the user's has; throws where there is none. */
+/** How many partitions a topic of the user's has; throws if there is no such topic. */
 export async function partitionsOf(
   admin: Pick<TopicAdmin, 'exists' | 'ends'>,
   topic: string,
@@ -103,12 +139,12 @@ export async function partitionsOf(
   throw new CannotWork(`there is no topic ${topic}: create it, or name another in RATINGS_TOPICS`);
 }
 
-/** Kafka with the settings of the services; creates nothing. */
+/** Connects to Kafka with the settings of the services; creates nothing. */
 export function openBrokers({ settings, ...context }: Place): Promise<Brokers> {
   return open('cli', settings, context);
 }
 
-/** For commands that only look: looking must not create anything, nor wait for what is not there. */
+/** For commands that only read: they must not create topics, nor wait for topics that are missing. */
 export async function requireTopics(
   { admin }: Brokers,
   model: string,
@@ -118,11 +154,11 @@ export async function requireTopics(
   const missing = await admin.missing(names);
   if (missing.length === 0) return;
   throw new CannotWork(
-    `there is no topic ${missing.join(', ')}: is MODEL=${model} the right one? freshet topics creates what is missing`,
+    `there is no topic ${missing.join(', ')}: check that MODEL=${model} is right, or run freshet topics, which creates missing topics`,
   );
 }
 
-/** The model's store, without writing its manifest: for commands that only look. */
+/** Opens the model's store without writing its manifest. */
 export async function openStore({ settings, model, log, stack }: Place): Promise<FactorStore> {
   const store = await RedisStore.open(settings.REDIS_URL, model, (error) => {
     log.debug({ err: error }, 'redis connection');
@@ -131,15 +167,13 @@ export async function openStore({ settings, model, log, stack }: Place): Promise
 }
 
 function read<O extends Options>(command: OperatorCommand<O>, args: readonly string[]): Given<O> {
+  const { options, takesArguments = false } = command;
   try {
-    return parseArgs({ args: [...args], options: command.options, allowPositionals: true });
+    const given = parseArgs({ args: [...args], options, allowPositionals: true });
+    const [first] = given.positionals;
+    if (takesArguments || first === undefined) return given;
+    throw new Error(`it takes no argument "${first}"`);
   } catch (error) {
-    throw new CannotWork(`${(error as Error).message}\n\n${command.help}`, { cause: error });
+    throw new WrongUsage((error as Error).message, { cause: error });
   }
-}
-
-function isExpected(error: unknown): boolean {
-  if (expected.some((type) => error instanceof type)) return true;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return ['ENOENT', 'EACCES', 'EISDIR'].includes(code);
 }

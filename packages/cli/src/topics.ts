@@ -1,18 +1,18 @@
-/** `freshet topics`: creates the topics that are missing, then tells what is in each. */
+/** `freshet topics`: creates the topics that are missing, then lists what each holds. */
 import { type Topic, type TopicRow, topics as table, topicName } from '@freshet/events';
 import type { TopicAdmin } from '@freshet/stream';
-import { openBrokers, operate, topicPlan } from './operator-command.ts';
+import { openBrokers, operatorCommand, topicPlan } from './operator-command.ts';
 
 const HELP = `freshet topics [--json]
 
-Creates the topics that this model lacks, with SHARDS and KAFKA_REPLICATION, and lists all of them, those of
-RATINGS_TOPICS first: the first offset each partition still holds and the offset after its last record. Of
-RATINGS_TOPICS only ratings is created: the others are yours.
+Creates the topics of this model that do not exist, with SHARDS partitions and KAFKA_REPLICATION replicas, and lists
+all of them, those of RATINGS_TOPICS first: the first offset that each partition still holds, and the offset after its
+last record. Of RATINGS_TOPICS it creates only the topic ratings: the others are yours to create.
 
-  --json       one JSON object per topic
+  --json       print one JSON object per topic
 
-KAFKA_BROKERS, MODEL and the other settings of docs/reference.md apply.
-Exit code: 0 done, 1 Kafka cannot be used or a topic has another number of partitions than SHARDS.
+It uses KAFKA_BROKERS, MODEL and the other settings of docs/reference.md.
+Exit code: 0 done, 1 Kafka cannot be used, or a topic has another number of partitions than SHARDS.
 `;
 
 interface ListedTopic {
@@ -22,34 +22,28 @@ interface ListedTopic {
   readonly partitions: readonly { readonly first: number; readonly end: number }[];
 }
 
-export function topics(args: readonly string[]): Promise<number> {
-  const options = { json: { type: 'boolean', default: false } } as const;
-  return operate(
-    {
-      name: 'topics',
-      help: HELP,
-      options,
-      cannot: 1,
-      run: async ({ values }, place) => {
-        const { admin } = await openBrokers(place);
-        const { settings, model } = place;
-        const created = await admin.ensure(topicPlan(settings));
-        const names = namesOf(model, settings.RATINGS_TOPICS);
-        const listed: ListedTopic[] = [];
-        for (const [name, carries] of names) {
-          const isCreated = created.includes(name);
-          const partitions = await partitionsIn(admin, name);
-          listed.push({ name, created: isCreated, carries, partitions });
-        }
-        process.stdout.write(
-          values.json ? listed.map((row) => `${JSON.stringify(row)}\n`).join('') : render(listed),
-        );
-        return 0;
-      },
-    },
-    args,
-  );
-}
+export const topics = operatorCommand({
+  name: 'topics',
+  help: HELP,
+  options: { json: { type: 'boolean', default: false } },
+  cannot: 1,
+  run: async ({ values }, place) => {
+    const { admin } = await openBrokers(place);
+    const { settings, model } = place;
+    const created = await admin.ensure(topicPlan(settings));
+    const names = namesOf(model, settings.RATINGS_TOPICS);
+    const listed: ListedTopic[] = [];
+    for (const [name, carries] of names) {
+      const isCreated = created.includes(name);
+      const partitions = await partitionsIn(admin, name);
+      listed.push({ name, created: isCreated, carries, partitions });
+    }
+    process.stdout.write(
+      values.json ? listed.map((row) => `${JSON.stringify(row)}\n`).join('') : render(listed),
+    );
+    return 0;
+  },
+});
 
 /** The topics that ratings come from, then Freshet's own, with what each carries. */
 function namesOf(model: string, sources: readonly string[]): (readonly [string, string])[] {
@@ -61,7 +55,7 @@ function namesOf(model: string, sources: readonly string[]): (readonly [string, 
   ];
 }
 
-/** None of a topic that does not exist. */
+/** Empty if the topic does not exist. */
 async function partitionsIn(admin: TopicAdmin, name: string): Promise<ListedTopic['partitions']> {
   if (!(await admin.exists(name))) return [];
   const ranges = [...(await admin.ranges(name))].sort(([a], [b]) => a - b);

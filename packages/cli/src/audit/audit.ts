@@ -1,7 +1,7 @@
 /**
- * Reads the whole of a model, from Redis and Kafka, and checks that it fits together. Writes nothing. On
- * a system that goes on working, what one shard holds is checked all the same; what stages have of each other
- * is `not settled` unless it happens to be equal.
+ * Reads a whole model, from Redis and Kafka, and checks that it is consistent. Writes nothing. While
+ * the services run, the content of single shards is checked all the same. Comparisons between stages
+ * are `not settled` unless they happen to be equal.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -51,15 +51,15 @@ interface Audited extends Brokers {
   readonly sources: readonly string[];
   readonly valueMax: number;
   readonly log: Log;
-  /** Refold the evidence of every item from its log. */
+  /** Whether to compute the evidence of every item again from its log. */
   readonly isDeep: boolean;
-  /** How long to wait for lag to go and for published grams to follow. */
+  /** How long to wait until there is no lag and the published grams are current. */
   readonly waitMs: number;
   readonly onProgress: (what: string, share: number) => void;
 }
 
 const POLL_MS = 50;
-/** How many records before the end may be somebody else's. */
+/** The last records of the topic may be of others, so this many are read to find one of ours. */
 const GRAMS_LOOK_BACK = 100;
 
 export async function audit(audited: Audited): Promise<Check[]> {
@@ -129,25 +129,22 @@ async function isUnmoved(
   return true;
 }
 
-/** The newest published sum; waited for while it is of older states than those read. */
+/** The newest published sum. Waits while it is of older states of the shards than those read. */
 async function latestGrams(
-  { kafka, admin, model, shards, settings, log, waitMs }: Audited,
+  audited: Audited,
   readings: readonly ShardReading[],
 ): Promise<GramsEvent | undefined> {
+  const { admin, model, shards, log, waitMs } = audited;
   const topic = topicName('grams', model);
-  const { factorCount } = settings;
+  const { factorCount } = audited.settings;
   const decode = (value: Buffer) => readGrams(value, { shards, factorCount });
-  // What is not one of ours is passed over here as everywhere.
   const events = new InternalEvents({ topic, log, decode });
   for (const deadline = Date.now() + waitMs; ; ) {
     let latest: GramsEvent | undefined;
     const ends = [...(await admin.ends(topic))];
     const from = new Map(ends.map(([at, end]) => [at, Math.max(0, end - GRAMS_LOOK_BACK)]));
     await readTopic({
-      kafka,
-      admin,
-      log,
-      model,
+      ...audited,
       topic,
       from,
       receive: (_, records) => {
@@ -162,10 +159,11 @@ async function latestGrams(
 }
 
 async function checkRefolded(
-  { kafka, admin, model, log, shards, settings, onProgress }: Audited,
+  audited: Audited,
   items: readonly ShardReading[],
   ranges: ReadonlyMap<number, LogRange>,
 ): Promise<Check> {
+  const { admin, model, log, shards, settings, onProgress } = audited;
   const findings = new Findings();
   const topic = topicName('itemRatings', model);
   const topicId = await admin.topicId(topic);
@@ -184,10 +182,7 @@ async function checkRefolded(
   const total = [...ranges.values()].reduce((sum, { start, end }) => sum + end - start, 0);
   let done = 0;
   await readTopic({
-    kafka,
-    admin,
-    log,
-    model,
+    ...audited,
     topic,
     receive: (partition, records) => {
       for (const record of records) {

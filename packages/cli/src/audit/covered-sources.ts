@@ -1,7 +1,7 @@
 /**
- * Has an item shard applied all that the user shards had decided? What a user shard sent and does not
- * hold in its outbox, Kafka has acknowledged; only what lies there may still be on its way. So: the item
- * shard is at the end of its log, and the outbox's records are behind its marks.
+ * Has an item shard applied all that the user shards had decided? Kafka has acknowledged everything
+ * that a user shard sent, except what is still in its outbox. So the item shard must be at the end of
+ * its log, and must have applied the records of the outboxes too.
  */
 import { itemRatingsCodec, packedRatings } from '@freshet/events';
 import { isAbove, NO_MARK, type ShardHead, type ShardState, type SourceMark } from '@freshet/store';
@@ -10,7 +10,7 @@ import { decodeOutbox } from '@freshet/stream';
 type Place = Pick<SourceMark, 'life' | 'offset' | 'ordinal'>;
 
 interface Wanted {
-  /** What the item shard must have read of its log. */
+  /** The offset that the item shard must have reached in its log. */
   readonly end: number;
   /** Up to where it must have applied what each user shard sent. */
   readonly places: ReadonlyMap<string, Place>;
@@ -29,7 +29,7 @@ export function wantedOf(
     for (const { topic, partition, value } of decodeOutbox(Buffer.from(outbox ?? []))) {
       if (topic !== itemRatings || partition === undefined || value === null) continue;
       const { sourceShard, life, factorCount, entries } = itemRatingsCodec.decode(value);
-      // What one user shard decides is in source order: the last counts.
+      // The entries of a user shard are in the order of their offsets, so the last one counts.
       for (const { sourceOffset: offset, ordinal } of packedRatings(entries, factorCount)) {
         wanted.get(partition)?.places.set(String(sourceShard), { life, offset, ordinal });
       }

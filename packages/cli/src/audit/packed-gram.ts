@@ -1,8 +1,8 @@
 /**
- * A gram recomputed the obvious way, in float64 from the stored float32 vectors, in the layout in which
- * grams are stored: count, sum, packed lower triangle of S (eq:sl_trick, eq:al_trick). Shares no code
- * with the model: what is audited must not be its own judge. In S a vector counts with its weight c, as √c·v in
- * float32.
+ * Computes a gram again in the obvious way, in float64 from the stored float32 vectors, in the layout
+ * in which grams are stored: count, sum, packed lower triangle of S (eq:sl_trick, eq:al_trick). It
+ * shares no code with the model, whose errors it would repeat otherwise. In S a vector counts with
+ * its weight c, as √c·v in float32.
  */
 import { float64s } from '@freshet/events';
 import type { ShardState } from '@freshet/store';
@@ -16,19 +16,17 @@ export function packedGram(vectors: Iterable<WeighedVector>, k: number): Float64
   const packed = new Float64Array(packedLength(k));
   for (const { vector, weight } of vectors) {
     const weighed = vector.map((factor) => Math.sqrt(weight) * factor);
-    packed[0] = (packed[0] ?? 0) + 1;
-    for (let f = 0; f < k; f++) packed[1 + f] = (packed[1 + f] ?? 0) + (vector[f] ?? 0);
+    add(packed, 0, 1);
+    for (const [f, factor] of vector.entries()) add(packed, 1 + f, factor);
     let at = 1 + k;
-    for (let row = 0; row < k; row++) {
-      for (let col = 0; col <= row; col++, at++) {
-        packed[at] = (packed[at] ?? 0) + (weighed[row] ?? 0) * (weighed[col] ?? 0);
-      }
+    for (const [row, factor] of weighed.entries()) {
+      for (const other of weighed.subarray(0, row + 1)) add(packed, at++, factor * other);
     }
   }
   return packed;
 }
 
-/** The gram of a shard, with which its sums begin; undefined: nothing was committed. */
+/** The gram of a shard: the first part of its sums. Undefined if nothing was committed. */
 export function gramOf(state: Pick<ShardState, 'sums'>, k: number): Float64Array | undefined {
   return state.sums === null ? undefined : float64s(state.sums.subarray(0, 8 * packedLength(k)));
 }
@@ -38,20 +36,24 @@ export function packedLength(k: number): number {
   return 1 + k + (k * (k + 1)) / 2;
 }
 
-/** Largest difference of any cell, relative to the largest cell expected, or to 1 if that is less. */
+/** The largest difference of any cell, relative to the largest expected cell, or to 1 if that is less. */
 export function relativeError(found: Float64Array, expected: Float64Array): number {
   if (found.length !== expected.length) return Number.POSITIVE_INFINITY;
   let largest = 1;
   let difference = 0;
   for (const [at, cell] of expected.entries()) {
     largest = Math.max(largest, Math.abs(cell));
-    const apart = Math.abs((found[at] ?? Number.NaN) - cell);
-    // A NaN is never the larger of two numbers; it must not pass for the smaller.
+    const apart = Math.abs((found[at] as number) - cell);
+    // Math.max with a NaN would give NaN, which no later comparison finds too large.
     difference = Number.isNaN(apart) ? Number.POSITIVE_INFINITY : Math.max(difference, apart);
   }
   return difference / largest;
 }
 
 export function addInto(total: Float64Array, part: Float64Array): void {
-  for (const [at, cell] of part.entries()) total[at] = (total[at] ?? 0) + cell;
+  for (const [at, cell] of part.entries()) add(total, at, cell);
+}
+
+function add(cells: Float64Array, at: number, value: number): void {
+  cells[at] = (cells[at] as number) + value;
 }

@@ -1,94 +1,88 @@
-/** `freshet dead-letters list|replay`: what could not be applied, and another try at it. */
+/** `freshet dead-letters list|replay`: the records that could not be applied, and a retry. */
 import { poisonReasons, topicName } from '@freshet/events';
 import type { Brokers } from '@freshet/session';
 import { Publisher, readTopic } from '@freshet/stream';
 import {
-  CannotWork,
+  numberOption,
   openBrokers,
-  operate,
+  operatorCommand,
   type Place,
   partitionsOf,
   ratingReader,
   requireTopics,
+  say,
+  WrongUsage,
 } from '../operator-command.ts';
 import { type DeadLetter, deadLetterOf, replayOf, sortLetters } from './dead-letter.ts';
 
 const HELP = `freshet dead-letters list|replay [options]
 
-Records of RATINGS_TOPICS, items and recommendation-requests that can never be applied are parked on
-ratings-dead-letter with the reason. list shows those of this model. replay sends those of RATINGS_TOPICS to
-the topic they came from, original key and bytes, for when the reason has gone: RATING_FIELDS were corrected,
-RATING_MAX was raised, a schema was added, a time is no longer ahead. A record too long to be parked whole is
-listed as cut, and not replayed.
+A record of RATINGS_TOPICS, items or recommendation-requests that can never be applied is parked on the topic
+ratings-dead-letter, with the reason. list prints the parked records of this model. replay sends those that came
+from RATINGS_TOPICS back to their topic, with their original key and bytes. Use it when the reason has gone:
+RATING_FIELDS were corrected, RATING_MAX was raised, a schema was added, or a time no longer lies in the future.
+A record that was too long to be parked whole is listed as cut, and is not replayed.
 
-  --reason R       only those parked for this reason: ${poisonReasons.join(', ')}
-  --from OFFSET    only those at this offset of the dead-letter topic or later
-  --dry-run        replay: tell what would be sent, and send nothing
-  --json           list: one JSON object per line
+  --reason R       only records that were parked for this reason: ${poisonReasons.join(', ')}
+  --from OFFSET    only records at this offset of ratings-dead-letter or later
+  --dry-run        replay: print what would be sent, and send nothing
+  --json           list: print one JSON object per line
 
-Replayed records carry the header freshet-replayed with the offset of their dead letter; one that is parked
-again keeps it, and list says so. A record without a time of its own takes that of its replay. What was
-replayed stays on the dead-letter topic: go on with --from at the offset that replay tells.
+A replayed record carries the header freshet-replayed with the offset of its dead letter. If it is parked again, it
+keeps that header, and list says so. A record without a time of its own takes the time of its replay. Replayed
+records stay on ratings-dead-letter: to continue after them, use --from with the offset that replay prints.
 
 Exit code: 0 done, 1 could not be done.
 `;
 
 const options = {
   reason: { type: 'string' },
-  from: { type: 'string' },
+  from: { type: 'string', default: '0' },
   'dry-run': { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
 } as const;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-export function deadLetters(args: readonly string[]): Promise<number> {
-  return operate(
-    {
-      name: 'dead-letters',
-      help: HELP,
-      options,
-      cannot: 1,
-      run: async ({ values, positionals }, place) => {
-        const [action, ...others] = positionals;
-        if ((action !== 'list' && action !== 'replay') || others.length > 0) {
-          throw new CannotWork(`list or replay?\n\n${HELP}`);
-        }
-        const selection = selectionOf(values.reason, values.from);
-        const brokers = await openBrokers(place);
-        await requireTopics(brokers, place.model, ['ratingsDeadLetter']);
-        const letters = await readLetters(place, brokers, selection);
-        if (action === 'list') list(letters, values.json);
-        else await replay(letters, place, brokers, values['dry-run']);
-        return 0;
-      },
-    },
-    args,
-  );
-}
+export const deadLetters = operatorCommand({
+  name: 'dead-letters',
+  help: HELP,
+  options,
+  takesArguments: true,
+  cannot: 1,
+  run: async ({ values, positionals }, place) => {
+    const [action, ...others] = positionals;
+    if ((action !== 'list' && action !== 'replay') || others.length > 0) {
+      throw new WrongUsage('one argument is needed: list or replay');
+    }
+    const selection = selectionOf(values.reason, values.from);
+    const brokers = await openBrokers(place);
+    await requireTopics(brokers, place.model, ['ratingsDeadLetter']);
+    const letters = await readLetters(place, brokers, selection);
+    if (action === 'list') list(letters, values.json);
+    else await replay(letters, place, brokers, values['dry-run']);
+    return 0;
+  },
+});
 
 interface Selection {
   readonly reason: string | undefined;
   readonly from: number;
 }
 
-function selectionOf(reason: string | undefined, from = '0'): Selection {
+function selectionOf(reason: string | undefined, from: string): Selection {
   if (reason !== undefined && !poisonReasons.some((known) => known === reason)) {
-    throw new CannotWork(`--reason must be one of ${poisonReasons.join(', ')}`);
+    throw new WrongUsage(`--reason must be one of ${poisonReasons.join(', ')}`);
   }
-  if (!/^\d+$/.test(from)) throw new CannotWork('--from must be an offset');
-  return { reason, from: Number(from) };
+  return { reason, from: numberOption('from', from, { from: 0, isWhole: true }) };
 }
 
 async function readLetters(
   { model, log }: Place,
-  { kafka, admin }: Brokers,
+  brokers: Brokers,
   { reason, from }: Selection,
 ): Promise<DeadLetter[]> {
   const letters: DeadLetter[] = [];
   await readTopic({
-    kafka,
-    admin,
+    ...brokers,
     log,
     model,
     topic: topicName('ratingsDeadLetter', model),
@@ -140,7 +134,7 @@ async function replay(
   const replays = replayed.map((letter) => {
     const { record, stillBad } = replayOf(letter, {
       ...target,
-      partitions: widths.get(letter.topic) ?? 0,
+      partitions: widths.get(letter.topic) as number,
     });
     const note = stillBad === undefined ? '' : `  will be parked again, ${stillBad}`;
     say(`${letter.offset} → ${record.topic}/${record.partition}${note}`);
@@ -155,5 +149,5 @@ async function replay(
   say(`${replays.length} ${verb}, ${bad} of them only to be parked again`);
   for (const [reason, count] of left) say(`${count} not replayed: ${reason}`);
   const last = letters.at(-1);
-  if (last !== undefined) say(`later ones: --from ${last.offset + 1}`);
+  if (last !== undefined) say(`to continue after these: --from ${last.offset + 1}`);
 }

@@ -1,7 +1,7 @@
 /**
- * `freshet evaluate`: reads a file of ratings, runs one protocol of the paper on it, and says what
- * came of it as tables, JSON, a page or a curve. Parsing and printing are here; what is measured,
- * and how, is in the experiments package.
+ * `freshet evaluate`: reads a file of ratings, runs one protocol of the paper on it, and prints the
+ * results as tables or JSON, or writes a page or a curve. The measurements themselves are in the
+ * experiments package.
  */
 import { writeFileSync } from 'node:fs';
 import {
@@ -15,11 +15,11 @@ import {
 } from '@freshet/experiments';
 import { BadSettings } from '@freshet/model';
 import { readRatingBatches, UnreadableRatings } from '@freshet/ratings-files';
+import { isOfFile, WrongUsage } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
-import { toJson } from './json.ts';
 import { helpText } from './options.ts';
-import { type Outcome, runProtocol } from './outcome.ts';
-import { type Request, readRequest, WrongUsage } from './request.ts';
+import { type Outcome, runProtocol, toJson } from './outcome.ts';
+import { type Request, readRequest } from './request.ts';
 
 const exitCodes = { done: 0, cannot: 1, usage: 2, interrupted: 130 } as const;
 
@@ -33,22 +33,18 @@ export async function evaluate(args: readonly string[]): Promise<number> {
     const code = exitCodeOf(error);
     if (code === undefined) throw error;
     process.stderr.write(`freshet evaluate: ${(error as Error).message}\n`);
-    if (code === exitCodes.usage)
-      process.stderr.write('freshet evaluate --help tells all options\n');
+    if (code === exitCodes.usage) {
+      process.stderr.write('freshet evaluate --help lists all options\n');
+    }
     return code;
   }
 }
 
-/** Undefined for what is a mistake of ours. */
+/** Undefined for a bug of ours. */
 function exitCodeOf(error: unknown): number | undefined {
   if (error instanceof WrongUsage || error instanceof BadSettings) return exitCodes.usage;
-  if (error instanceof NotEnoughRatings || error instanceof UnreadableRatings)
-    return exitCodes.cannot;
-  const isOfFile =
-    error instanceof Error &&
-    'code' in error &&
-    ['ENOENT', 'EACCES', 'EISDIR'].includes(String(error.code));
-  return isOfFile ? exitCodes.cannot : undefined;
+  const isOfData = error instanceof NotEnoughRatings || error instanceof UnreadableRatings;
+  return isOfData || isOfFile(error) ? exitCodes.cannot : undefined;
 }
 
 async function answer(request: Request): Promise<number> {
@@ -76,7 +72,7 @@ async function answer(request: Request): Promise<number> {
 }
 
 async function load(request: Request, line: ProgressLine): Promise<RatingTable> {
-  const { ratings: path, format, columns } = request;
+  const { ratings: path, format, columns, shuffleTies } = request;
   const batches = readRatingBatches(path, {
     columns,
     ...(format !== undefined && { format }),
@@ -88,7 +84,6 @@ async function load(request: Request, line: ProgressLine): Promise<RatingTable> 
     onMalformed: (number, reason) =>
       process.stderr.write(`${path}, line ${number}: ${reason}; skipped\n`),
   });
-  const { shuffleTies } = request;
   const table = await loadTable(batches, { ...(shuffleTies !== undefined && { shuffleTies }) });
   line.clear();
   if (!table.timed && table.user.length > 0) {
@@ -97,7 +92,7 @@ async function load(request: Request, line: ProgressLine): Promise<RatingTable> 
   return table;
 }
 
-/** What it cost; processor time is of all threads together, and does not grow on a busy machine. */
+/** What the run cost. CPU time is that of all threads, and does not depend on other load. */
 interface Run {
   readonly seconds: number;
   readonly cpuSeconds: number;
@@ -112,13 +107,13 @@ function publish(request: Request, table: RatingTable, outcome: Outcome, run: Ru
     items: table.items.length,
     timed: table.timed,
   };
-  // The peak of the whole process, workers included.
+  const size = `${data.ratings} ratings, ${data.users} users, ${data.items} items`;
+  // The peak of the whole process, with its workers.
   const peakMemoryMb = Math.round(process.resourceUsage().maxRSS / 1_024);
   if (request.json) {
     const all = { protocol: request.protocol, data, ...run, peakMemoryMb, ...outcome.json };
     process.stdout.write(`${JSON.stringify(toJson(all), null, 2)}\n`);
   } else {
-    const size = `${data.ratings} ratings, ${data.users} users, ${data.items} items`;
     const summary = `${size}; ${costOf(run)}, ${peakMemoryMb} MB at most`;
     const stopped = run.interrupted
       ? 'Interrupted: what follows is what was measured by then.\n\n'
@@ -127,7 +122,7 @@ function publish(request: Request, table: RatingTable, outcome: Outcome, run: Ru
   }
   if (request.report !== undefined) {
     const facts = [
-      ['data', `${data.ratings} ratings, ${data.users} users, ${data.items} items`],
+      ['data', size],
       ['seed', String(request.seed)],
       ['time', costOf(run)],
       ...(run.interrupted ? [['state', 'interrupted'] as const] : []),

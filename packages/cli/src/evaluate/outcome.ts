@@ -1,7 +1,8 @@
 /**
- * What came of it? Each protocol's run on the experiments package, in the three forms it is wanted
- * in: sections to print or draw, fields for JSON, and for a delay run the curve.
+ * What are the results of each protocol? In three forms: sections to print or draw, fields for JSON,
+ * and for a delay run the curve.
  */
+import assert from 'node:assert';
 import {
   ablationSection,
   type DynamicRow,
@@ -40,7 +41,7 @@ export const runProtocol: Record<Protocol, (request: Request, runner: Runner) =>
     parameters: runParameters,
   };
 
-/** Splits of the training set by which settings are compared. */
+/** On how many splits of the training set settings are compared. */
 const validations = { none: 0, small: 1, paper: 3 } as const;
 
 const staticFigures = [
@@ -102,7 +103,7 @@ async function runDynamic(request: Request, runner: Runner): Promise<Outcome> {
       ...(request.ablate ? [ablationSection(rows)] : []),
       dynamicSection(rows, train, test, tried),
     ],
-    // The first row's figures stand at the top too: for a single model one need not look further.
+    // The figures of the first row are at the top too, for readers that want a single model.
     json: { train, test, runs, seed, grid, ...summaries[0], rows: summaries, tried },
   };
 }
@@ -112,8 +113,7 @@ async function runDelay(request: Request, runner: Runner): Promise<Outcome> {
   const { train, test } = blocksOf(request, runner);
   const [row] = modelRows({ ...request, grid: 'none' });
   const method = row?.settings[0];
-  if (row === undefined || method === undefined)
-    throw new TypeError('a request always has a model');
+  assert(row !== undefined && method !== undefined, 'a request has a model');
   const points = await measureDelay(runner, { method, train, test, delays, seed, runs });
   const { users, items } = runner.table;
   const size = `${users.length} users and ${items.length} items`;
@@ -139,7 +139,7 @@ async function runParameters(request: Request, runner: Runner): Promise<Outcome>
     lambda: request.lambdas.length > 1 ? request.lambdas : usualValues.lambda,
     rho: request.rhos.length > 1 ? request.rhos : usualValues.rho,
   };
-  // A list of values is what to sweep, not what to hold: the rows are those of the usual setting.
+  // A list of values is swept, and not held: the rows are those of the default setting.
   const rows = modelRows({
     ...request,
     grid: 'none',
@@ -170,9 +170,7 @@ function blocksOf(request: Request, runner: Runner): { train: number; test: numb
   return blocks;
 }
 
-/**
- * Means over the runs under the figures' own names, deviations beside them, and every run in full.
- */
+/** Means over the runs, named as the figures, their deviations, and every run in full. */
 function summarize<F extends string, R extends Partial<Record<F, unknown>>>(
   row: {
     readonly label: string;
@@ -198,4 +196,19 @@ function blocksOfRow(row: DynamicRow): unknown[] {
     aucStrict: overRuns(row.runs, (result) => result.blocks[block]?.aucStrict).mean,
     hitRate10: overRuns(row.runs, (result) => result.blocks[block]?.hitRate10).mean,
   }));
+}
+
+/** The same fields under snake-case names, with null for what is undefined. */
+export function toJson(value: unknown): unknown {
+  if (value === undefined) return null;
+  if (Array.isArray(value)) return value.map(toJson);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [snakeCase(key), toJson(inner)]),
+  );
+}
+
+/** hitRate10Cold → hit_rate_10_cold */
+function snakeCase(name: string): string {
+  return name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[a-zA-Z])(?=\d)/g, '_').toLowerCase();
 }

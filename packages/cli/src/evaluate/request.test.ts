@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { WrongUsage } from '../operator-command.ts';
 import { leftWords } from '../progress-line.ts';
-import { snakeCase, toJson } from './json.ts';
 import { helpText, options, protocols } from './options.ts';
-import { readRequest, WrongUsage } from './request.ts';
+import { toJson } from './outcome.ts';
+import { readRequest } from './request.ts';
 import { dynamicRows, staticRows } from './rows.ts';
 
 function request(line: string) {
@@ -172,11 +173,14 @@ describe('the rows asked for', () => {
 
 describe('what is printed', () => {
   it('has the names of the method page in JSON, and null where there is no number', () => {
-    expect(snakeCase('aucServed')).toBe('auc_served');
-    expect(snakeCase('hitRate10')).toBe('hit_rate_10');
-    expect(snakeCase('hitRate10Cold')).toBe('hit_rate_10_cold');
-    expect(snakeCase('updatesPerCpuSecond')).toBe('updates_per_cpu_second');
-    expect(snakeCase('ndcgRiLinear')).toBe('ndcg_ri_linear');
+    const named = { aucServed: 1, hitRate10: 2, hitRate10Cold: 3, updatesPerCpuSecond: 4 };
+    expect(toJson({ ...named, ndcgRiLinear: 5 })).toEqual({
+      auc_served: 1,
+      hit_rate_10: 2,
+      hit_rate_10_cold: 3,
+      updates_per_cpu_second: 4,
+      ndcg_ri_linear: 5,
+    });
     expect(toJson({ aucNew: undefined, blocks: [{ aucServed: 1 }] })).toEqual({
       auc_new: null,
       blocks: [{ auc_served: 1 }],

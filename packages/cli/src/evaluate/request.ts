@@ -1,25 +1,22 @@
 /**
- * What exactly has been asked? The command line read once, every number checked and every name
- * known, before a file is opened; all of it wrong in one place is one clear sentence.
+ * What does the command line ask for? It is read once, and every number and name is checked, before a
+ * file is opened.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Grid, grids } from '@freshet/experiments';
 import type { LossName, ModelSettings } from '@freshet/model';
-import { type Columns, type Format, formats } from '@freshet/ratings-files';
+import type { Columns, Format } from '@freshet/ratings-files';
+import { WrongUsage } from '../operator-command.ts';
+import { columnsOption, formatOption } from '../ratings-file-options.ts';
 import { type OptionName, options, type Protocol, protocols } from './options.ts';
-
-/** The command line makes no sense; the message says why. */
-export class WrongUsage extends Error {
-  override readonly name = 'WrongUsage';
-}
 
 export type ModelName = 'paper' | 'default';
 
 export interface Request {
   readonly protocol: Protocol;
   readonly ratings: string;
-  readonly format: Format | undefined;
+  readonly format?: Format;
   readonly columns: Columns;
   readonly train: number | undefined;
   readonly test: number | undefined;
@@ -33,15 +30,15 @@ export interface Request {
   readonly ks: readonly number[];
   readonly rhos: readonly number[];
   readonly lambdas: readonly number[];
-  /** Settings given once for every row. */
+  /** Settings that are the same in every row. */
   readonly fixed: Partial<ModelSettings>;
-  /** Undefined: what is usual for the model and the protocol. */
+  /** Undefined: the default of the model and the protocol. */
   readonly passes: number | undefined;
   readonly tolerance: number | undefined;
   readonly ablate: boolean;
   readonly shuffleTies: number | undefined;
   readonly delays: readonly number[];
-  /** Undefined: what is usual for the protocol. */
+  /** Undefined: the default of the protocol. */
   readonly baselines: readonly string[] | undefined;
   readonly curve: string | undefined;
   readonly report: string | undefined;
@@ -61,7 +58,7 @@ const lossNames: Readonly<Record<string, LossName>> = {
 
 const usualDelays = [0, 1, 5, 10, 50, 100, 500, 1_000];
 
-/** Undefined when help was asked for. */
+/** Returns undefined if the user asked for help. */
 export function readRequest(args: readonly string[]): Request | undefined {
   const { values, positionals } = parse(args);
   if (values.help || args.length === 0) return undefined;
@@ -76,15 +73,15 @@ export function readRequest(args: readonly string[]): Request | undefined {
   const rhos = given.numbers('rho', 0, true);
   const lambdas = given.numbers('lambda', 0, protocol === 'parameters');
   const priorValue = given.numbers('prior-value', -1_000, false)[0];
-  // Evidence cannot serve a prior value.
+  // Only rows can be used with a prior value.
   const items = given.oneOf('items', ['evidence', 'rows']) ?? (priorValue ? 'rows' : undefined);
   const single = (list: readonly number[]) => (list.length === 1 ? list[0] : undefined);
   const [k, lambda] = [single(ks), single(lambdas)];
   return {
     protocol,
     ratings: given.text('ratings') ?? given.missing('ratings'),
-    format: given.oneOf('format', formats),
-    columns: readColumns(given.text('columns')),
+    ...formatOption(given.text('format')),
+    columns: columnsOption(given.text('columns')),
     train: given.count('train', 1),
     test: given.count('test', 1),
     users: given.count('users', 1) ?? 1_000,
@@ -134,11 +131,11 @@ function parse(args: readonly string[]): { values: Values; positionals: readonly
       allowPositionals: true,
     });
   } catch (error) {
-    throw new WrongUsage(error instanceof Error ? error.message : String(error));
+    throw new WrongUsage((error as Error).message, { cause: error });
   }
 }
 
-/** The values as given, each read by what it should be. */
+/** The values of the options, each checked as it is read. */
 class Given {
   readonly #values: Values;
 
@@ -210,18 +207,4 @@ class Given {
         return found;
       });
   }
-}
-
-function readColumns(text: string | undefined): Columns {
-  if (text === undefined) return {};
-  const pairs = text.split(',').map((pair) => {
-    const [field = '', column = ''] = pair.split('=');
-    if (!['user', 'item', 'value', 'time'].includes(field) || column === '') {
-      throw new WrongUsage(
-        `--columns must be like user=reviewer,item=asin,value=3,time=4, not ${pair}`,
-      );
-    }
-    return [field, column];
-  });
-  return Object.fromEntries(pairs) as Columns;
 }

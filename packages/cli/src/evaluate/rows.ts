@@ -1,6 +1,4 @@
-/**
- * Which rows does this request put into its table? Models by loss and prior, then the baselines.
- */
+/** Which rows does the table of this request have? Models by loss and prior, then the baselines. */
 import {
   ablationRows,
   defaultRow,
@@ -17,9 +15,10 @@ import {
   type Training,
 } from '@freshet/experiments';
 import { defaultModel, type LossName, type ModelSettings } from '@freshet/model';
-import { type ModelName, type Request, WrongUsage } from './request.ts';
+import { WrongUsage } from '../operator-command.ts';
+import type { ModelName, Request } from './request.ts';
 
-/** Until what is learnt no longer changes the figures. */
+/** Enough passes that more of them would not change the figures. */
 const usualTraining: Record<'static' | 'stream', Record<ModelName, Training>> = {
   static: {
     paper: { passes: 20, tolerance: 0.0005 },
@@ -43,7 +42,7 @@ export function modelRows(request: Request): ModelRow[] {
 function paperRows(request: Request): ModelRow[] {
   const { grid, losses, rhos, fixed } = request;
   const training = trainingOf(request, 'paper');
-  // Static compares with and without prior unless told which; a stream is asked for one at a time.
+  // Without --rho, static compares with and without prior, and a stream has one row.
   const priors =
     rhos.length > 0 ? rhos : request.protocol === 'static' ? [undefined, 0] : [undefined];
   const several = priors.filter((rho) => rho !== 0).length > 1;
@@ -73,7 +72,7 @@ function defaultRows(request: Request): ModelRow[] {
   );
 }
 
-/** A prior value other than 0 exists for the squared loss alone. */
+/** Only the squared loss can have a prior value other than 0. */
 function forLoss(fixed: Partial<ModelSettings>, loss: LossName): Partial<ModelSettings> {
   if (loss === 'squared') return fixed;
   const { priorValue: _, ...rest } = fixed;
@@ -83,7 +82,7 @@ function forLoss(fixed: Partial<ModelSettings>, loss: LossName): Partial<ModelSe
 const usualStatic = ['mult-nmf', 'mult-nmf-all', 'als', 'popularity', 'item-mean'];
 const usualDynamic = ['popularity', 'sgd-negatives'];
 
-/** The default model has its own loss here, whatever those of the paper's rows. */
+/** The rows of the default model keep its own loss; --loss applies to the paper's rows. */
 export function staticRows(request: Request): MethodRow[] {
   const { models, fixed } = request;
   const rhos = request.rhos.length > 0 ? request.rhos : [defaultModel.rho];
@@ -107,18 +106,16 @@ export function dynamicRows(request: Request): MethodRow<StreamingMethod>[] {
   ];
 }
 
-/** The default model, then with each of its parts undone. */
+/** The default model, then the same with each of its parts undone in turn. */
 export function ablatedRows(
   request: Request,
   table: RatingTable,
   train: number,
 ): MethodRow<StreamingMethod>[] {
-  const [whole] = defaultRows({ ...request, losses: [defaultModel.loss], rhos: [] });
   const training = trainingOf(request, 'default');
-  const rows = ablationRows(table, train, training, request.fixed);
   return [
-    ...(whole ? [whole] : []),
-    ...rows,
+    ...defaultRows({ ...request, losses: [defaultModel.loss], rhos: [] }),
+    ...ablationRows(table, train, training, request.fixed),
     ...pick(streamingBaselines(request.grid), request.baselines ?? ['none']),
   ];
 }

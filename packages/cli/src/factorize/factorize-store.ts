@@ -1,18 +1,19 @@
 /**
- * Learns every rating that the store knows once more, at once (alg:static), and writes the vectors and the
- * evidence in place of those there are. The ratings themselves stay: the stream goes on where it was.
+ * Learns every rating in the store again, all at once (alg:static), and replaces the vectors and the
+ * evidence. The ratings and the positions stay, so the stream continues where it stopped.
  */
+import assert from 'node:assert';
 import { type Side, shardOf, sides, topicName } from '@freshet/events';
 import { factorize, handOver, OnlineModel, type Progress } from '@freshet/model';
 import { updaterGroup } from '@freshet/positions';
 import type { ClosingStack } from '@freshet/service';
 import type { Session } from '@freshet/session';
-import type { ShardId, ShardState, StoredVector } from '@freshet/store';
+import { decodeRow, type ShardId, type ShardState, type StoredVector } from '@freshet/store';
 import { Publisher } from '@freshet/stream';
 import { covers, wantedOf } from '../audit/covered-sources.ts';
+import { storedBodies } from '../audit/shard-reading.ts';
 import { CannotWork } from '../operator-command.ts';
-import { claimEpoch } from '../rebuild/claim-epoch.ts';
-import { storedRows } from './stored-ratings.ts';
+import { claimEpoch } from '../rebuild/rebuild-plan.ts';
 import { type LearntEntity, writeShard } from './write-shard.ts';
 
 interface StoreFactorization {
@@ -54,7 +55,7 @@ export async function factorizeStore(options: StoreFactorization): Promise<Facto
       onProgress(`pass ${pass} of ${passes}, objective ${objective.toPrecision(5)}`, pass / passes),
   });
   handOver(model, (share) => onProgress('collecting the evidence of items', share));
-  // What was counted live goes on where it is, so that nothing seems to be of yesterday.
+  // The clock must not go back: counts that decay would look older than they are.
   model.startClockAt(Math.max(...taken.map(({ state }) => state.facts.clock)));
   for (const [done, shard] of taken.entries()) {
     const { side, shard: number } = shard.id;
@@ -65,18 +66,18 @@ export async function factorizeStore(options: StoreFactorization): Promise<Facto
   return { ...progress, ratings: grams.ratings, users: users.size, items: items.size };
 }
 
-/** Nobody may be learning meanwhile: what came of it would be overwritten. */
+/** Updaters must not run meanwhile: what they learn would be overwritten. */
 async function requireStopped({ admin, model }: Session): Promise<void> {
   const groups = sides.map((side) => updaterGroup(model, side));
   const members = await admin.memberCounts(groups);
-  const running = groups.reduce((sum, group) => sum + (members.get(group) ?? 0), 0);
+  const running = [...members.values()].reduce((sum, count) => sum + count, 0);
   if (running === 0) return;
   throw new CannotWork(
     `model "${model}" is in use: ${running} updater stages are running (one that was killed counts for KAFKA_SESSION_MS); stop them first`,
   );
 }
 
-/** From now on an updater that is started fences this process, and not the other way round. */
+/** Takes all shards over. An updater that is started afterwards fences this process. */
 async function takeAll(
   { session, shards }: StoreFactorization,
   publisher: Publisher,
@@ -94,7 +95,7 @@ async function takeAll(
   return taken;
 }
 
-/** What user shards have decided and item shards have not applied would count twice afterwards. */
+/** Ratings that user shards have decided and item shards have not applied would count twice. */
 async function requireCovered(
   { admin, model }: Session,
   taken: readonly TakenShard[],
@@ -105,7 +106,8 @@ async function requireCovered(
   const wanted = wantedOf(users, topic, await admin.ends(topic));
   const behind = statesOf('item').filter(({ id, state }) => {
     const each = wanted.get(id.shard);
-    return each !== undefined && !covers(state, each);
+    assert(each !== undefined, 'every item shard has a partition');
+    return !covers(state, each);
   });
   if (behind.length === 0) return;
   throw new CannotWork(
@@ -121,8 +123,11 @@ async function loadModel({
   const model = new OnlineModel(session.modelSettings);
   for (let shard = 0; shard < shards; shard++) {
     onProgress(`reading user shard ${shard}`, shard / shards);
-    for await (const [user, row] of storedRows(session.store, { side: 'user', shard })) {
-      for (const { neighbour, value, time } of row) {
+    const id = { side: 'user', shard } as const;
+    const users: string[] = [];
+    for await (const [user] of session.store.vectors(id)) users.push(user);
+    for await (const [user, row] of storedBodies(session.store, id, users)) {
+      for (const { neighbour, value, time } of decodeRow(row).values()) {
         if (value !== null) model.record(user, neighbour, value, time);
       }
     }
@@ -164,8 +169,9 @@ function* learntEntities(
 ): Generator<LearntEntity, void> {
   const state = side === 'user' ? model.users : model.items;
   for (const id of state.ids()) {
+    if (shardOf(id, shards) !== shard) continue;
     const slot = state.slotOf(id);
-    if (slot === undefined || shardOf(id, shards) !== shard) continue;
+    assert(slot !== undefined, 'every id has a slot');
     const vector = new Float32Array(model.settings.factorCount);
     state.vectors.read(slot, vector);
     const before = stored.get(id);
@@ -186,7 +192,7 @@ function storedOf(
   return model.lists ? { ...stored, list: model.lists.of(slot).toBytes() } : stored;
 }
 
-/** Items that the store holds and no user has rated: nothing should be left of them. */
+/** Items that the store holds and no user has rated any more: these are removed. */
 function without(
   stored: ReadonlyMap<string, StoredVector>,
   learnt: readonly LearntEntity[],

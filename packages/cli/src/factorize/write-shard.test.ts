@@ -2,6 +2,7 @@ import { factorBatchCodec, isNewer } from '@freshet/events';
 import { figuresOf, Lessons, NO_STATISTICS, ShardSums } from '@freshet/model';
 import {
   type Commit,
+  decodeRow,
   encodeRow,
   MemoryStore,
   NO_FACTS,
@@ -12,8 +13,7 @@ import {
 import { decodeOutbox } from '@freshet/stream';
 import { describe, expect, it } from 'vitest';
 import { gramOf, packedGram, relativeError } from '../audit/packed-gram.ts';
-import { readShard } from '../audit/shard-reading.ts';
-import { storedRows } from './stored-ratings.ts';
+import { readShard, storedBodies } from '../audit/shard-reading.ts';
 import { type LearntEntity, writeShard } from './write-shard.ts';
 
 const K = 2;
@@ -172,7 +172,9 @@ it('stored rows are those of every user, each rating as it was last', async () =
     facts: NO_FACTS,
   });
   const rows = new Map<string, readonly object[]>();
-  for await (const [user, row] of storedRows(store, users)) rows.set(user, row);
+  for await (const [user, row] of storedBodies(store, users, names)) {
+    rows.set(user, [...decodeRow(row).values()]);
+  }
   expect([...rows.keys()].sort()).toEqual(names.sort());
   expect(rows.get('u1499')).toEqual([entries[1], entries[2]]);
 });

@@ -1,7 +1,7 @@
 /**
- * Writes the vectors of a shard anew, in slices small enough not to block the store. Rows, sources and position
- * stay as they are, and each slice leaves a gram that fits its vectors. With the last one goes a batch of
- * factors that continues nothing: whoever follows the shard loads it again.
+ * Replaces the vectors of a shard, in slices small enough not to block the store. Rows, sources and
+ * position stay as they are, and after each slice the gram is the sum over the stored vectors. The
+ * last slice sends a factor batch that continues no other, so that replicas load the shard again.
  */
 import { randomUUID } from 'node:crypto';
 import { type FactorBatch, factorBatchCodec, topicName } from '@freshet/events';
@@ -20,7 +20,7 @@ import { CannotWork } from '../operator-command.ts';
 
 export interface LearntEntity {
   readonly id: string;
-  /** What the store holds of it; absent: nothing. */
+  /** What the store holds; undefined if nothing. */
   readonly before: StoredVector | undefined;
   readonly after: StoredVector;
   /** The evidence of an item; the row of a user stays. */
@@ -34,16 +34,16 @@ interface ShardWrite {
   readonly factorCount: number;
   /** As it was taken over. */
   readonly state: ShardState;
-  /** By which items are counted from now on; 0 of users. */
+  /** The clock of the counts of items; 0 for users. */
   readonly clock: number;
-  /** What the store holds and nobody has rated. */
+  /** Items that the store holds and no user has rated any more. */
   readonly removed: ReadonlyMap<string, StoredVector>;
 }
 
-/** About 5 ms of the store's time for each script. */
+/** The store needs about 5 ms for a slice of this size. */
 const limits = { entities: 1_000, bodyBytes: 1 << 20 } as const;
 
-/** Returns what is to be published, so that replicas follow. */
+/** Returns the record that must be published, so that replicas follow. */
 export async function writeShard(
   store: Pick<FactorStore, 'commit'>,
   write: ShardWrite,
@@ -53,7 +53,7 @@ export async function writeShard(
   const { side } = id;
   const stored = state.sums ? ShardSums.fromBytes(side, state.sums, factorCount) : undefined;
   const moving = stored ?? ShardSums.zero(side, factorCount);
-  // Of the vectors alone: what rounding has left in the stored one goes. What users taught stays.
+  // Summed from the vectors alone, so that rounding errors of the stored gram go. The lessons stay.
   const whole = ShardSums.zero(side, factorCount);
   if (stored?.lessons) whole.lessons?.include(stored.lessons);
   let facts = { ...state.facts, clock: Math.max(state.facts.clock, write.clock) };
@@ -115,7 +115,7 @@ async function written(
   );
 }
 
-/** Begins behind where it ends, which is where nobody ever is. */
+/** `from` is above `next`, which no reader ever has as its position. */
 function reloadOf({ model, id, factorCount, state }: ShardWrite, facts: ShardFacts): OutRecord {
   const position = at(state);
   const applied = Object.values(facts.sources).reduce((sum, mark) => sum + mark.applied.count, 0);
@@ -148,7 +148,7 @@ function at({ position }: ShardState): number {
   return position ?? 0;
 }
 
-/** Without factors where every rating was taken back: then the gram has nothing of it. */
+/** A vector has no factors if every rating was taken back; then it is not part of the gram. */
 function present(vector: Float32Array | undefined): Float32Array | undefined {
   return vector !== undefined && vector.length > 0 ? vector : undefined;
 }

@@ -1,38 +1,67 @@
-/** `freshet import FILE`: ratings from a file to a topic that ratings come from, once. */
-
+/** `freshet import FILE`: sends the ratings of a file to a topic of RATINGS_TOPICS, once. */
 import { isBehind, type RecordsBehind, untilNoLag } from '@freshet/positions';
 import type { Brokers } from '@freshet/session';
-import { CannotWork, openBrokers, openStore, operate, type Place } from '../operator-command.ts';
+import {
+  CannotWork,
+  openBrokers,
+  openStore,
+  operatorCommand,
+  type Place,
+  WrongUsage,
+} from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { importFile } from './import-file.ts';
-import { importHelp, importOptions } from './options.ts';
+
+const HELP = `freshet import FILE [options]
+
+Sends the ratings of a file to a topic of RATINGS_TOPICS, each with its own time. FILE is user::item::rating::time,
+CSV, TSV, JSON lines or review blocks, plain or gzip; - is standard input.
+
+  --topic NAME     the topic to send to, one of RATINGS_TOPICS; the first of them if absent
+  --by-time        sort the ratings by time first, as a live stream would send them; needs memory for the whole file
+  --format NAME    double-colon, csv, tsv, semicolon, json or reviews; detected from the first line if absent
+  --columns LIST   where each field is, e.g. user=reviewer,item=asin,value=stars,time=4
+  --again          send the file again although it was imported, or start an interrupted import over
+  --wait           wait until every rating is applied on both sides
+  --quiet          print no progress on standard error
+
+To continue an interrupted import, run the same command again. The progress is kept in the cache folder, by file,
+topic and brokers; its path is printed at the start. Standard input cannot be continued. A line that is no rating is
+printed and skipped; if more than 1 % of the lines are none, the import stops.
+
+Exit code: 0 done, 1 not imported (or, with --wait, not applied), 130 interrupted.
+`;
+
+const options = {
+  topic: { type: 'string' },
+  'by-time': { type: 'boolean', default: false },
+  format: { type: 'string' },
+  columns: { type: 'string' },
+  again: { type: 'boolean', default: false },
+  wait: { type: 'boolean', default: false },
+  quiet: { type: 'boolean', default: false },
+} as const;
 
 const exitCodes = { done: 0, cannot: 1, interrupted: 130 } as const;
-/** Long enough for an updater to take its shards over; then nobody is there. */
+/** Longer than an updater takes to take its shards over: after that, none is running. */
 const STUCK_MS = 60_000;
 
-export function importCommand(args: readonly string[]): Promise<number> {
-  return operate(
-    {
-      name: 'import',
-      help: importHelp,
-      options: importOptions,
-      cannot: exitCodes.cannot,
-      run: async ({ values, positionals }, place) => {
-        const [path, ...others] = positionals;
-        if (path === undefined || others.length > 0) {
-          throw new CannotWork(`one FILE is needed\n\n${importHelp}`);
-        }
-        const brokers = await openBrokers(place);
-        const outcome = await importFile({ ...values, path }, place, brokers);
-        if (outcome?.interrupted) return exitCodes.interrupted;
-        if (values.wait) await waitUntilApplied(place, brokers, values.quiet);
-        return exitCodes.done;
-      },
-    },
-    args,
-  );
-}
+export const importCommand = operatorCommand({
+  name: 'import',
+  help: HELP,
+  options,
+  takesArguments: true,
+  cannot: exitCodes.cannot,
+  run: async ({ values, positionals }, place) => {
+    const [path, ...others] = positionals;
+    if (path === undefined || others.length > 0) throw new WrongUsage('one FILE is needed');
+    const brokers = await openBrokers(place);
+    const outcome = await importFile({ ...values, path }, place, brokers);
+    if (outcome?.interrupted) return exitCodes.interrupted;
+    if (values.wait) await waitUntilApplied(place, brokers, values.quiet);
+    return exitCodes.done;
+  },
+});
 
 async function waitUntilApplied(place: Place, { admin }: Brokers, quiet: boolean): Promise<void> {
   const began = performance.now();
@@ -48,7 +77,9 @@ async function waitUntilApplied(place: Place, { admin }: Brokers, quiet: boolean
   });
   line.clear();
   if (isBehind(left)) {
-    throw new CannotWork(`${waitingOf(left)}, and nobody applies them: is an updater running?`);
+    throw new CannotWork(
+      `${waitingOf(left)}, and none was applied for ${STUCK_MS / 1_000} s: check that an updater is running`,
+    );
   }
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
   process.stdout.write(`applied on both sides after ${seconds} s\n`);

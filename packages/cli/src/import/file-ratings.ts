@@ -1,14 +1,7 @@
-/** The ratings of a file as `freshet import` sends them: as they lie, or in order of time. */
+/** The ratings of a file as `freshet import` sends them: in the order of the file, or by time. */
 import { loadTable } from '@freshet/experiments';
-import {
-  type Columns,
-  type FileRating,
-  type Format,
-  formats,
-  type ReadOptions,
-  readRatingBatches,
-} from '@freshet/ratings-files';
-import { CannotWork } from '../operator-command.ts';
+import { type FileRating, type ReadOptions, readRatingBatches } from '@freshet/ratings-files';
+import { columnsOption, formatOption } from '../ratings-file-options.ts';
 
 interface FileOptions {
   readonly path: string;
@@ -19,7 +12,7 @@ interface FileOptions {
 
 type Batches = AsyncGenerator<readonly FileRating[], void>;
 interface Watch extends Pick<ReadOptions, 'onProgress' | 'onMalformed'> {
-  /** How many ratings there are, once that is known: when they are sorted. */
+  /** Called with the number of ratings once they are sorted; it is not known before. */
   readonly onTotal: (ratings: number) => void;
 }
 
@@ -30,8 +23,8 @@ export function fileRatings(options: FileOptions, watch: Watch): Batches {
   const { onTotal, ...reading } = watch;
   const batches = readRatingBatches(path, {
     ...reading,
-    ...(format === undefined ? {} : { format: formatOf(format) }),
-    ...(columns === undefined ? {} : { columns: columnsOf(columns) }),
+    ...formatOption(format),
+    columns: columnsOption(columns),
   });
   return byTime ? sortedByTime(batches, onTotal) : batches;
 }
@@ -43,32 +36,12 @@ async function* sortedByTime(batches: Batches, onTotal: Watch['onTotal']): Batch
     const batch: FileRating[] = [];
     for (let at = from; at < Math.min(from + SORTED_BATCH, user.length); at++) {
       batch.push({
-        user: users[user[at] ?? -1] ?? '',
-        item: items[item[at] ?? -1] ?? '',
-        value: value[at] ?? Number.NaN,
+        user: users[user[at] as number] as string,
+        item: items[item[at] as number] as string,
+        value: value[at] as number,
         time: timed ? time[at] : undefined,
       });
     }
     yield batch;
   }
-}
-
-function formatOf(name: string): Format {
-  const found = formats.find((format) => format === name);
-  if (found === undefined) throw new CannotWork(`--format must be one of ${formats.join(', ')}`);
-  return found;
-}
-
-function columnsOf(text: string): Columns {
-  const columns: Record<string, string> = {};
-  for (const pair of text.split(',')) {
-    const [field = '', column = ''] = pair.split('=');
-    if (!['user', 'item', 'value', 'time'].includes(field) || column === '') {
-      throw new CannotWork(
-        `--columns must be like user=reviewer,item=asin,value=3,time=4, not ${pair}`,
-      );
-    }
-    columns[field] = column;
-  }
-  return columns;
 }

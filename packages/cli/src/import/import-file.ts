@@ -1,4 +1,4 @@
-/** Imports one file and tells a person about it: where the state is, how far, how fast, what was left out. */
+/** Imports one file, and tells the operator where the state is kept, how far it is and what it skipped. */
 import { cacheFolder } from '@freshet/config';
 import { UnreadableRatings } from '@freshet/ratings-files';
 import type { Brokers } from '@freshet/session';
@@ -8,15 +8,26 @@ import {
   type Place,
   partitionsOf,
   ratingReader,
+  say,
   topicPlan,
+  WrongUsage,
 } from '../operator-command.ts';
 import { fileRatings } from './file-ratings.ts';
 import { type ImportOutcome, importRatings } from './import-ratings.ts';
 import { type ImportState, ImportStateFile, isRecreated } from './import-state.ts';
-import type { ImportRequest } from './options.ts';
-import { Telling, tell } from './telling.ts';
+import { Telling } from './telling.ts';
 
-/** Undefined: there was nothing left to do. */
+export interface ImportRequest {
+  readonly path: string;
+  readonly topic?: string | undefined;
+  readonly 'by-time': boolean;
+  readonly format?: string | undefined;
+  readonly columns?: string | undefined;
+  readonly again: boolean;
+  readonly quiet: boolean;
+}
+
+/** Returns undefined if the file was imported before. */
 export async function importFile(
   request: ImportRequest,
   place: Place,
@@ -63,7 +74,7 @@ export async function importFile(
 function topicOf({ topic }: ImportRequest, sources: readonly string[]): string {
   const chosen = topic ?? sources[0];
   if (chosen !== undefined && sources.includes(chosen)) return chosen;
-  throw new CannotWork(`--topic must be one of RATINGS_TOPICS: ${sources.join(', ')}`);
+  throw new WrongUsage(`--topic must be one of RATINGS_TOPICS: ${sources.join(', ')}`);
 }
 
 function stateFileOf(
@@ -77,7 +88,7 @@ function stateFileOf(
   return ImportStateFile.of(request.path, { brokers, topic, reading }, cacheFolder());
 }
 
-/** Where to begin, told to the person; undefined if this file was imported already. */
+/** Tells where the import begins; undefined if this file was imported already. */
 function stateOf(
   request: ImportRequest,
   file: ImportStateFile | undefined,
@@ -85,23 +96,23 @@ function stateOf(
   partitions: number,
 ): ImportState | undefined {
   if (file === undefined) {
-    tell('reading standard input; if this is interrupted it cannot be continued');
+    say('reading standard input; an import that is interrupted cannot be continued');
     const nothing = { partitions, chunks: 0, ratings: 0, ends: [], done: false };
     return { file: '-', id: `${process.pid}`, ...nothing };
   }
   const known = file.read();
   if (known === undefined || request.again) {
-    tell(`importing ${request.path}; progress is kept in ${file.path}`);
+    say(`importing ${request.path}; progress is kept in ${file.path}`);
     return file.fresh(partitions);
   }
   if (isRecreated(known, ends)) {
-    tell(`the topic was recreated since ${request.path} was imported: starting from its beginning`);
+    say(`the topic was created anew since ${request.path} was imported: starting over`);
     return file.fresh(partitions);
   }
   if (known.done) {
-    tell(`${request.path} was imported already, ${known.ratings} ratings; --again sends it again`);
+    say(`${request.path} was imported already, ${known.ratings} ratings; --again sends it again`);
     return undefined;
   }
-  tell(`continuing ${request.path} after ${known.ratings} ratings (${file.path})`);
+  say(`continuing ${request.path} after ${known.ratings} ratings (${file.path})`);
   return known;
 }

@@ -1,9 +1,8 @@
 /**
- * Sends a file of ratings to the ratings topic, once, also when it was interrupted: what the state file
- * says is acknowledged is skipped, and of the one chunk that may have been on its way, the partitions
- * that hold it already.
+ * Sends a file of ratings to a topic so that each rating is sent once, even if the import is
+ * interrupted. When it continues, it skips the chunks that the state file says are acknowledged. Of
+ * the one chunk that was in flight, it skips the partitions that have received it.
  */
-
 import type { FileRating } from '@freshet/ratings-files';
 import type { Brokers } from '@freshet/session';
 import { type Publisher, readTopic } from '@freshet/stream';
@@ -74,16 +73,12 @@ function missingOf(chunk: Chunk, arrived: ReadonlyMap<number, ReadonlySet<number
     .flatMap(([, records]) => records);
 }
 
-/** Partitions that hold a chunk beyond those known to be acknowledged, by chunk. */
+/** By chunk, the partitions that hold it, of chunks that are not known to be acknowledged. */
 async function arrivedOf(importing: Importing): Promise<Map<number, Set<number>>> {
-  const { kafka, admin, log, model, topic, state } = importing;
+  const { state } = importing;
   const arrived = new Map<number, Set<number>>();
   await readTopic({
-    kafka,
-    admin,
-    log,
-    model,
-    topic,
+    ...importing,
     from: new Map(state.ends),
     receive: (partition, records) => {
       for (const { headers } of records) {

@@ -1,6 +1,6 @@
 /**
- * How far has the import of this very file come? A small file in the cache folder, one per file and
- * topic, written after every acknowledged chunk, so that an import that was cut short goes on.
+ * How far has the import of this file come? A small file in the cache folder, one per imported file
+ * and topic, is written after every acknowledged chunk, so that an interrupted import can continue.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -17,7 +17,7 @@ export interface ImportState {
   readonly file: string;
   /** Names this import in the headers of what it sends. */
   readonly id: string;
-  /** Of the topic when the import began: what is sent again must go where it went before. */
+  /** Of the topic when the import began: a chunk that is sent again must go to the same partitions. */
   readonly partitions: number;
   /** Chunks acknowledged in full. */
   readonly chunks: number;
@@ -28,10 +28,10 @@ export interface ImportState {
   readonly done: boolean;
 }
 
-export interface Target {
+interface Target {
   readonly brokers: readonly string[];
   readonly topic: string;
-  /** What decides how the file is cut into chunks. */
+  /** The options that decide how the file is cut into chunks. */
   readonly reading: string;
 }
 
@@ -45,7 +45,7 @@ export class ImportStateFile {
     this.path = path;
   }
 
-  /** The same bytes at the same place, for the same topic: a changed file is another import. */
+  /** Identifies an import by path, size and time of the file and by the topic: a changed file is another import. */
   static of(file: string, target: Target, folder: string): ImportStateFile {
     const real = realpathSync(file);
     const { size, mtimeMs } = statSync(real);
@@ -70,7 +70,7 @@ export class ImportStateFile {
     return { file: this.file, id, partitions, chunks: 0, ratings: 0, ends: [], done: false };
   }
 
-  /** Whole or not at all: a kill leaves the last state, never half of one. */
+  /** Replaces the file in one step: a process that is killed leaves the state before, never half of one. */
   write(state: ImportState): void {
     mkdirSync(join(this.path, '..'), { recursive: true });
     const partial = `${this.path}.partial`;
@@ -79,7 +79,7 @@ export class ImportStateFile {
   }
 }
 
-/** The topic holds less than it did: it is another one, and nothing of the import is in it. */
+/** Whether the topic ends before where it ended: then it was created anew, and holds nothing of the import. */
 export function isRecreated(state: ImportState, ends: ReadonlyMap<number, number>): boolean {
   return state.ends.some(([partition, end]) => (ends.get(partition) ?? 0) < end);
 }

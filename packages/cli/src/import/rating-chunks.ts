@@ -1,8 +1,8 @@
 /**
- * How does a stream of ratings become records of a ratings topic? In chunks of some thousand, each
- * record on its user's partition with its event time in the payload. A chunk's records of one partition
- * are one Kafka batch, there whole or not at all; the first of them names the chunk, so that an import
- * cut short can be continued without sending anything twice.
+ * How does a stream of ratings become records of a topic? In chunks of some thousand ratings, each
+ * record on the partition of its user. The records of a chunk on one partition are one Kafka batch,
+ * which is stored as a whole or not at all. The first of them names the chunk, so that an interrupted
+ * import can continue without sending anything twice.
  */
 import { encodeRating, PoisonRecord, type RatingReader, shardOf } from '@freshet/events';
 import type { FileRating } from '@freshet/ratings-files';
@@ -11,7 +11,7 @@ import type { OutRecord } from '@freshet/stream';
 export interface ChunkOptions {
   readonly topic: string;
   readonly partitions: number;
-  /** Judges as intake will. */
+  /** Checks a rating as intake will. */
   readonly reader: Pick<RatingReader, 'read'>;
   readonly importId: string;
   /** A rating that intake would have to park. */
@@ -19,7 +19,7 @@ export interface ChunkOptions {
 }
 
 export interface Chunk {
-  /** From 0; the same file is always cut the same way. */
+  /** From 0; the same file is always cut into the same chunks. */
   readonly number: number;
   readonly ratings: number;
   readonly byPartition: ReadonlyMap<number, readonly OutRecord[]>;
@@ -27,7 +27,7 @@ export interface Chunk {
 
 export const IMPORT_HEADER = 'freshet-import';
 
-/** One request: a publisher sends up to 1 MB of values at once. */
+/** A chunk fits one request: a publisher sends up to 1 MB of values at once. */
 const limits = { ratings: 4_000, bytes: 512 << 10 } as const;
 
 export async function* ratingChunks(
@@ -60,7 +60,7 @@ export async function* ratingChunks(
   if (ratings > 0) yield { number, ratings, byPartition };
 }
 
-/** Bytes that intake accepts: in Freshet's own schema, which no setting reads otherwise. */
+/** Encodes in Freshet's own schema, which intake reads whatever RATING_FIELDS says. */
 function encoded(rating: FileRating, { reader, onRefused }: ChunkOptions): Buffer | undefined {
   const { user, item, value, time } = rating;
   const whole = time === undefined ? null : Math.round(time);

@@ -1,16 +1,14 @@
-/** What a person is told while a file is imported: how far, how fast, what was left out and why. */
+/** What the operator is told during an import: how far it is, how fast, and what it skipped and why. */
 import type { FileRating, ReadOptions } from '@freshet/ratings-files';
+import { say } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import type { ImportOutcome } from './import-ratings.ts';
-import type { ImportRequest } from './options.ts';
 
-/** Told one by one; beyond, only counted. */
+/** Refused ratings beyond these are counted and not printed. */
 const REFUSED_TOLD = 10;
 
-export const tell = (line: string): void => void process.stdout.write(`${line}\n`);
-
 export class Telling {
-  readonly #request: ImportRequest;
+  readonly #path: string;
   readonly #line: ProgressLine;
   #began = performance.now();
   #total: number | undefined;
@@ -18,9 +16,9 @@ export class Telling {
   #sent = 0;
   #refused = 0;
 
-  constructor(request: ImportRequest) {
-    this.#request = request;
-    this.#line = new ProgressLine(process.stderr, request.quiet);
+  constructor({ path, quiet }: { readonly path: string; readonly quiet: boolean }) {
+    this.#path = path;
+    this.#line = new ProgressLine(process.stderr, quiet);
   }
 
   readonly onProgress: NonNullable<ReadOptions['onProgress']> = ({ bytes, totalBytes }) => {
@@ -28,10 +26,10 @@ export class Telling {
   };
 
   readonly onMalformed = (line: number, reason: string): void => {
-    process.stderr.write(`${this.#request.path}, line ${line}: ${reason}; skipped\n`);
+    process.stderr.write(`${this.#path}, line ${line}: ${reason}; skipped\n`);
   };
 
-  /** Sorting is done and sending begins. */
+  /** Sorting has ended and sending begins. */
   readonly onTotal = (ratings: number): void => {
     this.#total = ratings;
     this.#began = performance.now();
@@ -53,9 +51,9 @@ export class Telling {
     this.#line.clear();
     const before = skipped > 0 ? `, ${skipped} sent before` : '';
     const left = this.#refused > 0 ? `, ${this.#refused} refused` : '';
-    tell(`${sent} ratings sent${before}${left}, ${this.#rate} per second`);
+    say(`${sent} ratings sent${before}${left}, ${this.#rate} per second`);
     if (!interrupted) return;
-    tell(this.#request.path === '-' ? 'interrupted' : 'interrupted: the same command continues');
+    say(this.#path === '-' ? 'interrupted' : 'interrupted: the same command continues');
   }
 
   get #rate(): number {

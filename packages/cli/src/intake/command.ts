@@ -1,30 +1,39 @@
-/** `freshet intake try FILE|TOPIC`: what the settings make of real records, before anything is learnt. */
+/** `freshet intake try FILE|TOPIC`: what the settings make of real records. Nothing is learnt. */
 import { createReadStream, existsSync } from 'node:fs';
-import { childEnvironment, readSettings, type Settings } from '@freshet/config';
-import { RatingReader, ratingRules } from '@freshet/events';
-import { CannotWork, openBrokers, operate, type Place } from '../operator-command.ts';
+import { childEnvironment, readSettings } from '@freshet/config';
+import type { RatingReader } from '@freshet/events';
+import {
+  CannotWork,
+  numberOption,
+  openBrokers,
+  operatorCommand,
+  type Place,
+  ratingReader,
+  say,
+  WrongUsage,
+} from '../operator-command.ts';
 import { fileLines } from './file-lines.ts';
 import { topicRecords } from './topic-records.ts';
 import { jsonOf, lineOf, type TriedRecord, TriedTally, tryRecord } from './tried-record.ts';
 
 const DEFAULT_COUNT = 20;
-const COUNT_LIMIT = 10_000; // of each partition so many are held at once
+const COUNT_LIMIT = 10_000; // so many records of each partition are held in memory
 
 const HELP = `freshet intake try FILE|TOPIC [options]
 
-Shows what the settings make of real records: the user, item, value and time of each, or why it would be
-parked. Nothing is learnt, written or created. FILE has one JSON record a line; - is standard input. What is
-no file is a topic: its last ${DEFAULT_COUNT} records are tried, JSON or Avro, over all partitions.
+Shows what the settings make of real records: the user, item, value and time of each, or the reason why it would
+be parked. Nothing is learnt, written or created. FILE holds one JSON record per line; - is standard input. If there
+is no such file, the name is that of a topic, and the last ${DEFAULT_COUNT} records over all its partitions are tried, JSON or Avro.
 
-  --fields LIST      in place of RATING_FIELDS, e.g. user=userId,item=product.id,value=stars,time=ts
-  --kinds LIST       in place of RATING_KINDS, e.g. view:1,like:4,purchase:5,remove:null
+  --fields LIST      use this instead of RATING_FIELDS, e.g. user=userId,item=product.id,value=stars,time=ts
+  --kinds LIST       use this instead of RATING_KINDS, e.g. view:1,like:4,purchase:5,remove:null
   --count N          try so many records, 1 to ${COUNT_LIMIT}; without it a file is tried whole
-  --from-beginning   of a topic, the first records instead of the last
-  --json             one JSON object per record, and one with the counts at the end
+  --from-beginning   of a topic, try the first records instead of the last
+  --json             print one JSON object per record, and one with the counts at the end
 
-Records of a file count as produced now: one without a time gets the present one.
+Records of a file are treated as produced now: a record without a time gets the present time.
 
-Exit code: 0 every record would count; 1 some would be parked; 3 could not be tried.
+Exit code: 0 every record would count, 1 some would be parked, 3 could not be tried.
 `;
 
 const exitCodes = { allCount: 0, someParked: 1, cannot: 3 } as const;
@@ -37,38 +46,34 @@ const options = {
   json: { type: 'boolean', default: false },
 } as const;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-export function intakeCommand(args: readonly string[]): Promise<number> {
-  return operate(
-    {
-      name: 'intake',
-      help: HELP,
-      options,
-      cannot: exitCodes.cannot,
-      run: async ({ values, positionals }, place) => {
-        const [action, source, ...others] = positionals;
-        if (action !== 'try' || source === undefined || others.length > 0) {
-          throw new CannotWork(`one FILE or TOPIC is needed\n\n${HELP}`);
-        }
-        const reader = readerOf(withOverrides(values.fields, values.kinds));
-        const count = values.count === undefined ? undefined : countOf(values.count);
-        const tried =
-          source === '-' || existsSync(source)
-            ? tryFile(reader, source, count)
-            : tryTopic(reader, place, source, count, values['from-beginning']);
-        const tally = new TriedTally();
-        for await (const record of tried) {
-          tally.add(record);
-          say(values.json ? jsonOf(record) : lineOf(record));
-        }
-        say(values.json ? tally.json() : `\n${tally.summary()}`);
-        return tally.parked === 0 ? exitCodes.allCount : exitCodes.someParked;
-      },
-    },
-    args,
-  );
-}
+export const intakeCommand = operatorCommand({
+  name: 'intake',
+  help: HELP,
+  options,
+  takesArguments: true,
+  cannot: exitCodes.cannot,
+  run: async ({ values, positionals }, place) => {
+    const [action, source, ...others] = positionals;
+    if (action !== 'try' || source === undefined || others.length > 0) {
+      throw new WrongUsage('try and one FILE or TOPIC are needed');
+    }
+    const reader = readerWith(values.fields, values.kinds);
+    const limits = { from: 1, to: COUNT_LIMIT, isWhole: true };
+    const count =
+      values.count === undefined ? undefined : numberOption('count', values.count, limits);
+    const tried =
+      source === '-' || existsSync(source)
+        ? tryFile(reader, source, count)
+        : tryTopic(reader, place, source, count, values['from-beginning']);
+    const tally = new TriedTally();
+    for await (const record of tried) {
+      tally.add(record);
+      say(values.json ? jsonOf(record) : lineOf(record));
+    }
+    say(values.json ? tally.json() : `\n${tally.summary()}`);
+    return tally.parked === 0 ? exitCodes.allCount : exitCodes.someParked;
+  },
+});
 
 async function* tryFile(
   reader: RatingReader,
@@ -97,7 +102,7 @@ async function* tryTopic(
   const brokers = await openBrokers(place);
   if (!(await brokers.admin.exists(topic))) {
     throw new CannotWork(
-      `there is neither a file nor a topic ${topic}: is KAFKA_BROKERS=${place.settings.KAFKA_BROKERS.join(',')} right?`,
+      `there is neither a file nor a topic ${topic}: check the name, and that KAFKA_BROKERS=${place.settings.KAFKA_BROKERS.join(',')} is right`,
     );
   }
   const records = await topicRecords(place, brokers, { topic, count, fromBeginning });
@@ -106,27 +111,16 @@ async function* tryTopic(
   }
 }
 
-function withOverrides(fields: string | undefined, kinds: string | undefined): Settings {
-  return readSettings(
+function readerWith(fields: string | undefined, kinds: string | undefined): RatingReader {
+  const settings = readSettings(
     childEnvironment({
       ...(fields === undefined ? {} : { RATING_FIELDS: fields }),
       ...(kinds === undefined ? {} : { RATING_KINDS: kinds }),
     }),
   );
-}
-
-function readerOf(settings: Settings): RatingReader {
   try {
-    return new RatingReader(ratingRules(settings));
+    return ratingReader(settings);
   } catch (error) {
     throw new CannotWork((error as Error).message, { cause: error });
   }
-}
-
-function countOf(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > COUNT_LIMIT) {
-    throw new CannotWork(`--count must be a whole number from 1 to ${COUNT_LIMIT}, not "${text}"`);
-  }
-  return count;
 }

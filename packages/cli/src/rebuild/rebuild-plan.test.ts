@@ -1,8 +1,7 @@
 import type { SourcePartition } from '@freshet/positions';
 import { NO_FACTS, NO_MARK, NO_TALLY, type ShardFacts, type ShardHead } from '@freshet/store';
 import { describe, expect, it } from 'vitest';
-import { claimEpoch } from './claim-epoch.ts';
-import { planRebuild } from './rebuild-plan.ts';
+import { claimEpoch, planRebuild } from './rebuild-plan.ts';
 
 function partitionOf(topic: string, partition: number, start: number, end: number, life = 0) {
   const mark = { topicId: topic, life, sent: NO_TALLY };

@@ -1,6 +1,8 @@
-/** What would a rebuild read, what is missing from it, and which epoch is above everything before? */
+/** What would a rebuild read, what is missing, and which epoch is above all epochs before? */
+import { topicName } from '@freshet/events';
 import type { SourcePartition } from '@freshet/positions';
 import type { Birth, ShardHead } from '@freshet/store';
+import type { Publisher } from '@freshet/stream';
 
 interface RebuildFacts {
   /** Topics that ratings come from, whether they exist or not. */
@@ -12,13 +14,13 @@ interface RebuildFacts {
 }
 
 export interface RebuildPlan {
-  /** Records that the sources hold, each a rating unless it would be parked. */
+  /** Records that the sources hold: ratings, and records that will be parked. */
   readonly records: number;
-  /** Ratings that the store knows. */
+  /** Ratings in the store. */
   readonly known: number;
-  /** What is not there to be read, each by its place. */
+  /** What cannot be read any more, each with its topic and partition. */
   readonly missing: readonly string[];
-  /** No life of the model, and no fence, was above this. */
+  /** The highest life and fence that the model has had. */
   readonly highest: number;
 }
 
@@ -49,4 +51,20 @@ function missingOf(topic: string, all: readonly SourcePartition[]): string[] {
 
 function recordsIn(partitions: readonly SourcePartition[]): number {
   return partitions.reduce((sum, { start, end }) => sum + end - start, 0);
+}
+
+/**
+ * Claims an epoch as an updater does: it is the offset of a record on the topic `claims`, plus one.
+ * One record is enough to be above `least`, unless the topic was created anew.
+ */
+export async function claimEpoch(
+  publisher: Pick<Publisher, 'append'>,
+  model: string,
+  { key, least }: { readonly key: string; readonly least: number },
+): Promise<number> {
+  const claim = { topic: topicName('claims', model), partition: 0, key, value: null };
+  for (;;) {
+    const epoch = (await publisher.append(claim)) + 1;
+    if (epoch > least) return epoch;
+  }
 }

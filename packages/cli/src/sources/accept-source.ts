@@ -9,7 +9,7 @@ import { ShardSums } from '@freshet/model';
 import type { FactorStore, ShardFacts, ShardId } from '@freshet/store';
 import type { Publisher } from '@freshet/stream';
 import { CannotWork } from '../operator-command.ts';
-import { claimEpoch } from '../rebuild/claim-epoch.ts';
+import { claimEpoch } from '../rebuild/rebuild-plan.ts';
 import type { SourceState } from './source-report.ts';
 
 export interface Accepting {

@@ -1,40 +1,41 @@
-/** `freshet sources`: does the log still hold what comes next, and what to do where it does not. */
+/** `freshet sources`: does each log still hold the next record, and what can be done if not? */
 import { Publisher } from '@freshet/stream';
 import {
-  CannotWork,
+  numberOption,
   openBrokers,
   openStore,
-  operate,
+  operatorCommand,
   type Place,
   requireTopics,
+  say,
 } from '../operator-command.ts';
 import { acceptSource, isAcceptable } from './accept-source.ts';
 import { reportSources, type SourceState } from './source-report.ts';
 
 const HELP = `freshet sources [--accept] [--topic NAME] [--partition N] [--json]
 
-Lists every partition that this model learns from: those of RATINGS_TOPICS, which intake reads, then
-user-ratings and item-ratings, one partition a shard. Of each: where its reader stands, what the log holds,
-how many records wait, and whether that fits. A partition that does not fit is held by its updater, which
-waits; the others go on.
+Lists every partition that this model learns from: those of RATINGS_TOPICS, which intake reads, then those of
+user-ratings and item-ratings, one for each shard. For each it prints the position of its reader, the offsets that
+the log holds, the lag, and a state. In any state but ok the updater holds the partition and waits; the other
+partitions go on.
 
-  ok           the log holds what comes next
-  absent       there is no such topic; its intake waits until somebody creates it
+  ok           the log holds the next record
+  absent       the topic does not exist; intake waits until it is created
   cut          records were deleted before they were read
-  recreated    the topic was deleted and created anew
-  store-lost   the store lost the shard, and the log no longer begins at its beginning: freshet rebuild
-  unreadable   a batch cannot be decoded: its codec is unknown, or its bytes are corrupt
-  claims       the claims topic was created anew: writers can no longer be told apart
+  recreated    the topic was deleted and created again
+  store-lost   the store lost the shard, and the log no longer begins at offset 0: run freshet rebuild
+  unreadable   a batch cannot be decoded, because its codec is unknown or its bytes are corrupt
+  claims       the topic claims was deleted and created again, so that an old writer cannot be told from a new one
 
-  --accept         accept what is lost and go on behind it; the updater does so within seconds. What was
-                   accepted is kept, and listed from then on
+  --accept         accept the loss and continue after it; updaters do so within seconds. Each accepted loss is kept,
+                   and printed from then on
   --topic NAME     only partitions of this topic
   --partition N    only this partition
-  --json           one JSON object per partition
+  --json           print one JSON object per partition
 
-To lose nothing, restore the topic or the store from a copy instead of accepting.
+To lose nothing, restore the topic or the store from a backup instead of accepting.
 
-Exit code: 0 everything fits, or was accepted; 1 something does not fit; 3 could not be looked at.
+Exit code: 0 every partition is ok or accepted, 1 some are not, 3 could not be looked at.
 `;
 
 const options = {
@@ -44,35 +45,29 @@ const options = {
   json: { type: 'boolean', default: false },
 } as const;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-export function sourcesCommand(args: readonly string[]): Promise<number> {
-  return operate(
-    {
-      name: 'sources',
-      help: HELP,
-      options,
-      cannot: 3,
-      run: async ({ values }, place) => {
-        const { accept, topic, partition, json } = values;
-        if (partition !== undefined && !/^\d+$/.test(partition)) {
-          throw new CannotWork('--partition must be a number');
-        }
-        const isWanted = (source: SourceState) =>
-          (topic === undefined || source.topic === topic) &&
-          (partition === undefined || source.partition === Number(partition));
-        const found = await lookOrAccept(place, isWanted, accept);
-        for (const source of found) say(json ? JSON.stringify(source) : lineOf(source));
-        const wrong = found.filter(({ state }) => state !== 'ok');
-        const held = accept ? wrong.filter((source) => !isAcceptable(source)) : wrong;
-        if (!json) for (const { fault } of wrong) if (fault !== undefined) say(`\n${fault}`);
-        if (!json) say(verdictOf(held.length, wrong.length - held.length));
-        return held.length === 0 ? 0 : 1;
-      },
-    },
-    args,
-  );
-}
+export const sourcesCommand = operatorCommand({
+  name: 'sources',
+  help: HELP,
+  options,
+  cannot: 3,
+  run: async ({ values }, place) => {
+    const { accept, topic, partition, json } = values;
+    const number =
+      partition === undefined
+        ? undefined
+        : numberOption('partition', partition, { from: 0, isWhole: true });
+    const isWanted = (source: SourceState) =>
+      (topic === undefined || source.topic === topic) &&
+      (number === undefined || source.partition === number);
+    const found = await lookOrAccept(place, isWanted, accept);
+    for (const source of found) say(json ? JSON.stringify(source) : lineOf(source));
+    const wrong = found.filter(({ state }) => state !== 'ok');
+    const held = accept ? wrong.filter((source) => !isAcceptable(source)) : wrong;
+    if (!json) for (const { fault } of wrong) if (fault !== undefined) say(`\n${fault}`);
+    if (!json) say(verdictOf(held.length, wrong.length - held.length));
+    return held.length === 0 ? 0 : 1;
+  },
+});
 
 async function lookOrAccept(
   place: Place,

@@ -1,6 +1,6 @@
 /**
- * Who is Ada? One more person of the demo's world: she likes films of one category for a while, a
- * few of each kind, then goes on to another. Nothing but her ratings tells the model so.
+ * Who is Ada? A user of the demo who likes films of one category for a while, a few of each kind, then
+ * of another category. The model learns this from her ratings alone.
  */
 import type { CatalogueItem } from '@freshet/experiments';
 
@@ -14,7 +14,7 @@ export const world = {
   newItems: 0,
   nature: 'strands',
 } as const;
-/** Enough for the first list to make sense; sent at once when the topic is empty. */
+/** So many ratings, sent at once when the topic is empty, make the first lists sensible. */
 export const BACKLOG = 40_000;
 export const ADA_KEEPS_A_TASTE = 8;
 const FILMS_OF_A_STRAND = 2;
@@ -24,15 +24,15 @@ interface Liking<Film> {
   readonly taste: string;
   /** How many films of this taste she has liked in a row, this one included. */
   readonly likes: number;
-  /** What she liked long ago and takes back: else she would run out of films. */
+  /** A film that she liked long ago and un-rates now: otherwise she would run out of films. */
   readonly forgotten: Film | undefined;
 }
 
-/** What Ada likes, without end; the same at every start. */
+/** What Ada likes, without end, and the same at every start. */
 export function* adasLikings<Film extends Pick<CatalogueItem, 'categories' | 'strand'>>(
   catalogue: readonly Film[],
 ): Generator<Liking<Film>, void> {
-  const tastes = [...new Set(catalogue.map(({ categories }) => categories[0] ?? ''))];
+  const tastes = [...new Set(catalogue.map(({ categories }) => categories[0] as string))];
   const remembered: Film[] = [];
   for (let visit = 0; tastes.length > 0; visit++) {
     for (const taste of tastes) {

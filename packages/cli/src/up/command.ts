@@ -1,22 +1,25 @@
-/** `freshet up`: Kafka, Redis and every service on this machine, with a demo stream to watch. */
+/** `freshet up`: runs Kafka, Redis and every service on this machine, with a demo stream. */
 import { parseArgs } from 'node:util';
 import { settingsOrExit } from '@freshet/config';
 import { asSetupProblem, SetupProblem } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
+import { rateOption } from './demo.ts';
 import { startUp } from './start-up.ts';
 
 const HELP = `freshet up [--rate N] [--no-demo]
 
-Runs Kafka, Redis and every service on loopback and streams demo ratings. Data is kept between runs
-in the user's cache folder. KAFKA_BROKERS and REDIS_URL use servers of yours instead; every other
-setting of docs/reference.md may be given too. Ctrl-C stops everything it started.
+Runs Kafka, Redis and every service on this machine, on loopback only, and streams generated ratings to watch.
+Data and logs are kept in your cache folder (XDG_CACHE_HOME), so that the next run continues with them. To use
+servers of your own, set KAFKA_BROKERS and REDIS_URL; every other setting of docs/reference.md works too. If a
+port is taken, the next free one is used. Ctrl-C stops everything that was started.
 
   --rate N     demo ratings per second (default 20)
-  --no-demo    no demo stream
+  --no-demo    stream no demo ratings
+
+Exit code: 0 stopped by Ctrl-C or a signal, 1 could not start, or Kafka or Redis ended.
 `;
 
-const RATE_LIMIT = 100_000;
-/** Whatever is being started when the user wants to stop is given this long to be done. */
+/** A step that is running when the user wants to stop gets this long to end by itself. */
 const STEP_GRACE_MS = 2_000;
 const EXIT_GRACE_MS = 500;
 
@@ -43,7 +46,7 @@ export async function up(args: readonly string[]): Promise<number> {
   if (told) say('\nstopping … ');
   await closeAll(stack, starting);
   if (told) say('stopped\n');
-  // A client that still tries to reach a server which is gone must not keep this process.
+  // A client that still retries a server which has been stopped must not keep this process alive.
   setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
   if (signal.reason === ASKED) return 0;
   throw asSetupProblem(signal.reason);
@@ -51,10 +54,10 @@ export async function up(args: readonly string[]): Promise<number> {
 
 const ASKED = 'asked to stop';
 
-/** Whatever ends this process must first end what it started. */
+/** Everything that this process started must be stopped before it ends, whatever the reason. */
 function onEveryEnd(ask: () => void, fail: (error: unknown) => void): void {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, ask);
-  // Nobody reads any more: `npm start | head`, or a terminal that was closed.
+  // Nobody reads the output any more, as in `npm start | head` or after a terminal was closed.
   process.stdout.on('error', ask);
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
@@ -69,7 +72,7 @@ async function closeAll(stack: ClosingStack, starting: Promise<void>): Promise<v
   await Promise.race([begun, new Promise((resolve) => setTimeout(resolve, STEP_GRACE_MS).unref())]);
   await close();
   await begun;
-  // What the interrupted step opened after all.
+  // Closes what the interrupted step opened meanwhile.
   await close();
 }
 
@@ -81,10 +84,9 @@ function optionsOf(args: readonly string[]): { help: boolean; rate: number } {
   } as const;
   try {
     const { values } = parseArgs({ args: [...args], options });
-    const rate = Number(values.rate);
-    if (!(rate > 0 && rate <= RATE_LIMIT)) throw new Error(`--rate must be up to ${RATE_LIMIT}`);
+    const rate = rateOption(values.rate);
     return { help: values.help, rate: values['no-demo'] ? 0 : rate };
   } catch (error) {
-    throw new SetupProblem(`${(error as Error).message} (freshet up --help tells the options)`);
+    throw new SetupProblem(`${(error as Error).message} (freshet up --help lists all options)`);
   }
 }

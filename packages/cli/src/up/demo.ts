@@ -1,11 +1,14 @@
 /**
- * A stream to watch: a generated catalogue, a crowd with tastes that rates it, and Ada, who likes
- * one category for a while and then another. After each of her ratings her list is asked for again.
+ * A stream to watch: a generated catalogue, a crowd of users with tastes who rate it, and Ada, who
+ * likes films of one category for a while and then of another. After each rating of hers the demo
+ * asks for her recommendations.
  */
+import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import { shardOf, topicName, topics } from '@freshet/events';
 import { type CatalogueItem, generateCatalogue, generateRatings } from '@freshet/experiments';
 import type { OutRecord, Publisher, TopicAdmin } from '@freshet/stream';
+import { numberOption } from '../operator-command.ts';
 import { adasLikings, BACKLOG, world } from './ada.ts';
 
 interface DemoOptions {
@@ -20,25 +23,30 @@ interface DemoOptions {
   readonly tell: (line: string) => void;
 }
 
+const HIGHEST_RATE = 100_000;
 const TICK_MS = 100;
 const ADA_MS = 3_000;
 const SEEN_LIMIT_MS = 5_000;
-/** Longer than a scorer waits for a rating that it is to know of (AFTER_MS). */
+/** Longer than a scorer waits for the rating that `after=` names (AFTER_MS). */
 const ASK_LIMIT_MS = 2_000;
 const BACKLOG_SLICE = 2_000;
-/** A system that is not well must not keep the crowd waiting for good. */
+/** After this the crowd goes on, even if the system has not caught up. */
 const CAUGHT_UP_LIMIT_MS = 10_000;
 const CLOSE_LIMIT_MS = 1_000;
 
-/** Generated ratings go here and nowhere else: any other topic is somebody's own. */
+/** Generated ratings go to this topic only: any other topic holds real ratings. */
 export const DEMO_TOPIC = topics.ratings.name;
+
+export function rateOption(text: string): number {
+  return numberOption('rate', text, { from: 0.001, to: HIGHEST_RATE });
+}
 
 type DemoRecord = OutRecord & { readonly partition: number; readonly key: string };
 
-/** A rating that was sent, and where it lies. */
+/** A rating that was sent, and its place in the topic. */
 interface Sent {
   readonly user: string;
-  /** For `after=`. */
+  /** TOPIC/PARTITION:OFFSET, as `after=` takes it. */
   readonly place: string;
 }
 
@@ -52,7 +60,7 @@ export class Demo {
   readonly #bySlug: ReadonlyMap<string, CatalogueItem>;
   readonly #byId: ReadonlyMap<string, string>;
   #stopped = false;
-  /** Whether the backlog is learnt, or was before. */
+  /** Whether the backlog is learnt, in this run or an earlier one. */
   #hasHistory = false;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -72,11 +80,11 @@ export class Demo {
 
   async close(): Promise<void> {
     this.#stopped = true;
-    // If Kafka is gone, a publish goes on trying for half a minute: nobody waits for that.
+    // If Kafka is away, a publish retries for half a minute, which is too long to wait for.
     await Promise.race([this.#running, pause(CLOSE_LIMIT_MS)]);
   }
 
-  /** What the items are called; said at every start, for the topic keeps the last word only. */
+  /** Publishes titles and categories at every start; the topic is compacted, so they replace the last. */
   async #titles(): Promise<void> {
     const { publisher, model } = this.#options;
     const topic = topicName('items', model);
@@ -89,7 +97,7 @@ export class Demo {
     await publisher.publish(records);
   }
 
-  /** Goes on where the topic ends: the generator is seeded, so what was sent is skipped. */
+  /** Continues where the topic ends: the generator is seeded, so ratings that were sent are skipped. */
   async #crowd(): Promise<void> {
     const { publisher, admin, ratingsPerSecond } = this.#options;
     const ends = await admin.ends(DEMO_TOPIC);
@@ -98,7 +106,9 @@ export class Demo {
     let pending: DemoRecord[] = [];
     for (const { user, item, value } of generateRatings(world)) {
       if (skip-- > 0) continue;
-      pending.push(this.#record(user, this.#byId.get(item) ?? item, value));
+      const slug = this.#byId.get(item);
+      assert(slug !== undefined, 'the crowd rates items of the catalogue');
+      pending.push(this.#record(user, slug, value));
       while (pending.length >= due && !this.#stopped) {
         if (this.#hasHistory) await publisher.publish(pending);
         else await this.#beginWith(pending);
@@ -121,13 +131,13 @@ export class Demo {
   }
 
   /**
-   * A slice at a time, the next when the one before is learnt: of what comes all at once, users and items would learn
-   * before they know anything of each other.
+   * Sends a slice at a time, the next when the one before is learnt. If all came at once, users would
+   * learn from item vectors that have learnt nothing yet, and the other way round.
    */
   async #sendBacklog(records: readonly DemoRecord[]): Promise<void> {
     for (let from = 0; from < records.length && !this.#stopped; from += BACKLOG_SLICE) {
       const slice = records.slice(from, from + BACKLOG_SLICE);
-      // The last rating of each partition goes alone, because only then is its offset told.
+      // The last rating of each partition is sent alone, because only `append` returns an offset.
       const last = new Map(slice.map((record) => [record.partition, record]));
       const { publisher } = this.#options;
       await publisher.publish(slice.filter((record) => last.get(record.partition) !== record));
@@ -136,7 +146,7 @@ export class Demo {
     }
   }
 
-  /** Until ratings are applied there is no list that could follow anybody. */
+  /** Waits until these ratings are applied, or for 10 s. */
   async #caughtUp(sent: readonly Sent[]): Promise<void> {
     const until = performance.now() + CAUGHT_UP_LIMIT_MS;
     for (const { user, place } of sent) {
@@ -150,7 +160,8 @@ export class Demo {
   async #ada(): Promise<void> {
     const { tell, publisher } = this.#options;
     while (!this.#hasHistory && !this.#stopped) await pause(TICK_MS);
-    if (!this.#stopped) tell('ada rates a film every 3 s; after → her new list: watch it follow');
+    if (!this.#stopped)
+      tell('ada rates a film every 3 s; after → comes her new list, which follows what she likes');
     for (const { film, forgotten } of adasLikings(this.#items)) {
       if (this.#stopped) return;
       const { milliseconds, items } = await this.#rateAndAsk('ada', film.slug);
@@ -162,7 +173,7 @@ export class Demo {
     }
   }
 
-  /** Rates, then asks until the answer knows of the rating. */
+  /** Rates an item, then asks until the answer takes the rating into account. */
   async #rateAndAsk(user: string, item: string) {
     const started = performance.now();
     const { place } = await this.#append(this.#record(user, item, 5));
@@ -176,7 +187,7 @@ export class Demo {
     }
   }
 
-  /** undefined while the scorer cannot answer: the rating is not applied yet, or it is about to start again. */
+  /** Undefined while the scorer cannot answer: the rating is not applied yet, or the scorer is starting. */
   async #ask(user: string, after: string): Promise<Answer | undefined> {
     const { scorerUrl, token } = this.#options;
     const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
@@ -194,7 +205,7 @@ export class Demo {
     return { user: record.key, place: `${DEMO_TOPIC}/${record.partition}:${offset}` };
   }
 
-  /** A value of null takes the rating back. */
+  /** A value of null removes the rating. */
   #record(user: string, item: string, value: number | null): DemoRecord {
     return {
       topic: DEMO_TOPIC,

@@ -1,8 +1,8 @@
 /**
- * One `freshet up` at a time per data folder. If the last one was killed, the servers it left behind
- * still hold the data: they are stopped, each after checking that it is still the process noted.
+ * Only one `freshet up` may run per data folder. If the last one was killed, the processes that it
+ * left behind still hold the data. They are stopped, each after a check that it is the process that
+ * was noted and not another one with the same id.
  */
-
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,7 +38,7 @@ export class Lock {
           `already running as process ${up.pid}: stop it with Ctrl-C there, or kill ${up.pid}`,
         );
       }
-      // Services before the servers they need, or each would wait for those in vain.
+      // Services are stopped before the servers that they need: without those they end slowly.
       for (const child of Object.values(children).reverse()) await stopOrphan(child);
       rmSync(lock.#file, { force: true });
     }
@@ -55,7 +55,7 @@ export class Lock {
     rmSync(this.#file, { force: true });
   }
 
-  /** False if somebody else's file is there. A link appears whole or not at all. */
+  /** False if another process holds the lock. A link appears whole or not at all. */
   #create(): boolean {
     const draft = this.#draft();
     try {
@@ -81,8 +81,9 @@ export class Lock {
   }
 }
 
+/** A process that has ended already has no identity, and is never taken for a running one. */
 function note(pid: number): Noted {
-  return { pid, identity: processIdentity(pid) ?? '' };
+  return { pid, identity: processIdentity(pid) ?? 'ended' };
 }
 
 function isRunning({ pid, identity }: Noted): boolean {
