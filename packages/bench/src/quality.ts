@@ -1,7 +1,7 @@
 /**
- * What do the live quality figures cost, and are they right? A replay with the meter before every update: its
- * time as a share of the updates' own, and its figures against the experiments' protocol, which compares
- * with every item. Generated ratings, or a file: `--ratings FILE`.
+ * What do the live quality figures cost, and are they right? Replays ratings with the meter before
+ * every update. Compares its CPU time with that of the updates, and its figures with the protocol of
+ * the experiments, which ranks every item. Uses generated ratings, or `--ratings FILE`.
  */
 import { readSettings } from '@freshet/config';
 import {
@@ -36,7 +36,7 @@ interface World {
   readonly training: { readonly passes: number; readonly tolerance: number };
 }
 
-/** MovieLens-1M's shape, and a catalogue that is too large to compare with all of it. */
+/** MovieLens-1M's shape, and a catalogue that is too large to rank all of it live. */
 const shapes = [
   { suffix: '', users: 6_040, items: 3_706, ratings: 330_000, train: 300_000 },
   { suffix: '_100k', users: 20_000, items: 100_000, ratings: 606_000, train: 600_000 },
@@ -49,13 +49,13 @@ export async function bench(figure: Figure, { ratings: path }: BenchOptions): Pr
   for (const shape of shapes) {
     const table = await loadTable([[...generateRatings({ ...shape, seed: GENERATOR_SEED })]]);
     const { suffix, train, ratings } = shape;
-    // Vectors of a few passes are learnt ones; how well does not matter here.
+    // A few passes are enough: how good the vectors are does not matter here.
     const training = { passes: 4, tolerance: 0 };
     await worldFigures(figure, { suffix, table, train, test: ratings - train, training });
   }
 }
 
-/** As `freshet evaluate dynamic` does with a file, so that its figures can be put beside these. */
+/** Splits and trains as `freshet evaluate dynamic` does, so that its figures can be compared with these. */
 async function fileWorld(path: string): Promise<World> {
   const table = await loadTable(readRatingBatches(path, { columns: {} }));
   const training = { passes: 15, tolerance: 0.001 };
@@ -66,7 +66,7 @@ async function worldFigures(figure: Figure, world: World): Promise<void> {
   const { suffix, test, training } = world;
   const show = (name: string, value: number, unit: string) =>
     figure(`quality_${name}${suffix}`, value, unit);
-  // First the one with the most searches: a live updater has long been compiled.
+  // The replay with the most searches is first and warms the code up, as in a live updater.
   const every = replay(world, 1, 'count');
   const live = replay(world, readSettings({}).QUALITY_SAMPLE, 'trend');
   const exact = await protocol(world, { kind: 'model', settings: defaultModel, ...training });
@@ -97,9 +97,9 @@ interface Replay {
   readonly figures: PrequentialFigures;
   /** Of each rating that was compared. */
   readonly aucs: readonly number[];
-  /** Standard error of their mean, as far as it comes from who was drawn. */
+  /** Standard error of their mean that comes from drawing the items to compare with. */
   readonly error: number;
-  /** Ratings due to be looked up among all items. */
+  /** How many ratings were ranked among all items. */
   readonly due: number;
   readonly compareMs: number;
   readonly searchMs: number;
@@ -114,12 +114,7 @@ function replay(world: World, sample: number, popularity: 'count' | 'trend'): Re
   const meter = new PrequentialMeter({ kernels, factorCount, sample, window: test });
   const comparison = new Comparison(kernels, defaultModel);
   const items = new ModelCatalogue(model, popularity);
-  const rating = (row: number) =>
-    [table.users[table.user[row] ?? 0] ?? '', table.items[table.item[row] ?? 0] ?? ''] as const;
-  for (let row = 0; row < train; row++) {
-    const [user, item] = rating(row);
-    model.rate(user, item, table.value[row] ?? 0, table.time[row] ?? 0);
-  }
+  for (let row = 0; row < train; row++) model.rate(...ratingAt(table, row));
   factorize(model, { ...world.training, seed: MODEL_SEED });
   handOver(model);
   const aucs: number[] = [];
@@ -128,11 +123,11 @@ function replay(world: World, sample: number, popularity: 'count' | 'trend'): Re
   const reading = cpuMsOfReading();
   const start = cpuMs();
   for (let row = train; row < train + test; row++) {
-    const [user, item] = rating(row);
+    const [user, item, value, time] = ratingAt(table, row);
     if (!model.hasRated(user, item)) {
       const before = cpuMs();
       const { slot, vector, rated, isRated } = questionOf(model, user, item);
-      // The model draws it once more to learn from it: a shard has one for both.
+      // The model draws again to learn from the rating; a shard draws once for both.
       const asked = { vector, row: { ...rated, isRated } };
       comparison.draw(asked, slot, items, model.grams, row);
       const from = cpuMs();
@@ -153,12 +148,18 @@ function replay(world: World, sample: number, popularity: 'count' | 'trend'): Re
       answers.sum = auc.model * events;
       ms.aside += cpuMs() - before;
     }
-    model.rate(user, item, table.value[row] ?? 0, table.time[row] ?? 0);
+    model.rate(user, item, value, time);
   }
   const updateMs = cpuMs() - start - ms.aside;
   const error = Math.sqrt(answers.variance) / aucs.length;
   const times = { compareMs: ms.compare, searchMs: ms.search, updateMs };
   return { figures: meter.figures(), aucs, error, due: answers.due, ...times };
+}
+
+function ratingAt(table: RatingTable, row: number) {
+  const user = table.users[table.user[row] as number] as string;
+  const item = table.items[table.item[row] as number] as string;
+  return [user, item, table.value[row] as number, table.time[row] as number] as const;
 }
 
 const cpuMs = () => 1_000 * cpuSeconds();
@@ -171,14 +172,14 @@ function cpuMsOfReading(): number {
   return (cpuMs() - from) / readings;
 }
 
-/** What a shard has at hand; here it must be copied, which is not the meter's time. */
+/** A shard has this at hand. Here it is copied, which does not count as time of the meter. */
 function questionOf(model: OnlineModel, user: string, item: string) {
   const owner = model.users.slotOf(user);
   const length = owner === undefined ? 0 : model.rows.length(owner);
-  const slots = Uint32Array.from({ length }, (_, at) => model.rows.slotAt(owner ?? 0, at));
+  const slots = Uint32Array.from({ length }, (_, at) => model.rows.slotAt(owner as number, at));
   const vector = owner === undefined ? undefined : model.vectorOf(user);
   const isRated = (slot: number) => owner !== undefined && model.rows.find(owner, slot) >= 0;
-  const slotFromEnd = (age: number) => slots[length - 1 - age] ?? 0;
+  const slotFromEnd = (age: number) => slots[length - 1 - age] as number;
   const rated = { slots, length, slotFromEnd };
   return { slot: model.items.slotOf(item) ?? -1, vector, rated, isRated };
 }

@@ -1,16 +1,22 @@
-/** Kafka's log in memory: partitions of records, what may happen to them, and a publisher that appends. */
+/** Kafka's log in memory: records by partition, what may happen to them, and a publisher. */
 import type { CommittedOffset, LogRange, LogRecord, OutRecord, TopicAdmin } from '@freshet/stream';
 
 interface MemoryTopic {
   readonly id: string;
   readonly name: string;
-  /** By partition, in order; deleted ones too, for whoever wants to know what there was. */
-  readonly records: LogRecord[][];
-  readonly starts: number[];
-  readonly ends: number[];
+  readonly partitions: MemoryPartition[];
 }
 
-/** What a broker answers to a fetch: the records from an offset up to another, holes left out. */
+interface MemoryPartition {
+  /** Deleted ones too, for tests that compare with everything that was ever produced. */
+  readonly records: LogRecord[];
+  start: number;
+  end: number;
+}
+
+const emptyPartition = (): MemoryPartition => ({ records: [], start: 0, end: 0 });
+
+/** What a broker answers to a fetch: the records between two offsets. Some offsets may have none. */
 interface Fetched {
   readonly records: readonly LogRecord[];
   readonly next: number;
@@ -24,31 +30,27 @@ export class MemoryLog {
   readonly #partitions: (topic: string) => number;
   #clock = 1_700_000_000_000;
 
-  /** `partitions`: of each topic when it is created; 0: it is not there. */
+  /** `partitions`: how many a topic has when it is created; 0 if it does not exist. */
   constructor(partitions: number | ((topic: string) => number)) {
     this.#partitions = typeof partitions === 'number' ? () => partitions : partitions;
   }
 
   async exists(topic: string): Promise<boolean> {
-    return this.#topic(topic).ends.length > 0;
+    return this.partitionsOf(topic) > 0;
   }
 
   /** How many partitions a topic has now. */
   partitionsOf(topic: string): number {
-    return this.#topic(topic).ends.length;
+    return this.#topic(topic).partitions.length;
   }
 
-  /** The topic gets more partitions, up to so many. */
+  /** Adds partitions until the topic has `count` of them. */
   addPartitions(topic: string, count: number): void {
-    const { records, starts, ends } = this.#topic(topic);
-    while (ends.length < count) {
-      records.push([]);
-      starts.push(0);
-      ends.push(0);
-    }
+    const { partitions } = this.#topic(topic);
+    while (partitions.length < count) partitions.push(emptyPartition());
   }
 
-  /** The ids of all topics that ever had this name, the last one's last. */
+  /** The ids of all topics that ever had this name, the present one last. */
   idsOf(topic: string): string[] {
     const { id } = this.#topic(topic);
     const former = [...this.#ever.values()].filter((each) => each.name === topic && each.id !== id);
@@ -56,14 +58,14 @@ export class MemoryLog {
   }
 
   records(topic: string, partition: number): LogRecord[] {
-    return recordsOf(this.#topic(topic), partition);
+    return this.#partition(topic, partition).records;
   }
 
   /** The records of a topic that may have been deleted since. */
   recordsOf(topicId: string, partition: number): readonly LogRecord[] {
     const topic = this.#ever.get(topicId);
     if (topic === undefined) throw new RangeError(`there never was a topic ${topicId}`);
-    return recordsOf(topic, partition);
+    return partitionOf(topic, partition).records;
   }
 
   async append({ topic, partition = 0, key, value, headers = {} }: OutRecord): Promise<number> {
@@ -78,24 +80,22 @@ export class MemoryLog {
     for (const record of records) await this.append(record);
   }
 
-  /** An offset without a record, as the end of a transaction leaves it. */
+  /** Takes an offset without a record, as the end of a transaction does. */
   mark(topic: string, partition: number): void {
     this.#takeOffset(topic, partition);
   }
 
-  /** At most so many offsets from one on; undefined where it is out of range. */
+  /** At most `limit` offsets from `from` on; undefined if `from` is out of range. */
   fetch(topic: string, partition: number, from: number, limit: number): Fetched | undefined {
-    const { starts, ends } = this.#topic(topic);
-    const end = ends[partition] ?? 0;
-    if (from < (starts[partition] ?? 0) || from > end) return undefined;
+    const { records, start, end } = this.#partition(topic, partition);
+    if (from < start || from > end) return undefined;
     const next = Math.min(from + limit, end);
-    const records = this.records(topic, partition);
     return { records: records.filter(({ offset }) => offset >= from && offset < next), next };
   }
 
-  /** The log's start moves up: what lies before it can no longer be read. */
+  /** Deletes records as retention does: those before `start` can no longer be read. */
   cut(topic: string, partition: number, start: number): void {
-    this.#topic(topic).starts[partition] = start;
+    this.#partition(topic, partition).start = start;
   }
 
   /** The topic is deleted and created anew. */
@@ -104,10 +104,8 @@ export class MemoryLog {
   }
 
   async ranges(topic: string): Promise<Map<number, LogRange>> {
-    const { starts, ends } = this.#topic(topic);
-    return new Map(
-      ends.map((end, partition) => [partition, { start: starts[partition] ?? 0, end }]),
-    );
+    const { partitions } = this.#topic(topic);
+    return new Map(partitions.map(({ start, end }, partition) => [partition, { start, end }]));
   }
 
   async ends(topic: string): Promise<Map<number, number>> {
@@ -140,10 +138,10 @@ export class MemoryLog {
     }
   }
 
-  /** The first record at or after an offset: here every batch is of one. */
+  /** The first record at or after an offset. Here every batch has one record. */
   async peek(topic: string, partition: number, from: number): ReturnType<TopicAdmin['peek']> {
-    const start = Math.max(from, this.#topic(topic).starts[partition] ?? 0);
-    const found = this.records(topic, partition).find(({ offset }) => offset >= start);
+    const { records, start } = this.#partition(topic, partition);
+    const found = records.find(({ offset }) => offset >= Math.max(from, start));
     if (found === undefined) return [];
     const { offset, timestamp, key, value, headers } = found;
     const places = { offset: String(offset), timestamp: String(timestamp), attributes: 0 };
@@ -151,19 +149,18 @@ export class MemoryLog {
   }
 
   #takeOffset(topic: string, partition: number): number {
-    const { ends } = this.#topic(topic);
-    const offset = ends[partition] ?? 0;
-    ends[partition] = offset + 1;
-    return offset;
+    return this.#partition(topic, partition).end++;
+  }
+
+  #partition(topic: string, partition: number): MemoryPartition {
+    return partitionOf(this.#topic(topic), partition);
   }
 
   #topic(name: string): MemoryTopic {
     let found = this.#topics.get(name);
     if (found === undefined) {
-      const each = Array.from({ length: this.#partitions(name) });
-      const [starts, ends] = [each.map(() => 0), each.map(() => 0)];
-      const id = `id-${this.#ever.size + 1}`;
-      found = { id, name, records: each.map(() => []), starts, ends };
+      const partitions = Array.from({ length: this.#partitions(name) }, emptyPartition);
+      found = { id: `id-${this.#ever.size + 1}`, name, partitions };
       this.#topics.set(name, found);
       this.#ever.set(found.id, found);
     }
@@ -171,8 +168,8 @@ export class MemoryLog {
   }
 }
 
-function recordsOf({ id, records }: MemoryTopic, partition: number): LogRecord[] {
-  const found = records[partition];
+function partitionOf({ id, partitions }: MemoryTopic, partition: number): MemoryPartition {
+  const found = partitions[partition];
   if (found === undefined) throw new RangeError(`${id} has no partition ${partition}`);
   return found;
 }

@@ -137,10 +137,10 @@ function relativeError(sums: Uint8Array, found: readonly StoredVector[], k: numb
     return vector.map((factor) => Math.sqrt(weight) * factor);
   });
   const expected = [vectors.length];
-  for (let f = 0; f < k; f++) expected.push(sumOf(vectors, (vector) => vector[f] ?? 0));
+  for (let f = 0; f < k; f++) expected.push(sumOf(vectors, (vector) => vector[f] as number));
   for (let row = 0; row < k; row++) {
     for (let col = 0; col <= row; col++) {
-      expected.push(sumOf(weighed, (vector) => (vector[row] ?? 0) * (vector[col] ?? 0)));
+      expected.push(sumOf(weighed, (vector) => (vector[row] as number) * (vector[col] as number)));
     }
   }
   const view = new DataView(sums.buffer, sums.byteOffset, sums.byteLength);

@@ -1,4 +1,4 @@
-/** From a store with a million items of 50 factors: how long until a scorer is ready, and how large is it? */
+/** With a million items of 50 factors, when is a scorer ready, and how much memory does it need? */
 import { readFileSync } from 'node:fs';
 import { type Child, untilReady } from '@freshet/local';
 import { Random } from '@freshet/model';

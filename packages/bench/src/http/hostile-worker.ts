@@ -1,6 +1,7 @@
 /**
- * Clients that no server wishes for, in a thread of their own so that they cost the measuring one nothing:
- * slow ones that dribble bytes and never finish, and on every tick one each of the requests below.
+ * Hostile clients, in a thread of their own so that they do not slow down the measuring one: slow
+ * clients that send a byte at a time and never finish, and on every tick one of each of the requests
+ * below.
  */
 import { connect, type Socket } from 'node:net';
 import { workerData } from 'node:worker_threads';
@@ -33,7 +34,7 @@ const requests: readonly (readonly (string | Buffer)[])[] = [
   ['\x16\x03\x01 no HTTP at all\r\n\r\n'],
 ];
 
-/** What comes back is not read into anything: refusals and resets are what is wanted. */
+/** Answers are ignored: the server should refuse these requests or reset the connection. */
 function send(parts: readonly (string | Buffer)[]): void {
   const socket = open();
   for (const part of parts) socket.write(part);
@@ -46,7 +47,7 @@ function dribble(): void {
   const timer = setInterval(() => socket.write('x'), DRIBBLE_MS);
   socket.once('close', () => {
     clearInterval(timer);
-    // Thrown out for being slow: back again.
+    // The server has closed the slow connection; open another one.
     setTimeout(dribble, DRIBBLE_MS);
   });
 }

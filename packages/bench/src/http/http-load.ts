@@ -1,6 +1,7 @@
 /**
- * Asks a server as fast as it answers, over connections that stay open, one request at a time on each. Bare
- * sockets and no promises: a client that costs more than the server would measure itself.
+ * Asks a server as fast as it answers, over keep-alive connections with one request in flight on each.
+ * It uses bare sockets without promises: a client that costs more than the server would measure
+ * itself.
  */
 import { connect } from 'node:net';
 
@@ -40,7 +41,7 @@ export async function httpLoad(
   return { ratePerSecond: (latencies.length / (performance.now() - began)) * 1_000, latencies };
 }
 
-/** One connection: asks for what `next` says until it says nothing, and notes how long each took. */
+/** One connection: requests the paths of `next` until it returns none, and notes each latency. */
 function converse(
   port: number,
   next: () => string | undefined,
@@ -77,7 +78,7 @@ function converse(
   });
 }
 
-/** Head and body together; more than is there while the head is not whole. */
+/** The length of head and body; infinite while the head is incomplete. */
 function answerLength(bytes: Buffer): number {
   const headEnd = bytes.indexOf(HEAD_END);
   const at = bytes.indexOf(LENGTH);

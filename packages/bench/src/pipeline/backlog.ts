@@ -1,4 +1,4 @@
-/** Generated ratings of MovieLens-1M's shape on the ratings topic, as fast as Kafka takes them. */
+/** Produces generated ratings of MovieLens-1M's shape as fast as Kafka takes them. */
 import { encodeRating, shardOf, topicName } from '@freshet/events';
 import { type GeneratedRating, generateRatings } from '@freshet/experiments';
 import { type OutRecord, Publisher } from '@freshet/stream';
@@ -9,12 +9,12 @@ const CHUNK = 5_000;
 
 export interface Backlog {
   readonly count: number;
-  /** The item of each record, by partition and offset: what a loop that decodes nothing must know. */
+  /** The item of each record, by partition and offset, for the bare loop, which decodes nothing. */
   readonly items: readonly (readonly string[])[];
 }
 
 export function benchRatings(count: number): Generator<GeneratedRating, void> {
-  // Fewer ratings than MovieLens has, of as many users and items: rows stay short, ids do not.
+  // As many users and items as MovieLens-1M has, so that there are as many ids.
   return generateRatings({ users: 6_040, items: 3_706, ratings: count, seed: SEED });
 }
 
@@ -37,7 +37,7 @@ export async function produceBacklog(system: BenchSystem, count: number): Promis
   try {
     for (const rating of benchRatings(count)) {
       const record = recordOf(rating, topic, settings.SHARDS);
-      items[record.partition]?.push(rating.item);
+      (items[record.partition] as string[]).push(rating.item);
       chunk.push(record);
       if (chunk.length < CHUNK) continue;
       await sending;

@@ -1,10 +1,10 @@
 /**
- * What would the transport alone do? A loop with the partitions, the fetch limits and the batches of the
- * updater that decodes nothing and learns nothing: for every batch it writes to Redis, in one call, a vector and
- * a few more bytes of each user and item and an outbox of what would be sent on, and goes on. It fetches with
- * kafkajs as it is, and what it writes stays the same from version to version: it is the yardstick.
+ * How fast would the transport alone be? A loop with the partitions, fetch limits and batches of the
+ * updater that decodes nothing and learns nothing. For every batch it writes to Redis, in one call, a
+ * vector and a few more bytes of each user and item, and an outbox of the size that would be sent. It
+ * fetches with unchanged kafkajs, and what it writes must stay the same from version to version,
+ * because the pipeline is measured against it.
  */
-
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
@@ -16,7 +16,7 @@ import type { BenchSystem } from './bench-system.ts';
 
 const SESSION_MS = 30_000;
 const EPOCH = 1;
-/** Of a forwarded rating in the outbox, and of a vector in a factor batch beside its factors. */
+/** Bytes of a forwarded rating in the outbox, and of a vector in a factor batch beside its factors. */
 const FORWARD_BYTES = 130;
 const FACTOR_OVERHEAD_BYTES = 28;
 /** A row entry: a length, an id of about four bytes, a value, a time. */
@@ -38,8 +38,8 @@ export class BareLoop {
   }
 
   /**
-   * Ratings per second over so long, from the start of the log into keys of its own. The clock starts when
-   * the group has its partitions and nothing has been fetched.
+   * Ratings per second, read from the start of the log and written to a model of its own. The clock
+   * starts when the group has its partitions and has fetched nothing.
    */
   async turn(milliseconds: number): Promise<number> {
     const name = `bare-${++this.#turns}`;

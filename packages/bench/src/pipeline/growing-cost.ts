@@ -1,6 +1,6 @@
-/** Does a rating cost more the more are known? CPU seconds between looks, around some sizes. */
+/** Does a rating cost more CPU time, the more ratings are known? */
 const SIZES = [10_000, 100_000, 1_000_000];
-/** A size is measured from itself on, over this share of it, and at least so many ratings. */
+/** The cost at a size is measured over the next 20 % of ratings, and over at least 10,000. */
 const SPAN_SHARE = 0.2;
 const SPAN_LEAST = 10_000;
 
@@ -20,7 +20,7 @@ export class GrowingCost {
     const end = this.#looks.at(-1)?.applied ?? 0;
     return SIZES.flatMap((size) => {
       const span = Math.max(SPAN_LEAST, size * SPAN_SHARE);
-      // The last of them ends with the ratings.
+      // At the last size there are no more ratings, so the ones before it are measured.
       const from = Math.min(size, end - span);
       const first = this.#looks.find(({ applied }) => applied >= from);
       const last = this.#looks.find(({ applied }) => applied >= from + span);

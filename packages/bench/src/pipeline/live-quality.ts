@@ -1,6 +1,7 @@
 /**
- * Does a model that is fed at full speed rank as well as the same one offline, where no update is late? The live figures are
- * of a sliding window; their mean over a stretch is compared with the dynamic protocol on the same ratings.
+ * Does a model that is fed at full speed rank as well as the same model offline, where no update is
+ * late? The live figures cover a sliding window; their mean over the last ratings is compared with the
+ * dynamic protocol on the same ratings.
  */
 import { loadTable, Runner } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';
@@ -8,9 +9,9 @@ import { readRatingBatches } from '@freshet/ratings-files';
 import type { Figure } from '../main.ts';
 import type { BenchSystem } from './bench-system.ts';
 
-/** The last part of the ratings, by which the model has learnt from the others. */
+/** The share of the ratings, at the end, that is compared. */
 const STRETCH = 0.2;
-/** How far back the middle of the window lies, in ratings: it holds 8,192 answers, one in eight ratings gives one. */
+/** How many ratings back the middle of the window is: it holds 8,192 answers, one for 8 ratings. */
 const WINDOW_MIDDLE = 32_768;
 
 interface Look {
@@ -48,7 +49,7 @@ export class LiveQuality {
     figure('million_hits', this.#mean('hits', from), beside(exact?.hitRate10));
   }
 
-  /** Each look counts for the ratings since the one before. */
+  /** The mean over the ratings: each sample is weighted by the ratings since the one before. */
   #mean(of: 'auc' | 'hits', from: number): number {
     let [sum, ratings, before] = [0, 0, from];
     for (const { applied, [of]: value } of this.#looks) {

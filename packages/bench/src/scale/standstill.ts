@@ -1,4 +1,4 @@
-/** How long does a user shard stand still at most? Looks at the positions in the store while ratings come. */
+/** For how long does a user shard stand still at most? Polls the positions in the store. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FactorStore } from '@freshet/store';
 
@@ -6,7 +6,7 @@ const LOOK_MS = 20;
 
 export class Standstill {
   readonly #store: Pick<FactorStore, 'head'>;
-  /** By shard: where it is and since when. */
+  /** The position of each shard, and since when. */
   readonly #places: { position: number; since: number }[];
   #longest = 0;
   #stopped = false;
@@ -19,7 +19,7 @@ export class Standstill {
     this.#watching = this.#watch();
   }
 
-  /** Seconds, of the shard that stood still for longest; one that still does counts. */
+  /** Seconds of the longest standstill of any shard, also of one that lasts until now. */
   async stop(): Promise<number> {
     this.#stopped = true;
     await this.#watching;

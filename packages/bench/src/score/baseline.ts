@@ -1,4 +1,4 @@
-/** Who is the scorer measured against? Whoever it is, it answers in turns, on the same vectors. */
+/** What is the search of the scorer measured against? numpy, or a naive scan where there is none. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ for line in sys.stdin:
     print((time.process_time() - start) / done, flush=True)
 `;
 
-/** numpy in an environment of its own in the cache folder; undefined where it cannot be had. */
+/** numpy, installed in an environment of its own in the cache folder; undefined if that fails. */
 export async function numpyBaseline(scratch: string): Promise<Baseline | undefined> {
   const python = await pythonWithNumpy();
   if (python === undefined) return undefined;
@@ -84,7 +84,9 @@ async function pythonWithNumpy(): Promise<string | undefined> {
     if (!isThere) await run(python, ['-m', 'pip', 'install', '-q', 'numpy'], options);
     return python;
   } catch (error) {
-    process.stderr.write(`numpy cannot be had here: ${(error as Error).message}\n`);
+    process.stderr.write(
+      `numpy cannot be installed, so a naive scan is the baseline: ${(error as Error).message}\n`,
+    );
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What is searched, and for what: random directions, learnt factors, and the rows and queries of a scorer. */
+/** Vectors and queries: random directions, learnt factors, and the rows and queries of a scorer. */
 import { type GeneratorOptions, generateRatings } from '@freshet/experiments';
 import {
   COUNT_FEATURES,
@@ -14,7 +14,7 @@ export interface Fixture {
   readonly k: number;
   readonly vectors: Float32Array;
   readonly queries: Float32Array;
-  /** Queries asked beforehand, of other users: a scorer lays its items out for those of late. */
+  /** Queries of other users, asked beforehand: a scorer arranges its items for recent queries. */
   readonly asked: Float32Array;
 }
 
@@ -22,13 +22,13 @@ export const QUERIES = 256;
 const K = 50;
 const SEED = 19;
 const SIGMA = 0.5;
-/** More items than are asked for: the least popular are never rated and have no vector. */
+/** More items than are searched: the least popular are never rated and have no vector. */
 const LEARNT = { users: 20_000, items: 220_000, ratings: 800_000, seed: 5 };
-/** Rated after the factorization, one at a time, which also teaches θ. */
+/** Streamed after the factorization, one at a time, from which θ is learnt. */
 const STREAMED = { ...LEARNT, ratings: 20_000, start: Date.UTC(2030, 0, 1) };
 const LEARNT_ITEMS = 100_000;
 
-/** Random directions and log-normal norms: these leave least to prune. */
+/** Random directions and log-normal norms, of which least can be pruned. */
 export function randomFixture(items: number): Fixture {
   const random = new Random(SEED);
   const draw = (count: number, norm: () => number): Float32Array => {
@@ -41,7 +41,7 @@ export function randomFixture(items: number): Fixture {
         square += factor * factor;
       }
       const scale = norm() / Math.sqrt(square);
-      for (let f = 0; f < K; f++) all[at + f] = (all[at + f] ?? 0) * scale;
+      for (let f = 0; f < K; f++) all[at + f] = (all[at + f] as number) * scale;
     }
     return all;
   };
@@ -58,10 +58,10 @@ export function learntModel(shape: GeneratorOptions = LEARNT, factorCount = K): 
   const model = new OnlineModel({ ...defaultModel, factorCount });
   const { users, items, rows, lists } = model;
   for (const { user, item, value, time } of generateRatings(shape)) {
-    const rater = users.slotOf(user) ?? -1;
+    const rater = users.slotOf(user) ?? -1; // not known yet
     const before = lists?.before(rows, rater, rater < 0 ? 0 : rows.length(rater));
     const isNew = model.record(user, item, value, time) === 'new';
-    const slot = items.slotOf(item) ?? 0;
+    const slot = items.slotOf(item) as number;
     model.count(slot, { value, old: null, byNewcomer: false, userBias: 0 });
     if (isNew && before !== undefined) lists?.count(slot, before);
   }
