@@ -67,8 +67,8 @@ function fixture(kernels: Kernels, k: number): () => number {
 }
 
 /**
- * Multiplications and additions that a half-step needs: 4Nk for the gradient and for each direction, 2Nk
- * for the last, and one product with S for each of them.
+ * Multiplications and additions that a half-step needs: 4Nk for the gradient and for each
+ * direction, 2Nk for the last, and one product with S for each of them.
  */
 function flops(k: number): number {
   const steps = defaultModel.conjugateSteps;

@@ -1,6 +1,7 @@
 /**
- * What do hostile clients cost the others? Honest clients ask a scorer at a steady pace, alone and, in turns, beside
- * slow clients, bodies of 10 MB, lists of 10,000 excluded items and requests that make no sense.
+ * What do hostile clients cost the others? Honest clients ask a scorer at a steady pace, alone and,
+ * in turns, beside slow clients, bodies of 10 MB, lists of 10,000 excluded items and requests that
+ * make no sense.
  */
 import { Worker } from 'node:worker_threads';
 import { MetricsPage } from '@freshet/telemetry';
@@ -12,7 +13,10 @@ import { BenchSystem } from './pipeline/bench-system.ts';
 
 const TURNS = 3;
 const TURN_MS = 3_000;
-/** About 500 requests per second, far below what a scorer can do: any waiting is due to the hostile clients. */
+/**
+ * About 500 requests per second, far below what a scorer can do: any waiting is due to the hostile
+ * clients.
+ */
 const PACE = { connections: 8, pauseMs: 15 };
 
 export async function bench(figure: Figure): Promise<void> {

@@ -1,7 +1,8 @@
 /**
- * How fast is the recommendation API compared with a bare fastify server that returns the same bytes? Rate and p99 of
- * a model of MovieLens-1M's size whose vectors move; both servers run all the time and are asked in turns. `--large`
- * measures a model of 100,000 items; `--cold` measures the start and the size of a scorer with a million items instead.
+ * How fast is the recommendation API compared with a bare fastify server that returns the same
+ * bytes? Rate and p99 of a model of MovieLens-1M's size whose vectors move; both servers run all
+ * the time and are asked in turns. `--large` measures a model of 100,000 items; `--cold` measures
+ * the start and the size of a scorer with a million items instead.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +17,9 @@ import { BenchSystem } from './pipeline/bench-system.ts';
 
 const TURNS = 4;
 const TURN_MS = 1_500;
-/** Long enough that every user has been read once and the code is compiled, even on a busy machine. */
+/**
+ * Long enough that every user has been read once and the code is compiled, even on a busy machine.
+ */
 const WARM_UP_MS = 6_000;
 /** The folder from which fastify can be imported. */
 const SCORER = fileURLToPath(new URL('../../../services/scorer', import.meta.url));

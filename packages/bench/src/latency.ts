@@ -1,6 +1,7 @@
 /**
- * At 1,000 ratings per second, how long does it take from sending a rating until the vector of its user is committed,
- * and until the scorer answers by that vector? Compared with the hop of the same records to a plain consumer.
+ * At 1,000 ratings per second, how long does it take from sending a rating until the vector of its
+ * user is committed, and until the scorer answers by that vector? Compared with the hop of the same
+ * records to a plain consumer.
  */
 import { topicName } from '@freshet/events';
 import { Publisher } from '@freshet/stream';

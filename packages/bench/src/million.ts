@@ -1,8 +1,9 @@
 /**
- * What does it take to learn a million ratings from nothing, as a user would bring them? Runs `freshet import` of a
- * file with all services up until nothing is left to apply, then `freshet audit`. Tells time and memory, whether a
- * rating costs more when a million are known than when ten thousand are, and whether the model ranks as well as the
- * same model does offline, where no update is late. Takes about three minutes.
+ * What does it take to learn a million ratings from nothing, as a user would bring them? Runs
+ * `freshet import` of a file with all services up until nothing is left to apply, then `freshet
+ * audit`. Tells time and memory, whether a rating costs more when a million are known than when ten
+ * thousand are, and whether the model ranks as well as the same model does offline, where no update
+ * is late. Takes about three minutes.
  */
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -64,7 +65,10 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
   });
 }
 
-/** Tells the bytes in Redis of a rating and of an item's evidence, and of a vector relative to its factors alone. */
+/**
+ * Tells the bytes in Redis of a rating and of an item's evidence, and of a vector relative to its
+ * factors alone.
+ */
 async function tellStore(figure: Figure, system: BenchSystem, ratings: number): Promise<void> {
   const { FACTOR_COUNT, SHARDS } = system.settings;
   const url = system.local.redisUrl;

@@ -1,6 +1,7 @@
 /**
- * What do successor lists cost a scorer? Compares the CPU time of a search for ten items with raises and without, on
- * catalogues of 3,706 and of 100,000 items, and tells the memory for each item.
+ * What do successor lists cost a scorer? Compares the CPU time of a search for ten items with
+ * raises and without, on catalogues of 3,706 and of 100,000 items, and tells the memory for each
+ * item.
  */
 import assert from 'node:assert';
 import { type RankedTable, type Search, wasmKernels } from '@freshet/kernels';

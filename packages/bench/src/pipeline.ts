@@ -1,7 +1,8 @@
 /**
- * How many ratings per second does the whole system learn, with both half-steps and the scorer keeping up, and what
- * share is that of the rate of bare transport? Drains a backlog in turns of 3 s, 12 s in all. Between these turns the
- * services are halted and the bare loop has its own turns, so that both see the same machine.
+ * How many ratings per second does the whole system learn, with both half-steps and the scorer
+ * keeping up, and what share is that of the rate of bare transport? Drains a backlog in turns of 3
+ * s, 12 s in all. Between these turns the services are halted and the bare loop has its own turns,
+ * so that both see the same machine.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
@@ -46,7 +47,10 @@ async function measure(figure: Figure, system: BenchSystem, count: number): Prom
   figure('pipeline_turns', rates.length, `of ${TURNS} before the backlog ended`);
 }
 
-/** How long it takes until the scorer has read what is published now. The scorer tells its position once a second. */
+/**
+ * How long it takes until the scorer has read what is published now. The scorer tells its position
+ * once a second.
+ */
 async function scorerBehindMs({ session }: BenchSystem): Promise<number> {
   const topic = topicName('itemFactors', session.model);
   const ends = await session.admin.ends(topic);

@@ -1,7 +1,7 @@
 /**
  * What do the live quality figures cost, and are they right? Replays ratings with the meter before
- * every update. Compares its CPU time with that of the updates, and its figures with the protocol of
- * the experiments, which ranks every item. Uses generated ratings, or `--ratings FILE`.
+ * every update. Compares its CPU time with that of the updates, and its figures with the protocol
+ * of the experiments, which ranks every item. Uses generated ratings, or `--ratings FILE`.
  */
 import { readSettings } from '@freshet/config';
 import {
@@ -55,7 +55,10 @@ export async function bench(figure: Figure, { ratings: path }: BenchOptions): Pr
   }
 }
 
-/** Splits and trains as `freshet evaluate dynamic` does, so that its figures can be compared with these. */
+/**
+ * Splits and trains as `freshet evaluate dynamic` does, so that its figures can be compared with
+ * these.
+ */
 async function fileWorld(path: string): Promise<World> {
   const table = await loadTable(readRatingBatches(path, { columns: {} }));
   const training = { passes: 15, tolerance: 0.001 };

@@ -1,7 +1,8 @@
 /**
- * Does an updater need more memory, or more time to start and to take shards over, the more users there are? Fills
- * stores with 100,000 and with 1,000,000 users and the same items, without the stream, and starts an updater on each.
- * On the larger store a second updater joins and leaves while a few ratings come.
+ * Does an updater need more memory, or more time to start and to take shards over, the more users
+ * there are? Fills stores with 100,000 and with 1,000,000 users and the same items, without the
+ * stream, and starts an updater on each. On the larger store a second updater joins and leaves
+ * while a few ratings come.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { GeneratedRating } from '@freshet/experiments';
@@ -87,7 +88,9 @@ async function start(
   return { bytes, cpuSeconds, children };
 }
 
-/** A second updater joins while ratings come. Tells the longest time that a user shard stood still. */
+/**
+ * A second updater joins while ratings come. Tells the longest time that a user shard stood still.
+ */
 async function joining(
   figure: Figure,
   system: BenchSystem,
@@ -108,7 +111,10 @@ async function joining(
   return second.child;
 }
 
-/** The second updater leaves and nobody rates: almost all that Redis sends meanwhile is for take-overs. */
+/**
+ * The second updater leaves and nobody rates: almost all that Redis sends meanwhile is for
+ * take-overs.
+ */
 async function leaving(figure: Figure, system: BenchSystem, second: Child): Promise<void> {
   await pause(IDLE_MS);
   const sent = () => redisInfo(system.local.redisUrl, 'stats', 'total_net_output_bytes');

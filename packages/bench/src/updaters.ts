@@ -1,6 +1,6 @@
 /**
- * How much faster are two updaters than one? Drains a backlog with one updater, then with two that share its
- * partitions, in the same run. The gain is bounded by the cores of the machine.
+ * How much faster are two updaters than one? Drains a backlog with one updater, then with two that
+ * share its partitions, in the same run. The gain is bounded by the cores of the machine.
  */
 import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -14,8 +14,9 @@ import { DEMO_TOPIC, Demo, rateOption } from './up/demo.ts';
 
 const HELP = `freshet demo [--rate N]
 
-Streams generated ratings to the topic ${DEMO_TOPIC} of a running system, and prints how the recommendations of
-one user, Ada, follow what she likes. Ctrl-C ends it. When it is started again, it continues where the topic ends.
+Streams generated ratings to the topic ${DEMO_TOPIC} of a running system, and prints how the
+recommendations of one user, Ada, follow what she likes. Ctrl-C ends it. When it is started again,
+it continues where the topic ends.
 
   --rate N     ratings per second (default 20)
 

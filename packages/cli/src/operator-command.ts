@@ -144,7 +144,9 @@ export function openBrokers({ settings, ...context }: Place): Promise<Brokers> {
   return open('cli', settings, context);
 }
 
-/** For commands that only read: they must not create topics, nor wait for topics that are missing. */
+/**
+ * For commands that only read: they must not create topics, nor wait for topics that are missing.
+ */
 export async function requireTopics(
   { admin }: Brokers,
   model: string,

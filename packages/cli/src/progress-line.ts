@@ -1,6 +1,6 @@
 /**
- * How far is it, and how long will it take? One line on standard error, rewritten in place on a
- * terminal, repeated every few seconds elsewhere; silent when asked.
+ * How far is the work, and how long will it take? One line on standard error, rewritten in place on
+ * a terminal and printed every 5 s elsewhere. `quiet` turns it off.
  */
 
 const everyMs = { terminal: 200, log: 5_000 } as const;
@@ -28,7 +28,7 @@ export class ProgressLine {
     this.#shown = true;
   }
 
-  /** Leaves the terminal's line free for what comes next. */
+  /** Removes the line from the terminal, so that other output can follow. */
   clear(): void {
     if (this.#shown && this.#stream.isTTY) this.#stream.write('\r\u001B[K');
     this.#lastMs = Number.NEGATIVE_INFINITY;

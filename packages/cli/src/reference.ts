@@ -1,4 +1,6 @@
-/** docs/reference.md, made from the tables that the code itself reads. A test keeps them in step. */
+/**
+ * Makes docs/reference.md from the tables that the code reads. A test keeps the page up to date.
+ */
 import { settings } from '@freshet/config';
 import { type Topic, type TopicRow, topicConfig, topics } from '@freshet/events';
 import { metricTable } from '@freshet/telemetry';
@@ -57,8 +59,8 @@ function retention(topic: Topic): string {
   if (config['cleanup.policy'] === 'compact') return 'latest of each key';
   const hours = Number(config['retention.ms']) / 3_600_000;
   if (hours < 0) return 'unlimited';
-  const bytes = Number(config['retention.bytes'] ?? -1);
-  return `${hours} h${bytes > 0 ? `, ${bytes / (1 << 30)} GB a partition` : ''}`;
+  const bytes = config['retention.bytes'];
+  return `${hours} h${bytes ? `, ${Number(bytes) / (1 << 30)} GB a partition` : ''}`;
 }
 
 function metricRows(): string[][] {

@@ -5,9 +5,10 @@ import { openBrokers, operatorCommand, topicPlan } from './operator-command.ts';
 
 const HELP = `freshet topics [--json]
 
-Creates the topics of this model that do not exist, with SHARDS partitions and KAFKA_REPLICATION replicas, and lists
-all of them, those of RATINGS_TOPICS first: the first offset that each partition still holds, and the offset after its
-last record. Of RATINGS_TOPICS it creates only the topic ratings: the others are yours to create.
+Creates the topics of this model that do not exist, with SHARDS partitions and KAFKA_REPLICATION
+replicas, and lists all of them, those of RATINGS_TOPICS first: the first offset that each partition
+still holds, and the offset after its last record. Of RATINGS_TOPICS it creates only the topic
+ratings: the others are yours to create.
 
   --json       print one JSON object per topic
 

@@ -1,14 +1,14 @@
-/** What a person should know out of what a tool or the system said when it failed: one line. */
+/** Why did a tool or a system call fail? One line, from what it printed. */
 import { statfsSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { SetupProblem } from './steps.ts';
 
 export const DISK_FULL = 'the disk is full; free some space';
 
-/** With less than this left, a server that ended did so for want of space. */
+/** With less space than this, a full disk is taken to be the reason why a server ended. */
 const FULL_BYTES = 8 << 20;
 
-/** Bytes that this user may still write in a folder. */
+/** Bytes that this user can still write to a folder. */
 export function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
@@ -34,7 +34,7 @@ export function causeOf(output: string): string {
   );
 }
 
-/** Waits for a tool; if it fails, says `what` and the cause. */
+/** Waits for a tool; if it fails, throws a SetupProblem with `what` and the cause. */
 export async function explained<T>(what: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -55,7 +55,10 @@ const refusals: Readonly<Record<string, string>> = {
   EROFS: 'that disk is read-only; set XDG_CACHE_HOME to a folder that is not',
 };
 
-/** What the system refused becomes a problem that a person can solve; any other error stays. */
+/**
+ * Turns a refused system call into a SetupProblem that tells what to do; returns other errors as
+ * they are.
+ */
 export function asSetupProblem(error: unknown): unknown {
   const { code = '', path = '' } = Object(error) as NodeJS.ErrnoException;
   const refusal = refusals[code];

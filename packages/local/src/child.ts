@@ -49,7 +49,8 @@ export class Child {
     const output = openSync(options.logFile, 'a');
     const logStart = fstatSync(output).size;
     const child = spawn(options.command, options.args, {
-      // The child has a process group of its own: Ctrl-C reaches only the parent, which stops its children in order.
+      // The child has a process group of its own: Ctrl-C reaches only the parent, which stops its
+      // children in order.
       detached: true,
       stdio: ['ignore', output, output],
       env: childEnvironment(options.environment ?? {}),

@@ -1,7 +1,7 @@
 /**
- * A whole Freshet on this machine: Kafka, Redis and services as processes on loopback, with their data and logs in
- * one folder. `freshet up`, the tests and the benches all run it. It may be closed at any moment, also while it
- * starts: a process that is spawned afterwards is stopped at once.
+ * A whole Freshet on this machine: Kafka, Redis and services as processes on loopback, with their
+ * data and logs in one folder. `freshet up`, the tests and the benches all run it. It may be closed
+ * at any moment, also while it starts: a process that is spawned afterwards is stopped at once.
  */
 import assert from 'node:assert';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -47,7 +47,9 @@ export interface LocalSystemOptions {
   readonly onServerLost?: (problem: SetupProblem) => void;
 }
 
-/** Services that have lost Kafka or Redis cannot finish their work, so they get little time to end. */
+/**
+ * Services that have lost Kafka or Redis cannot finish their work, so they get little time to end.
+ */
 const LOST_LIMIT_MS = 1_000;
 
 export class LocalSystem {
@@ -89,12 +91,18 @@ export class LocalSystem {
     await Promise.all(names.map((name) => this.ready(name)));
   }
 
-  /** Starts a service, in place of the last process of that name, and does not wait until it is ready. */
+  /**
+   * Starts a service, in place of the last process of that name, and does not wait until it is
+   * ready.
+   */
   launch(name: AnyServiceName, settings: Environment = {}): Child {
     return this.#launch(name, name, settings, this.folder);
   }
 
-  /** Starts one more process of a service beside the first; `settings` must give it ports of its own. */
+  /**
+   * Starts one more process of a service beside the first; `settings` must give it ports of its
+   * own.
+   */
   launchAnother(name: AnyServiceName, settings: Environment): Child {
     const key = `${name}-${this.#services.size}`;
     return this.#launch(key, name, settings, join(this.folder, key));

@@ -1,18 +1,18 @@
-/** Ports on loopback that nobody uses. */
+/** Free ports on loopback. */
 import { connect, createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 const NEXT_PORTS = 100;
 /**
- * Ports that are given without a preference. The system takes those of outgoing connections from above: one of these
- * could be taken in the seconds between being chosen here and being bound by the server it is for.
+ * The range of ports without a preference. It lies below the ports of outgoing connections, which
+ * the system could take in the seconds before the server binds the port.
  */
 const FIRST_PORT = 10_000;
 const LAST_PORT = 32_000;
-/** Every process begins elsewhere, so that two that choose at the same moment do not choose the same. */
+/** Each process starts at another port, so that two at the same time do not choose the same one. */
 let next = FIRST_PORT + ((process.pid * 61) % (LAST_PORT - FIRST_PORT));
 
-/** `preferred` if it is free, else the next free one; without a preference, any. */
+/** The preferred port if it is free, else the next free one; any free port without a preference. */
 export async function freePort(
   preferred = 0,
   taken: ReadonlySet<number> = new Set(),

@@ -1,6 +1,6 @@
 /**
- * Whether a process is still the one that was noted. Process ids are used again: the moment at which
- * a process began, told by the system, makes one unmistakable.
+ * Is a process still the one that was noted? Process ids are used again, so the time at which the
+ * process started is noted too.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 const STARTED_AT = 19; // field 22 of proc(5) stat, counted from the one after the name
 
-/** Names a running process for good; undefined if there is none. */
+/** Identifies a running process; undefined if there is none with this id. */
 export function processIdentity(pid: number): string | undefined {
   return existsSync('/proc/self/stat') ? fromProc(pid) : fromPs(pid);
 }
@@ -22,7 +22,7 @@ function fromProc(pid: number): string | undefined {
     if (code === 'ENOENT' || code === 'ESRCH') return undefined;
     throw error;
   }
-  // The name before may hold anything, spaces and brackets too.
+  // The name of the program stands before, and may hold spaces and brackets.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (state === 'Z') return undefined;
   const boot = existsSync(BOOT_ID) ? readFileSync(BOOT_ID, 'utf8').trim() : '';
@@ -33,7 +33,7 @@ function fromPs(pid: number): string | undefined {
   try {
     return `${pid} ${execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()}`;
   } catch (error) {
-    // ps says by its exit code that there is no such process.
+    // With exit code 1 ps says that there is no such process.
     if (Reflect.get(Object(error), 'status') === 1) return undefined;
     throw error;
   }

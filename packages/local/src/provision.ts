@@ -1,4 +1,4 @@
-/** Puts on this machine what the embedded servers and the tests need, once, and says what is missing. */
+/** Installs what the servers and the tests need on this machine, once, or says what is missing. */
 import { execFile } from 'node:child_process';
 import {
   existsSync,
@@ -20,13 +20,13 @@ import { SetupProblem, type Steps } from './steps.ts';
 const run = promisify(execFile);
 
 const LEAST_JAVA = 17;
-/** Room for the jars and for the logs of a first hour. */
+/** Enough for the jars and the logs of the first hour. */
 const LEAST_FREE_BYTES = 100 << 20;
 const DOWNLOAD_LIMIT_MS = 10 * 60_000;
 const POM = fileURLToPath(new URL('../../../deploy/kafka/pom.xml', import.meta.url));
 const POLICY_FILE = '/usr/sbin/policy-rc.d';
 
-/** Creates the folder in which servers keep their data, on a disk with room for it. */
+/** Creates the folder in which servers keep their data; throws if the disk is nearly full. */
 export function dataFolder(...path: readonly string[]): string {
   const folder = join(cacheFolder(), ...path);
   mkdirSync(folder, { recursive: true });
@@ -39,7 +39,7 @@ export function dataFolder(...path: readonly string[]): string {
   return folder;
 }
 
-/** The folder of Kafka's jars, resolved by Maven the first time. */
+/** The folder of Kafka's jars; Maven fetches them the first time. */
 export async function kafkaJars(steps: Steps, signal?: AbortSignal): Promise<string> {
   await requireJava();
   const version = /<kafka\.version>([^<]+)</.exec(readFileSync(POM, 'utf8'))?.[1];
@@ -57,10 +57,10 @@ export async function kafkaJars(steps: Steps, signal?: AbortSignal): Promise<str
 }
 
 async function fetchJars(jars: string, signal: AbortSignal | undefined): Promise<void> {
-  // A folder of this process alone: `npm start` and `npm test` may both be fetching.
+  // The folder is of this process alone: `npm start` and `npm test` may fetch at the same time.
   mkdirSync(dirname(jars), { recursive: true });
   const partial = mkdtempSync(`${jars}.partial-`);
-  // By its full name: to resolve a short one, Maven asks the network, and blames the name.
+  // The plugin has its full name: without a network, Maven would report a short name as unknown.
   const plugin = 'org.apache.maven.plugins:maven-dependency-plugin';
   const goal = [`${plugin}:copy-dependencies`, '-DincludeScope=runtime'];
   const repository = `-Dmaven.repo.local=${join(cacheFolder(), 'maven')}`;
@@ -78,12 +78,13 @@ async function requireJava(): Promise<void> {
   const advice = `install Java ${LEAST_JAVA} or later (Debian: apt-get install openjdk-17-jre-headless), or set KAFKA_BROKERS to a Kafka of yours`;
   if (!onPath('java')) throw new SetupProblem(`Kafka needs Java: ${advice}`);
   const { stderr } = await run('java', ['-version']);
-  const major = Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0);
-  if (major < LEAST_JAVA)
+  const major = Number(/version "(\d+)/.exec(stderr)?.[1]);
+  if (!(major >= LEAST_JAVA)) {
     throw new SetupProblem(`Kafka needs a newer Java than ${major}: ${advice}`);
+  }
 }
 
-/** Makes a program available from PATH, else from Debian's package of the given name. */
+/** Makes sure that a program is on PATH; root installs it from a Debian package if not. */
 export async function program(
   name: string,
   debianPackage: string,
@@ -98,7 +99,7 @@ export async function program(
   });
 }
 
-/** Installs without letting the package start its daemon: Freshet runs a server of its own. */
+/** Installs a package without starting its daemon: Freshet runs servers of its own. */
 async function install(debianPackage: string): Promise<void> {
   const guard = !existsSync(POLICY_FILE);
   if (guard) writeFileSync(POLICY_FILE, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
@@ -116,7 +117,7 @@ export function onPath(name: string): boolean {
   return programPath(name) !== undefined;
 }
 
-/** Where a program lies, for those who must be told; undefined if it is not on this machine. */
+/** The path of a program; undefined if it is not on PATH. */
 export function programPath(name: string): string | undefined {
   const places = searchPath().split(delimiter);
   return places.map((folder) => join(folder, name)).find((path) => existsSync(path));

@@ -1,4 +1,4 @@
-/** Freshet's own services as processes, run from their build. */
+/** Runs Freshet's services as processes, from their build. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Child } from './child.ts';

@@ -1,6 +1,6 @@
-/** Tells a person what set-up is doing, how long it may take the first time, and how long it took. */
+/** Prints each step of the set-up, how long it may take the first time, and how long it took. */
 export interface Steps {
-  /** Runs one step; `expectation` is shown while it runs. */
+  /** Runs one step, and shows how long to expect it to take. */
   run<T>(what: string, expectation: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -21,7 +21,7 @@ export function stepsTo(write: (text: string) => void): Steps {
   };
 }
 
-/** Something on this machine is missing or in the way; the message says what to do about it. */
+/** Something on this machine is missing or in the way; the message says what to do. */
 export class SetupProblem extends Error {
   override readonly name = 'SetupProblem';
 }

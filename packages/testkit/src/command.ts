@@ -1,16 +1,16 @@
-/** A command as a person runs it: a process of its own, its output read as it comes. */
+/** A command as a user runs it: a process of its own whose output is collected. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { childEnvironment } from '@freshet/config';
 import { eventually } from './eventually.ts';
 
-/** Over the environment of the tests; undefined takes a variable away. */
+/** Override the environment of the tests; undefined removes a variable. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 const TERM_LIMIT_MS = 20_000;
 
 export class Command {
   readonly #process: ChildProcess;
-  /** The exit code; null when a signal ended it. */
+  /** The exit code; null if a signal ended the process. */
   readonly exited: Promise<number | null>;
   #running = true;
   #out = '';
@@ -34,7 +34,7 @@ export class Command {
   }
 
   get pid(): number {
-    if (this.#process.pid === undefined) throw new Error('it was never started');
+    if (this.#process.pid === undefined) throw new Error('the command was not started');
     return this.#process.pid;
   }
 
@@ -46,7 +46,7 @@ export class Command {
     return this.#err;
   }
 
-  /** What it said to a person on standard error, line by line; log lines are JSON and left out. */
+  /** The lines on standard error without the log lines, which are JSON. */
   get complaints(): string[] {
     return this.#err.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   }
@@ -55,13 +55,14 @@ export class Command {
     this.#process.kill(name);
   }
 
-  /** Waits until it has said something that matches. */
+  /** Waits until its output matches. */
   async said(pattern: RegExp, limitMs = 60_000): Promise<RegExpExecArray> {
     return eventually(
-      `${pattern} in what it says`,
+      `${pattern} in the output`,
       async () => {
         const found = pattern.exec(this.#out);
-        if (found === null && !this.#running) throw new Error(`it ended: ${this.#out}${this.#err}`);
+        if (found === null && !this.#running)
+          throw new Error(`the command ended: ${this.#out}${this.#err}`);
         return found ?? undefined;
       },
       limitMs,
@@ -73,7 +74,7 @@ export class Command {
     await this.exited;
   }
 
-  /** For the end of a test, whatever became of it: asks, then insists. */
+  /** Sends SIGTERM, and SIGKILL if the process has not ended in time. */
   async stop(): Promise<void> {
     this.#process.kill('SIGTERM');
     const insist = setTimeout(() => this.#process.kill('SIGKILL'), TERM_LIMIT_MS);

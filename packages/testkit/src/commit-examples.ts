@@ -1,4 +1,4 @@
-/** Commits to write and content to compare, for what every factor store promises. */
+/** Commits to write and content to compare, for the contract of factor stores. */
 import {
   type Commit,
   type FactorStore,
@@ -15,7 +15,7 @@ export function storedOf(...factors: number[]): StoredVector {
   return { vector: Float32Array.from(factors), figures: Float64Array.of(factors.length) };
 }
 
-/** A batch that moves the position by one and changes nothing else, unless told. */
+/** A commit that moves the position by one and changes nothing else but `changes`. */
 export function commitAt(from: number, changes: Partial<Commit> = {}): Commit {
   return {
     epoch: 1,
@@ -41,7 +41,7 @@ export async function vectorsOf(
   return found;
 }
 
-/** Everything a shard holds, in a form that compares. */
+/** Everything that a shard holds, in a form that tests can compare. */
 export async function contentOf(store: FactorStore, of: ShardId, ids: readonly string[]) {
   const { sums, outbox, ...head } = await store.inspect(of);
   const found = await store.load(of, ids);

@@ -1,4 +1,4 @@
-/** Waits for a condition instead of for a time: polls until `look` finds something. */
+/** Waits for a condition and not for a fixed time: polls until `look` finds something. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false | 0>,
@@ -6,7 +6,7 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   let last: unknown;
-  // Ever more seldom: to look costs the system that is waited for as much as anybody.
+  // The pauses grow, because polling takes time from the system that is waited for.
   for (let pauseMs = 20; ; pauseMs = Math.min(1.1 * pauseMs, 200)) {
     try {
       const found = await look();

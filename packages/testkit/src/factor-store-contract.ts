@@ -1,4 +1,4 @@
-/** What every factor store promises: run by the memory store, and by Redis on a real server. */
+/** The contract of every factor store, run by the memory store and by Redis on a real server. */
 import { type FactorStore, NO_FACTS, type ShardFacts, StaleEpoch } from '@freshet/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bytes, commitAt, contentOf, shard, storedOf, vectorsOf } from './commit-examples.ts';
@@ -6,7 +6,7 @@ import { manifestLaws, rebuildLaws } from './model-laws.ts';
 
 const awkwardIds = ['a b', 'a:b', '{u:3}', '}{', '🎬', '*', '\0', '__proto__', 'x'.repeat(256)];
 
-/** Every fact says something. */
+/** Every fact has a value of its own. */
 const facts: ShardFacts = {
   epoch: 1,
   sequence: 7,
@@ -27,7 +27,7 @@ const facts: ShardFacts = {
   factorized: 8,
 };
 
-/** `open` gives a store without any data; it is closed after each test. */
+/** `open` returns an empty store, which is closed after each test. */
 export function factorStoreContract(name: string, open: () => Promise<FactorStore>): void {
   let store: FactorStore;
   beforeEach(async () => {
@@ -110,7 +110,7 @@ function commitLaws(store: () => FactorStore): void {
     bodies: new Map([['u', { bytes: bytes(1), isWhole: false }]]),
     facts: { ...NO_FACTS, ratings: 1 },
   });
-  /** Would change every part of the shard if it were written. */
+  /** A commit that would change every part of the shard if it were written. */
   const second = commitAt(1, {
     vectors: new Map([['new', storedOf(8, 9)]]),
     removed: ['u'],
@@ -142,7 +142,7 @@ function commitLaws(store: () => FactorStore): void {
   it('of a replaced writer is refused, and tells the fence', async () => {
     await store().takeOver(shard, 2);
     await expectUnchangedBy(second, { kind: 'fenced', fence: 2 });
-    // Even one that was written: its writer must not go on from there.
+    // Even a commit that was written before is refused: its writer must not continue.
     await expectUnchangedBy(first, { kind: 'fenced', fence: 2 });
   });
 

@@ -1,8 +1,8 @@
-/** A Kafka consumer whose batches and events a test hands over by hand. */
+/** A Kafka consumer whose batches and events come from a test. */
 type Listener = (event: { payload: object }) => void;
 type EachBatch = (payload: object) => Promise<void>;
 
-/** What a consumer of kafkajs tells that a partition reader listens to. */
+/** The events of a kafkajs consumer that a partition reader listens to. */
 export const consumerEvents = {
   GROUP_JOIN: 'join',
   CRASH: 'crash',
@@ -12,14 +12,14 @@ export const consumerEvents = {
   END_BATCH_PROCESS: 'end',
 } as const;
 
-/** What a reader has told Kafka of a partition. */
+/** An offset that a reader has committed. */
 interface CommittedByHand {
   readonly partition: number;
   readonly offset: string;
   readonly metadata?: string;
 }
 
-/** As much of kafkajs as a partition reader uses. */
+/** The part of a kafkajs consumer that a partition reader uses. */
 export class HandConsumer {
   readonly events = consumerEvents;
   readonly listeners: [string, Listener][] = [];
@@ -51,7 +51,7 @@ export class HandConsumer {
     this.say('join', { memberAssignment: { log: partitions } });
   }
 
-  /** Hands over records at these offsets of partition 0. */
+  /** Delivers records at these offsets of partition 0. */
   async fetch(...offsets: number[]): Promise<void> {
     await this.hand(offsets.map((offset) => ({ offset: String(offset), timestamp: '0' })));
   }

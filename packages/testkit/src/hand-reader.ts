@@ -1,10 +1,10 @@
-/** A partition reader whose consumer, owner and log a test has in its hands. */
+/** A partition reader whose consumer, owner and log are controlled by a test. */
 import { type LogRecord, PartitionReader } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
 import { expect, vi } from 'vitest';
 import { HandConsumer } from './hand-consumer.ts';
 
-/** Applies what it is given, unless told otherwise. */
+/** An owner that applies every batch, unless a test replaces its methods. */
 class HandOwner {
   readonly applied: number[][] = [];
   readonly released: number[] = [];
@@ -82,7 +82,7 @@ export async function startReader(
 export const useFakeTime = () =>
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'Date'] });
 
-/** Time passes, and the consumer goes on fetching, whether something comes or not. */
+/** Lets fake time pass while the consumer keeps fetching. */
 export async function pass(consumer: HandConsumer, milliseconds: number): Promise<void> {
   for (let left = milliseconds; left > 0; left -= 1_000) {
     consumer.say('fetch');

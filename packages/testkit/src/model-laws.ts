@@ -1,4 +1,4 @@
-/** What every factor store promises of a whole model: who may join it, and how it begins anew. */
+/** The contract of factor stores for a whole model: who may join it, and how it is rebuilt. */
 import {
   type FactorStore,
   type Manifest,
@@ -93,7 +93,7 @@ export function rebuildLaws(store: () => FactorStore): void {
   beforeEach(async () => {
     await store().agree(agreement, { id: 'a', born: 2 });
     for (const [at, each] of everywhere.entries()) {
-      // One of them so large that it is read in several goes.
+      // One of them is so large that the store deletes it in several steps.
       const some = at === 3 ? ids : ids.slice(0, 2);
       await store().takeOver(each, 5);
       await store().commit(

@@ -1,6 +1,6 @@
 /**
- * A stream of ratings whose outcome is known: what was produced last for each user and item. A user's ratings
- * come by any partition, in the order of none.
+ * A stream of ratings whose outcome is known: the last rating of each user and item counts. The
+ * ratings of one user are spread over all partitions, so they arrive in any order.
  */
 import type { OutRecord, Publisher } from '@freshet/stream';
 import { openPublisher, PARTITIONS } from './ratings-topic.ts';
@@ -33,7 +33,7 @@ export class RatingStream {
     await this.#publisher.publish(Array.from({ length: count }, () => this.#next()));
   }
 
-  /** Goes on producing for as long as `work` takes. */
+  /** Produces for as long as `work` takes. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     let over = false;
     const streaming = (async () => {
@@ -51,9 +51,9 @@ export class RatingStream {
   }
 
   /**
-   * What is wrong with the store once everything has arrived: nothing, if every rating counted once on
-   * both sides. Some may still be on their way when the logs are read, so it is looked at again; what was
-   * lost or counted twice stays wrong.
+   * What is wrong with the store once everything has arrived; empty if every rating counted once on
+   * both sides. A rating may still be in flight when the store is read, so it is read again for
+   * some time. A rating that was lost or counted twice stays wrong.
    */
   async violations(system: System): Promise<string[]> {
     const deadline = Date.now() + ARRIVAL_LIMIT_MS;
@@ -79,7 +79,7 @@ export class RatingStream {
     const n = this.#produced++;
     const [user, item, value] = [`u${(n * 7) % USERS}`, `i${(n * 11) % ITEMS}`, 1 + (n % 5)];
     this.#truth.set(`${user} ${item}`, value);
-    // Times order ratings: one that travels by another partition may arrive late and still wins.
+    // The later time wins, even if the rating arrives earlier by another partition.
     const rating = { user, item, value, time: 1_700_000_000_000 + n };
     return {
       topic: 'ratings',

@@ -4,7 +4,7 @@ import { type OutRecord, openKafka, Publisher } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
 import type { System } from './system.ts';
 
-/** As many as Freshet gives the topic that it creates itself. */
+/** As many partitions as Freshet gives the topic when it creates it. */
 export const PARTITIONS = 4;
 
 interface Sent {

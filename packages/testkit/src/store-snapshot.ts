@@ -1,4 +1,4 @@
-/** Everything a store holds, read the slow and obvious way, for comparison with the truth. */
+/** Everything that a store holds, read in the simplest way, to be compared with the truth. */
 import { sides } from '@freshet/events';
 import { Evidence, type ModelSettings } from '@freshet/model';
 import {
@@ -13,16 +13,16 @@ import {
 export interface StoreSnapshot {
   /** `user item value` of every rating in the rows of users. */
   readonly ratings: ReadonlySet<string>;
-  /** By item: how many ratings its evidence stands for. */
+  /** By item, how many ratings its evidence is of. */
   readonly evidence: ReadonlyMap<string, number>;
-  /** Largest difference of a stored partial gram from the sum of its stored vectors, relative. */
+  /** The largest relative difference of a partial gram from the sum over its stored vectors. */
   readonly gramError: number;
   /** |R| as the user shards count it, and the sum of all values. */
   readonly counted: number;
   readonly values: number;
-  /** Events that user shards have applied, of all sources. */
+  /** How many entries the user shards have applied, of all sources. */
   readonly applied: number;
-  /** Where an item shard has not applied exactly what a user shard has sent it, in words. */
+  /** Item shards that have not applied exactly what a user shard has sent, in words. */
   readonly unequal: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export async function snapshot(
   };
 }
 
-/** What is wrong with a store that should hold these ratings (`user item value`) and no others. */
+/** What is wrong with a store that should hold exactly these ratings (`user item value`). */
 export function violationsOf(
   { ratings, evidence, gramError, counted, values, unequal }: StoreSnapshot,
   expected: ReadonlySet<string>,
@@ -104,7 +104,7 @@ function appliedOf(sources: ShardFacts['sources']): number {
   return Object.values(sources).reduce((sum, { applied }) => sum + applied.count, 0);
 }
 
-/** Each user shard against each item shard, in the life in which the user shard sends now. */
+/** Compares each user shard with each item shard, in the present life of the user shard. */
 function unequalTallies(users: readonly ShardFacts[], items: readonly ShardFacts[]): string[] {
   const found: string[] = [];
   for (const [userShard, user] of users.entries()) {
@@ -112,7 +112,7 @@ function unequalTallies(users: readonly ShardFacts[], items: readonly ShardFacts
       const sent = user.sent[itemShard] ?? NO_TALLY;
       const mark = item.sources[userShard];
       const between = `user shard ${userShard} to item shard ${itemShard}`;
-      // Of a life before this one it says nothing: nothing was sent since.
+      // If the mark is of an earlier life, nothing was sent in this one.
       const applied = mark !== undefined && mark.life === user.life ? mark.applied : NO_TALLY;
       if (mark !== undefined && mark.life > (user.life ?? -1)) {
         found.push(`${between}: applied of life ${mark.life}, sent in ${user.life}`);
@@ -128,8 +128,8 @@ function unequalTallies(users: readonly ShardFacts[], items: readonly ShardFacts
 }
 
 /**
- * The stored bytes (count, sum, packed lower triangle, then perhaps lessons) against a plain double loop, in which
- * an item counts as √weight·v.
+ * Compares the stored bytes (count, sum, packed lower triangle, perhaps lessons) with a plain
+ * double loop, in which an item counts as √weight·v.
  */
 function relativeError(sums: Uint8Array, found: readonly StoredVector[], k: number): number {
   const vectors = found.map(({ vector }) => vector);

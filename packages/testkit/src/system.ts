@@ -27,7 +27,10 @@ export type RedisKind = NonNullable<LocalSystemOptions['redis']>;
 /** After an accepted loss the tallies differ for good. Nothing more arrives after this time. */
 const STILL_MS = 1_000;
 
-/** Whether item shards have applied all that user shards sent. A record in an outbox is not on its topic yet. */
+/**
+ * Whether item shards have applied all that user shards sent. A record in an outbox is not on its
+ * topic yet.
+ */
 async function hasHeardAll(store: Session['store'], shards: number): Promise<boolean> {
   const ids = Array.from({ length: shards }, (_, shard) => shard);
   const factsOf = async (side: Side) =>
@@ -76,7 +79,10 @@ export class System extends LocalSystem {
     return (await response.json()) as Recommended;
   }
 
-  /** The value of a metric, summed over the series that have all the given labels; NaN if one of them is. */
+  /**
+   * The value of a metric, summed over the series that have all the given labels; NaN if one of
+   * them is.
+   */
   async metric(name: AnyServiceName, metric: string, labels: LabelSet = {}): Promise<number> {
     return this.metricAt(this.adminPort(name), metric, labels);
   }

@@ -1,7 +1,7 @@
 /**
- * Asks a server as fast as it answers, over keep-alive connections with one request in flight on each.
- * It uses bare sockets without promises: a client that costs more than the server would measure
- * itself.
+ * Asks a server as fast as it answers, over keep-alive connections with one request in flight on
+ * each. It uses bare sockets without promises: a client that costs more than the server would
+ * measure itself.
  */
 import { connect } from 'node:net';
 

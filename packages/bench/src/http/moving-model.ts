@@ -1,6 +1,6 @@
 /**
- * Moves vectors while a scorer is measured, as updaters would: each batch is committed to the store, then published.
- * If no vector moved, every answer could come from a cache.
+ * Moves vectors while a scorer is measured, as updaters would: each batch is committed to the
+ * store, then published. If no vector moved, every answer could come from a cache.
  */
 import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
- * A scorer that serves a model of MovieLens-1M's size, or one of 100,000 items. The model is learnt here and written
- * to the store as the stream would have left it, and its vectors move while the scorer is measured.
+ * A scorer that serves a model of MovieLens-1M's size, or one of 100,000 items. The model is learnt
+ * here and written to the store as the stream would have left it, and its vectors move while the
+ * scorer is measured.
  */
 import assert from 'node:assert';
 import { shardOf } from '@freshet/events';

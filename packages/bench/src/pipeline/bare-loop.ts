@@ -1,9 +1,9 @@
 /**
- * How fast would the transport alone be? A loop with the partitions, fetch limits and batches of the
- * updater that decodes nothing and learns nothing. For every batch it writes to Redis, in one call, a
- * vector and a few more bytes of each user and item, and an outbox of the size that would be sent. It
- * fetches with unchanged kafkajs, and what it writes must stay the same from version to version,
- * because the pipeline is measured against it.
+ * How fast would the transport alone be? A loop with the partitions, fetch limits and batches of
+ * the updater that decodes nothing and learns nothing. For every batch it writes to Redis, in one
+ * call, a vector and a few more bytes of each user and item, and an outbox of the size that would
+ * be sent. It fetches with unchanged kafkajs, and what it writes must stay the same from version to
+ * version, because the pipeline is measured against it.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,7 +16,9 @@ import type { BenchSystem } from './bench-system.ts';
 
 const SESSION_MS = 30_000;
 const EPOCH = 1;
-/** Bytes of a forwarded rating in the outbox, and of a vector in a factor batch beside its factors. */
+/**
+ * Bytes of a forwarded rating in the outbox, and of a vector in a factor batch beside its factors.
+ */
 const FORWARD_BYTES = 130;
 const FACTOR_OVERHEAD_BYTES = 28;
 /** A row entry: a length, an id of about four bytes, a value, a time. */

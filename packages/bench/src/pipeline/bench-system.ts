@@ -47,8 +47,8 @@ export class BenchSystem {
   }
 
   /**
-   * Measures on a system of its own. The servers are processes that nobody else would end, so Ctrl-C
-   * closes the system first and ends this process last.
+   * Measures on a system of its own. The servers are processes that nobody else would end, so
+   * Ctrl-C closes the system first and ends this process last.
    */
   static async use(measure: (system: BenchSystem) => Promise<void>): Promise<void> {
     const stack = new ClosingStack();
@@ -147,9 +147,10 @@ export class BenchSystem {
 }
 
 /**
- * Makes this process fetch as kafkajs does by itself. @freshet/stream replaces one function of kafkajs with a faster
- * one when it is loaded, and a baseline that used it would move whenever that function is improved. Services are
- * processes of their own and keep the fast one. Must be called before the first fetch, when kafkajs loads its decoders.
+ * Makes this process fetch as kafkajs does by itself. @freshet/stream replaces one function of
+ * kafkajs with a faster one when it is loaded, and a baseline that used it would move whenever that
+ * function is improved. Services are processes of their own and keep the fast one. Must be called
+ * before the first fetch, when kafkajs loads its decoders.
  */
 function fetchPlainly(): void {
   const { cache } = createRequire(import.meta.url);

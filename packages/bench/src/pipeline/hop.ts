@@ -1,6 +1,6 @@
 /**
- * The yardstick of latencies is a bare hop: the time from sending a record until a plain consumer has it. This one
- * watches the ratings topic.
+ * The yardstick of latencies is a bare hop: the time from sending a record until a plain consumer
+ * has it. This one watches the ratings topic.
  */
 import { topicName } from '@freshet/events';
 import { Tail } from '@freshet/stream';

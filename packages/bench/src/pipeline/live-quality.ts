@@ -1,7 +1,7 @@
 /**
  * Does a model that is fed at full speed rank as well as the same model offline, where no update is
- * late? The live figures cover a sliding window; their mean over the last ratings is compared with the
- * dynamic protocol on the same ratings.
+ * late? The live figures cover a sliding window; their mean over the last ratings is compared with
+ * the dynamic protocol on the same ratings.
  */
 import { loadTable, Runner } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';

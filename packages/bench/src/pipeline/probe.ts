@@ -1,6 +1,6 @@
 /**
- * Follows single ratings: sends one, polls the store or the scorer from the moment of sending, and finds out
- * afterwards when the store or the scorer first knew of the rating.
+ * Follows single ratings: sends one, polls the store or the scorer from the moment of sending, and
+ * finds out afterwards when the store or the scorer first knew of the rating.
  */
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -50,7 +50,10 @@ export class Probe {
     this.#options = options;
   }
 
-  /** Follows one rating after the other until the time is up, in turns to the store and to the scorer. */
+  /**
+   * Follows one rating after the other until the time is up, in turns to the store and to the
+   * scorer.
+   */
   async run(ratings: Iterable<GeneratedRating>, until: number): Promise<Latencies> {
     const latencies: Latencies = { committed: [], visible: [], hops: [] };
     let turn = 0;
@@ -80,7 +83,8 @@ export class Probe {
       const answered = toStore ? 0 : await this.#answered(rating.user);
       looks.push({ look: await looking, answered, at: performance.now() });
       const committed = looks.find(({ look }) => look.applied >= offset);
-      // An answer tells the position of its shard in `user-ratings`; visible is one at or after the commit.
+      // An answer tells the position of its shard in `user-ratings`; visible is one at or after the
+      // commit.
       const visible = looks.find((each) => committed && each.answered >= committed.look.position);
       const first = toStore ? committed : visible;
       const arrived = arrivals.get(`${record.partition}:${offset}`);

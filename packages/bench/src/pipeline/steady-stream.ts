@@ -1,4 +1,6 @@
-/** Ratings at a steady pace while something else is measured: each tick sends as many as are due. */
+/**
+ * Ratings at a steady pace while something else is measured: each tick sends as many as are due.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
 import type { GeneratedRating } from '@freshet/experiments';

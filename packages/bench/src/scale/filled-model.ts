@@ -1,4 +1,7 @@
-/** A model of many users and 100,000 items in the store. Vectors and evidence repeat: only their sizes matter. */
+/**
+ * A model of many users and 100,000 items in the store. Vectors and evidence repeat: only their
+ * sizes matter.
+ */
 import assert from 'node:assert';
 import { Evidence, figuresOf, type ModelSettings, NO_STATISTICS, Random } from '@freshet/model';
 import { encodeRow, type FactorStore, type StoredVector } from '@freshet/store';

@@ -1,4 +1,6 @@
-/** What is the search of the scorer measured against? numpy, or a naive scan where there is none. */
+/**
+ * What is the search of the scorer measured against? numpy, or a naive scan where there is none.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Reads a whole model, from Redis and Kafka, and checks that it is consistent. Writes nothing. While
- * the services run, the content of single shards is checked all the same. Comparisons between stages
- * are `not settled` unless they happen to be equal.
+ * Reads a whole model, from Redis and Kafka, and checks that it is consistent. Writes nothing.
+ * While the services run, the content of single shards is checked all the same. Comparisons between
+ * stages are `not settled` unless they happen to be equal.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -38,6 +38,7 @@ import {
   checkOutboxes,
   checkRows,
   checkVectors,
+  isStill,
   nameOf,
 } from './shard-checks.ts';
 import { isSameCommit, readShard, type ShardReading } from './shard-reading.ts';
@@ -101,7 +102,10 @@ async function readSide(audited: Audited, side: Side): Promise<ShardReading[]> {
   return readings;
 }
 
-/** Waits until the item shards have applied all that the user shards had decided when they were read. */
+/**
+ * Waits until the item shards have applied all that the user shards had decided when they were
+ * read.
+ */
 async function untilCovered(audited: Audited, users: readonly ShardReading[]): Promise<boolean> {
   const { admin, store, model, waitMs } = audited;
   const topic = topicName('itemRatings', model);
@@ -170,11 +174,11 @@ async function checkRefolded(
   const folds = new Map<number, RefoldedEvidence>();
   const aside: string[] = [];
   for (const reading of items) {
-    const { id, still } = reading;
+    const { id } = reading;
     const reason = whyNotRefolded(reading, ranges.get(id.shard), topicId);
     if (reason !== undefined) aside.push(`; not of ${nameOf(id)}: ${reason}`);
-    else if (!still) findings.unsettled(`${nameOf(id)} kept moving while it was read`);
-    else folds.set(id.shard, new RefoldedEvidence(reading, settings));
+    else if (isStill(reading, findings))
+      folds.set(id.shard, new RefoldedEvidence(reading, settings));
   }
   const { factorCount } = settings;
   const decode = (value: Buffer, at: number) => readItemRatings(value, at, { shards, factorCount });
@@ -195,7 +199,7 @@ async function checkRefolded(
   });
   for (const fold of folds.values()) fold.compare(findings);
   const count = [...folds.values()].reduce((sum, { size }) => sum + size, 0);
-  const checked = `the evidence of ${count} items, added up from ${topic} again`;
+  const checked = `the evidence of ${count} items, computed again from ${topic}`;
   return findings.check('refold', `${checked}${aside.join('')}`);
 }
 

@@ -1,21 +1,22 @@
 /**
- * Has everything that a stage sent been applied by the next, each entry once? Both keep a tally, and in a
- * system at rest the tallies are equal: of each partition of a source over all user shards, and of each user
- * shard with each item shard. So is the number of ratings that users have and that items have evidence of.
+ * Has the next stage applied everything that a stage sent, each entry once? Both stages keep a
+ * tally, and when nothing is in flight the tallies are equal: for each partition of a source over
+ * all user shards, and for each pair of a user shard and an item shard. Equal, too, are the number
+ * of ratings of the users and the number that the items have evidence of.
  */
 import { shardOf } from '@freshet/events';
 import { Evidence, type ModelSettings } from '@freshet/model';
 import { type SourcePartition, sourceName } from '@freshet/positions';
 import { isSame, NO_TALLY, plus, type Tally } from '@freshet/store';
 import { type Check, Findings } from './check.ts';
-import { nameOf } from './shard-checks.ts';
+import { isStill, nameOf } from './shard-checks.ts';
 import type { ShardReading } from './shard-reading.ts';
 
 export interface Flow {
   readonly users: readonly ShardReading[];
   readonly items: readonly ShardReading[];
   readonly sources: readonly SourcePartition[];
-  /** Nothing was on its way, and no shard moved from the first reading to the last. */
+  /** Whether nothing was in flight, and no shard was written from the first read to the last. */
   readonly isAtRest: boolean;
 }
 
@@ -44,7 +45,8 @@ export function checkTallies({ users, items, sources, isAtRest }: Flow): Check {
     compare(what, sent[item.id.shard] ?? NO_TALLY, applied);
   }
   const left = sources.length + pairs.length - compared;
-  const aside = left > 0 ? `; ${left} set aside, for losses were accepted (freshet sources)` : '';
+  const aside =
+    left > 0 ? `; ${left} not compared, because losses were accepted (freshet sources)` : '';
   return findings.check('tallies', `${compared} tallies of what was sent and applied${aside}`);
 }
 
@@ -55,9 +57,10 @@ export function checkEvidence(
 ): Check {
   const findings = new Findings();
   let count = 0;
-  for (const { id, vectors, bodies, still } of items) {
-    if (!still) findings.unsettled(`${nameOf(id)} kept moving while it was read`);
-    for (const item of still ? vectors.keys() : []) {
+  for (const reading of items) {
+    if (!isStill(reading, findings)) continue;
+    const { id, vectors, bodies } = reading;
+    for (const item of vectors.keys()) {
       const where = `${nameOf(id)}, item ${JSON.stringify(item)}`;
       if (shardOf(item, shards) !== id.shard) findings.violation(`${where}: not its shard`);
       const own = countIn(bodies.get(item), settings);
@@ -76,7 +79,7 @@ export function checkEvidence(
   return findings.check('evidence', `items have evidence of ${count} ratings`);
 }
 
-/** What the shards have applied of a source in one life of it. */
+/** The tally of what the shards have applied of a source in one of its lives. */
 function appliedOf(shards: readonly ShardReading[], source: string, life: number): Tally {
   return shards
     .map(({ state }) => state.facts.sources[source])
@@ -84,7 +87,7 @@ function appliedOf(shards: readonly ShardReading[], source: string, life: number
     .reduce((sum, mark) => plus(sum, mark?.applied ?? NO_TALLY), NO_TALLY);
 }
 
-/** A person has accepted that part of its log is lost: it can never be even with whoever wrote that. */
+/** Whether a loss of its log was accepted: then its tally never equals that of the sender again. */
 function hasLost({ state }: ShardReading): boolean {
   return state.facts.accepted.length > 0;
 }

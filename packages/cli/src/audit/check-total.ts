@@ -1,11 +1,11 @@
-/** Is what the aggregator published the sum of the partial grams that the shards hold? */
+/** Is the gram that the aggregator published the sum of the partial grams of the shards? */
 import { float64s, type GramsEvent, sides } from '@freshet/events';
 import { type Check, Findings } from './check.ts';
 import { addInto, gramOf, packedLength, relativeError } from './packed-gram.ts';
 import { GRAM_TOLERANCE, nameOf } from './shard-checks.ts';
 import type { ShardReading } from './shard-reading.ts';
 
-/** Why the published sum is of other states of the shards than those read; none: it is of those. */
+/** Why the published sum is not of the states of the shards that were read; empty if it is. */
 export function apart(readings: readonly ShardReading[], grams: GramsEvent): string[] {
   return readings.flatMap(({ id, state }) => {
     const { epoch, sequence } = state.facts;
@@ -13,7 +13,7 @@ export function apart(readings: readonly ShardReading[], grams: GramsEvent): str
     if (part === undefined) {
       return state.sums === null ? [] : [`${nameOf(id)} is not in the published sum`];
     }
-    // A take-over publishes the part again under its own epoch, with the sequence it found.
+    // A take-over publishes the part again with the new epoch and the old sequence.
     const isSame = part.sequence === sequence && [epoch, state.fence].includes(part.epoch);
     const version = `${part.epoch}.${part.sequence}`;
     return isSame
@@ -31,7 +31,8 @@ export function checkTotal(
   const name = 'total';
   if (grams === undefined) {
     const isEmpty = readings.every(({ state }) => state.sums === null);
-    if (!isEmpty) findings.unsettled('nothing is published on grams: is the aggregator running?');
+    if (!isEmpty)
+      findings.unsettled('nothing is published on grams: check that the aggregator is running');
     return findings.check(name, 'no published sum');
   }
   for (const reason of apart(readings, grams)) findings.unsettled(reason);

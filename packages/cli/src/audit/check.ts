@@ -1,19 +1,19 @@
-/** One thing an audit looked at, and what came of it. */
+/** One check of an audit and its result. */
 type CheckStatus = 'ok' | 'violated' | 'not settled';
 
 export interface Check {
   readonly name: string;
   readonly status: CheckStatus;
-  /** What was looked at, with counts. */
+  /** What was checked, with counts. */
   readonly checked: string;
-  /** What is wrong, each by its place; or why it could not be told. */
+  /** What is wrong, each with its place; or why the check could not decide. */
   readonly problems: readonly string[];
 }
 
-/** As many problems as a person reads; the rest is counted. */
+/** More problems than these are counted and not listed. */
 const PROBLEMS_SHOWN = 20;
 
-/** Collects what one check finds. */
+/** Collects the problems that one check finds. */
 export class Findings {
   readonly #problems: string[] = [];
   readonly #open: string[] = [];
@@ -24,7 +24,7 @@ export class Findings {
     else this.#unshown++;
   }
 
-  /** Something that could not be judged, for it moved or is not there yet. */
+  /** Something that could not be checked, because it changed or is not there yet. */
   unsettled(reason: string): void {
     this.#open.push(reason);
   }

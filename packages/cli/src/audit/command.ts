@@ -13,27 +13,32 @@ import { type Check, exitCodeOf } from './check.ts';
 
 const HELP = `freshet audit [--deep] [--wait SECONDS] [--json] [--quiet]
 
-Reads everything that the model holds and checks that it is consistent. It changes nothing, and it may run
-while the services do: a shard that is written while it is read is read again.
+Reads everything that the model holds and checks that it is consistent. It changes nothing, and it
+may run while the services do: a shard that is written while it is read is read again.
 
   vectors    every vector has FACTOR_COUNT factors, and all of them are finite
   grams      the partial gram of each shard equals the sum over its vectors, to 1e-9
   total      the gram that the aggregator published equals the sum of the partial grams
-  rows       ratings of users are in the right shard and within RATING_MAX, and the counts agree with them
+  rows       ratings of users are in the right shard and within RATING_MAX, and the counts agree
+             with them
   evidence   every item has evidence, in total of as many ratings as the users have
-  tallies    user shards applied what intake sent, and item shards what user shards sent, each entry once
+  tallies    user shards applied what intake sent, and item shards what user shards sent, each entry
+             once
   offsets    every position lies within Kafka's log
   outboxes   the records that would be published again at a take-over can be decoded
-  refold     with --deep: the evidence and the list of every item equal what item-ratings adds up to, to the bit
+  refold     with --deep: the evidence and the list of every item equal what item-ratings adds up
+             to, to the bit
   lag        no record waits to be applied
 
-  --deep           also check refold, which reads all of item-ratings. Shards are left out, and named, if their
-                   log no longer begins at its beginning (USER_RATINGS_DAYS) or factorize replaced their evidence
+  --deep           also check refold, which reads all of item-ratings. Shards are left out, and
+                   named, if their log no longer begins at its beginning (USER_RATINGS_DAYS) or
+                   factorize replaced their evidence
   --wait SECONDS   wait up to this long for lag to reach 0 before the audit begins [10]
   --json           print one JSON object instead of lines
   --quiet          print no progress on standard error
 
-Exit code: 0 clean, 1 violation, 2 not settled (there is lag, or shards kept changing), 3 could not be audited.
+Exit code: 0 clean, 1 violation, 2 not settled (there is lag, or shards kept changing), 3 could not
+be audited.
 `;
 
 const options = {

@@ -1,7 +1,7 @@
 /**
  * Has an item shard applied all that the user shards had decided? Kafka has acknowledged everything
- * that a user shard sent, except what is still in its outbox. So the item shard must be at the end of
- * its log, and must have applied the records of the outboxes too.
+ * that a user shard sent, except what is still in its outbox. So the item shard must be at the end
+ * of its log, and must have applied the records of the outboxes too.
  */
 import { itemRatingsCodec, packedRatings } from '@freshet/events';
 import { isAbove, NO_MARK, type ShardHead, type ShardState, type SourceMark } from '@freshet/store';

@@ -1,8 +1,8 @@
 /**
- * Computes a gram again in the obvious way, in float64 from the stored float32 vectors, in the layout
- * in which grams are stored: count, sum, packed lower triangle of S (eq:sl_trick, eq:al_trick). It
- * shares no code with the model, whose errors it would repeat otherwise. In S a vector counts with
- * its weight c, as √c·v in float32.
+ * Computes a gram again in the obvious way, in float64 from the stored float32 vectors, in the
+ * layout in which grams are stored: count, sum, packed lower triangle of S (eq:sl_trick,
+ * eq:al_trick). It shares no code with the model, whose errors it would repeat otherwise. In S a
+ * vector counts with its weight c, as √c·v in float32.
  */
 import { float64s } from '@freshet/events';
 import type { ShardState } from '@freshet/store';
@@ -36,7 +36,10 @@ export function packedLength(k: number): number {
   return 1 + k + (k * (k + 1)) / 2;
 }
 
-/** The largest difference of any cell, relative to the largest expected cell, or to 1 if that is less. */
+/**
+ * The largest difference of any cell, relative to the largest expected cell, or to 1 if that is
+ * less.
+ */
 export function relativeError(found: Float64Array, expected: Float64Array): number {
   if (found.length !== expected.length) return Number.POSITIVE_INFINITY;
   let largest = 1;

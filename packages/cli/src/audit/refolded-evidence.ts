@@ -1,6 +1,6 @@
 /**
- * The evidence and the lists of an item shard once more, from its log: every entry that user shards sent, in order,
- * each once. What comes out must be what is stored, byte for byte.
+ * Computes the evidence and the lists of an item shard again from its log, by applying every entry
+ * that user shards sent, in order and once. The result must equal what is stored, byte for byte.
  */
 import type { CheckedItemRatings, PackedRating } from '@freshet/events';
 import { Evidence, evidenceSeed, type ModelSettings, Predecessors } from '@freshet/model';
@@ -32,7 +32,7 @@ export class RefoldedEvidence {
     return this.#items.size;
   }
 
-  /** A record of the log; what lies behind the position of the shard is not applied yet. */
+  /** Applies a record of the log. The shard has not applied records at its position or later. */
   receive(offset: number, { sourceShard, life, ratings }: CheckedItemRatings): void {
     const { position, facts } = this.#reading.state;
     if (offset >= (position ?? 0) || life < facts.leastLife) return;
@@ -79,7 +79,7 @@ export class RefoldedEvidence {
   }
 }
 
-/** Why the log alone does not tell what the shard holds; undefined: it does. */
+/** Why the content of the shard cannot be computed from its log; undefined if it can. */
 export function whyNotRefolded(
   { state: { facts } }: ShardReading,
   range: LogRange | undefined,

@@ -1,4 +1,5 @@
-/** Does what a shard holds fit itself: vectors, gram, rows, counts, place in the log, outbox? */
+/** Is a shard consistent in itself: vectors, gram, rows, counts, position and outbox? */
+import assert from 'node:assert';
 import { shardOf } from '@freshet/events';
 import { type SourcePartition, sourceName } from '@freshet/positions';
 import { decodeRow, type ShardId } from '@freshet/store';
@@ -7,13 +8,21 @@ import { type Check, Findings } from './check.ts';
 import { gramOf, packedGram, relativeError } from './packed-gram.ts';
 import type { ShardReading } from './shard-reading.ts';
 
-/** Rounding of a sum of many float64 products stays far below; a lost or doubled vector does not. */
+/**
+ * Far above the rounding error of a sum of float64 products, far below the effect of a lost vector.
+ */
 export const GRAM_TOLERANCE = 1e-9;
 
 const NOTHING = new Uint8Array();
 
 export function nameOf({ side, shard }: ShardId): string {
   return `${side} shard ${shard}`;
+}
+
+/** Whether a shard was read as of one commit; a finding if not. */
+export function isStill({ id, still }: ShardReading, findings: Findings): boolean {
+  if (!still) findings.unsettled(`${nameOf(id)} kept moving while it was read`);
+  return still;
 }
 
 export function checkVectors(readings: readonly ShardReading[], k: number): Check {
@@ -37,11 +46,9 @@ export function checkGrams(readings: readonly ShardReading[], k: number): Check 
   const findings = new Findings();
   let worst = 0;
   let count = 0;
-  for (const { id, state, vectors, still } of readings) {
-    if (!still) {
-      findings.unsettled(`${nameOf(id)} kept moving while it was read`);
-      continue;
-    }
+  for (const reading of readings) {
+    if (!isStill(reading, findings)) continue;
+    const { id, state, vectors } = reading;
     count++;
     const held = [...vectors.values()]
       .filter(({ vector }) => vector.length > 0)
@@ -69,12 +76,9 @@ export function checkRows(
 ): Check {
   const findings = new Findings();
   let all = 0;
-  for (const { id, vectors, bodies, state, still } of readings) {
-    if (id.side !== 'user') continue;
-    if (!still) {
-      findings.unsettled(`${nameOf(id)} kept moving while it was read`);
-      continue;
-    }
+  for (const reading of readings) {
+    const { id, vectors, bodies, state } = reading;
+    if (id.side !== 'user' || !isStill(reading, findings)) continue;
     let rated = 0;
     for (const [user, { vector }] of vectors) {
       const where = `${nameOf(id)}, user ${JSON.stringify(user)}`;
@@ -120,14 +124,16 @@ export function checkOffsets(
   }
   let marks = 0;
   for (const { id, state } of readings) {
-    const { start, end } = logs[id.side].get(id.shard) ?? { start: 0, end: 0 };
+    const log = logs[id.side].get(id.shard);
+    assert(log !== undefined, 'every shard has a partition');
+    const { start, end } = log;
     const { position } = state;
     if (position !== null && (position < start || position > end)) {
       findings.violation(`${nameOf(id)}: at ${position}, but its log holds ${start} to ${end}`);
     }
     for (const [source, { life, offset }] of Object.entries(state.facts.sources)) {
       marks++;
-      // Offsets of an earlier life of a log, or of one that is gone, are not offsets of this one.
+      // An offset of an earlier life, or of a log that is gone, cannot be compared with this log.
       const isOld = id.side === 'item' && life !== lives.get(source);
       const held = id.side === 'user' ? ends.get(source) : logs.user.get(Number(source))?.end;
       if (isOld || held === undefined || offset < held) continue;

@@ -1,6 +1,6 @@
 /**
- * Everything that a shard holds as of one commit. It takes several reads, so a shard that is written
- * meanwhile is read again; after five attempts it is marked as not `still`.
+ * Everything that a shard holds as of one commit. It takes several reads, so a shard that is
+ * written meanwhile is read again; after five attempts it is marked as not `still`.
  */
 import type { FactorStore, ShardHead, ShardId, ShardState, StoredVector } from '@freshet/store';
 

@@ -17,20 +17,22 @@ import { type DeadLetter, deadLetterOf, replayOf, sortLetters } from './dead-let
 
 const HELP = `freshet dead-letters list|replay [options]
 
-A record of RATINGS_TOPICS, items or recommendation-requests that can never be applied is parked on the topic
-ratings-dead-letter, with the reason. list prints the parked records of this model. replay sends those that came
-from RATINGS_TOPICS back to their topic, with their original key and bytes. Use it when the reason has gone:
-RATING_FIELDS were corrected, RATING_MAX was raised, a schema was added, or a time no longer lies in the future.
-A record that was too long to be parked whole is listed as cut, and is not replayed.
+A record of RATINGS_TOPICS, items or recommendation-requests that can never be applied is parked on
+the topic ratings-dead-letter, with the reason. list prints the parked records of this model. replay
+sends those that came from RATINGS_TOPICS back to their topic, with their original key and bytes.
+Use it when the reason has gone: RATING_FIELDS were corrected, RATING_MAX was raised, a schema was
+added, or a time no longer lies in the future. A record that was too long to be parked whole is
+listed as cut, and is not replayed.
 
   --reason R       only records that were parked for this reason: ${poisonReasons.join(', ')}
   --from OFFSET    only records at this offset of ratings-dead-letter or later
   --dry-run        replay: print what would be sent, and send nothing
   --json           list: print one JSON object per line
 
-A replayed record carries the header freshet-replayed with the offset of its dead letter. If it is parked again, it
-keeps that header, and list says so. A record without a time of its own takes the time of its replay. Replayed
-records stay on ratings-dead-letter: to continue after them, use --from with the offset that replay prints.
+A replayed record carries the header freshet-replayed with the offset of its dead letter. If it is
+parked again, it keeps that header, and list says so. A record without a time of its own takes the
+time of its replay. Replayed records stay on ratings-dead-letter: to continue after them, use --from
+with the offset that replay prints.
 
 Exit code: 0 done, 1 could not be done.
 `;

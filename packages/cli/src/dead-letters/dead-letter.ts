@@ -1,9 +1,9 @@
-/** What was parked, why, and from where; and what it becomes when it is sent again. */
+/** A parked record: why it was parked, where it came from, and how it is sent again. */
 import { PoisonRecord, type RatingReader } from '@freshet/events';
 import { CUT_HEADER, type LogRecord, type OutRecord, printable } from '@freshet/stream';
 
 export interface DeadLetter {
-  /** Offset on the dead-letter topic: how an operator names it. */
+  /** Its offset on the dead-letter topic. */
   readonly offset: number;
   readonly reason: string;
   readonly message: string;
@@ -11,9 +11,9 @@ export interface DeadLetter {
   readonly partition: number;
   readonly sourceOffset: number;
   readonly bytes: number;
-  /** Which parts of the record were too long to be kept; absent: it is whole. */
+  /** Which parts of the record were too long to be kept; undefined if it is whole. */
   readonly cut: string | undefined;
-  /** It was sent again once before, from this offset, and parked anew. */
+  /** The offset of the dead letter that it was replayed from before it was parked again. */
   readonly replayedFrom: number | undefined;
   readonly preview: string;
   readonly record: LogRecord;
@@ -24,7 +24,7 @@ const OWN_HEADERS = 'freshet-';
 const PREVIEW_BYTES = 60;
 const MESSAGE_BYTES = 200;
 
-/** Undefined for a letter of another model: the topic is shared. */
+/** Undefined for a letter of another model: all models share the topic. */
 export function deadLetterOf(record: LogRecord, model: string): DeadLetter | undefined {
   const { headers, offset, value } = record;
   if (headers['freshet-model'] !== model) return undefined;
@@ -44,9 +44,9 @@ export function deadLetterOf(record: LogRecord, model: string): DeadLetter | und
   };
 }
 
-export interface Replay {
+interface Replay {
   readonly record: OutRecord;
-  /** Why it would be parked again, if it would. */
+  /** Why it would be parked again; undefined if it would not. */
   readonly stillBad: string | undefined;
 }
 
@@ -57,13 +57,11 @@ interface ReplayTarget {
   readonly now: number;
 }
 
-/**
- * The original key and bytes, on the partition they came from. Our own headers go: they told of the parking.
- */
+/** The original key and bytes on their partition, without the headers that parking added. */
 export function replayOf(letter: DeadLetter, { partitions, reader, now }: ReplayTarget): Replay {
   const { key, value, headers } = letter.record;
   const theirs = Object.entries(headers).filter(([name]) => !name.startsWith(OWN_HEADERS));
-  // Anybody may write to the topic, and say anything in a header.
+  // Anybody may write to the topic, so a header may hold anything.
   const isPartition = Number.isInteger(letter.partition) && letter.partition < partitions;
   const partition = isPartition ? Math.max(0, letter.partition) : 0;
   const marked = { ...Object.fromEntries(theirs), [REPLAYED_HEADER]: String(letter.offset) };
@@ -77,15 +75,15 @@ export function replayOf(letter: DeadLetter, { partitions, reader, now }: Replay
   }
 }
 
-export interface Sorted {
+interface Sorted {
   readonly replayed: readonly DeadLetter[];
-  /** Those that are not, by the reason. */
+  /** How many are not, by reason. */
   readonly left: ReadonlyMap<string, number>;
 }
 
 /**
- * Which letters may go back to the topic that they name? Only to topics that ratings come from: anybody may
- * write a letter, and it must not make this command write anywhere else.
+ * Which letters may be sent to the topic that they name? Only those of RATINGS_TOPICS. Anybody may
+ * write a letter, and it must not make this command write to another topic.
  */
 export function sortLetters(letters: readonly DeadLetter[], sources: readonly string[]): Sorted {
   const replayed: DeadLetter[] = [];

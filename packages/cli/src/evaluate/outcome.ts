@@ -1,6 +1,6 @@
 /**
- * What are the results of each protocol? In three forms: sections to print or draw, fields for JSON,
- * and for a delay run the curve.
+ * What are the results of each protocol? In three forms: sections to print or draw, fields for
+ * JSON, and for a delay run the curve.
  */
 import assert from 'node:assert';
 import {

@@ -1,6 +1,6 @@
 /**
- * What does the command line ask for? It is read once, and every number and name is checked, before a
- * file is opened.
+ * What does the command line ask for? It is read once, and every number and name is checked, before
+ * a file is opened.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

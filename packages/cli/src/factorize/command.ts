@@ -6,16 +6,17 @@ import { factorizeStore } from './factorize-store.ts';
 
 const HELP = `freshet factorize [options]
 
-Learns all ratings in the store again, at once (the paper's static factorization), and replaces the vectors and
-the evidence of items. Ratings and positions stay as they are: updaters that are started afterwards continue
-where they stopped, and no rating counts twice. The residue that un-rating and forgetting leave in the evidence
-is gone afterwards.
+Learns all ratings in the store again, at once (the paper's static factorization), and replaces the
+vectors and the evidence of items. Ratings and positions stay as they are: updaters that are started
+afterwards continue where they stopped, and no rating counts twice. The residue that un-rating and
+forgetting leave in the evidence is gone afterwards.
 
-Before you run it, wait until nothing waits for the item shards (freshet sources), and stop the updaters. Scorers
-may keep running; they load the new vectors by themselves. If it is interrupted while it writes, run it again. A
-million ratings need about 850 MB of memory.
+Before you run it, wait until nothing waits for the item shards (freshet sources), and stop the
+updaters. Scorers may keep running; they load the new vectors by themselves. If it is interrupted
+while it writes, run it again. A million ratings need about 850 MB of memory.
 
-To begin with a file: run freshet import FILE --wait while an updater runs, stop the updater, then factorize.
+To begin with a file: run freshet import FILE --wait while an updater runs, stop the updater, then
+factorize.
 
   --passes N       at most so many passes over all users and items [15]
   --tolerance X    stop when a pass lowers the objective by less than this share [0.001]

@@ -1,6 +1,6 @@
 /**
- * Learns every rating in the store again, all at once (alg:static), and replaces the vectors and the
- * evidence. The ratings and the positions stay, so the stream continues where it stopped.
+ * Learns every rating in the store again, all at once (alg:static), and replaces the vectors and
+ * the evidence. The ratings and the positions stay, so the stream continues where it stopped.
  */
 import assert from 'node:assert';
 import { type Side, shardOf, sides, topicName } from '@freshet/events';

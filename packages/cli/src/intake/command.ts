@@ -21,11 +21,13 @@ const COUNT_LIMIT = 10_000; // so many records of each partition are held in mem
 
 const HELP = `freshet intake try FILE|TOPIC [options]
 
-Shows what the settings make of real records: the user, item, value and time of each, or the reason why it would
-be parked. Nothing is learnt, written or created. FILE holds one JSON record per line; - is standard input. If there
-is no such file, the name is that of a topic, and the last ${DEFAULT_COUNT} records over all its partitions are tried, JSON or Avro.
+Shows what the settings make of real records: the user, item, value and time of each, or the reason
+why it would be parked. Nothing is learnt, written or created. FILE holds one JSON record per line;
+- is standard input. If there is no such file, the name is that of a topic, and the last
+${DEFAULT_COUNT} records over all its partitions are tried, JSON or Avro.
 
-  --fields LIST      use this instead of RATING_FIELDS, e.g. user=userId,item=product.id,value=stars,time=ts
+  --fields LIST      use this instead of RATING_FIELDS, e.g.
+                     user=userId,item=product.id,value=stars,time=ts
   --kinds LIST       use this instead of RATING_KINDS, e.g. view:1,like:4,purchase:5,remove:null
   --count N          try so many records, 1 to ${COUNT_LIMIT}; without it a file is tried whole
   --from-beginning   of a topic, try the first records instead of the last

@@ -1,14 +1,14 @@
-/** The lines of a file as bytes, as Kafka would carry them: nothing is decoded that the reader should judge. */
+/** The lines of a file as bytes, as Kafka would carry them, so that the reader decodes them. */
 
 interface FileLine {
-  /** From 1; empty lines are counted and left out. */
+  /** From 1. Empty lines count, and are left out. */
   readonly number: number;
   readonly bytes: Buffer;
 }
 
 const LINE_BREAK = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-/** What is longer is cut. A record has at most 64 KB, so that the cut one is refused as the whole would be. */
+/** Longer lines are cut. Records of more than 64 KB are refused, so a cut line is refused too. */
 const LINE_BYTES_LIMIT = 1 << 20;
 
 export async function* fileLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileLine, void> {

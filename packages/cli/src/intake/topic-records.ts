@@ -1,28 +1,28 @@
 /**
- * The first or the last records of a topic, over all its partitions, in the order of their timestamps. Reading
- * leaves nothing behind: the consumer group that it needs is deleted, and no topic is created.
+ * The first or the last records of a topic, over all its partitions, ordered by timestamp. The
+ * consumer group that reads them is deleted afterwards, and no topic is created.
  */
 import type { Brokers } from '@freshet/session';
 import { type LogRange, type LogRecord, readTopic } from '@freshet/stream';
 import type { Place } from '../operator-command.ts';
 
-export interface PlacedRecord {
+interface PlacedRecord {
   readonly partition: number;
   readonly record: LogRecord;
 }
 
-export interface Selection {
+interface Selection {
   readonly topic: string;
   readonly count: number;
   readonly fromBeginning: boolean;
 }
 
-/** Thrown to stop a reading that would go on to the end of the topic. */
+/** Thrown to stop reading before the end of the topic. */
 class Enough extends Error {
   override readonly name = 'Enough';
 }
 
-/** A transaction takes an offset for its own end, so that of single-record ones only half are records. */
+/** The end of a transaction takes an offset, so only every second offset may hold a record. */
 const OFFSETS_PER_RECORD = 2;
 
 export async function topicRecords(
@@ -53,7 +53,7 @@ export async function topicRecords(
   return chosenRecords(found, count, fromBeginning);
 }
 
-/** Of the records of each partition, the first or the last `count` of all. */
+/** The first or the last `count` records of all partitions together. */
 export function chosenRecords(
   found: ReadonlyMap<number, readonly LogRecord[]>,
   count: number,

@@ -1,4 +1,7 @@
-/** Records as well-known producers write them, and as hostile ones do: what the settings make of each. */
+/**
+ * Records as well-known producers write them, and as hostile ones do: what the settings make of
+ * each.
+ */
 import { readSettings } from '@freshet/config';
 import { encodeRating, RatingReader, ratingRules } from '@freshet/events';
 import { describe, expect, it } from 'vitest';

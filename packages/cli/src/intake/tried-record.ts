@@ -1,4 +1,4 @@
-/** What would become of a record if it were learnt: told in one line, and counted. */
+/** What intake would make of a record, as one line, and counted. */
 import {
   asPoison,
   type PoisonRecord,
@@ -9,9 +9,9 @@ import {
 } from '@freshet/events';
 
 export interface TriedRecord {
-  /** Where it lies: TOPIC/PARTITION@OFFSET or FILE:LINE. */
+  /** TOPIC/PARTITION@OFFSET or FILE:LINE. */
   readonly place: string;
-  /** What it says, or why it would be parked. */
+  /** The rating that it holds, or why it would be parked. */
   readonly outcome: RatingEvent | PoisonRecord;
 }
 

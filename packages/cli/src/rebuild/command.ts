@@ -16,17 +16,17 @@ import { claimEpoch, planRebuild, type RebuildPlan } from './rebuild-plan.ts';
 
 const HELP = `freshet rebuild [--yes] [--from-part]
 
-Empties the store of this model and makes intake read every topic of RATINGS_TOPICS from its beginning. Use it
-when the store was lost or is wrong, or to change FACTOR_COUNT, LOSS or RATING_MAX, which a model keeps otherwise.
-SHARDS cannot be changed: choose another MODEL for that.
+Empties the store of this model and makes intake read every topic of RATINGS_TOPICS from its
+beginning. Use it when the store was lost or is wrong, or to change FACTOR_COUNT, LOSS or
+RATING_MAX, which a model keeps otherwise. SHARDS cannot be changed: choose another MODEL for that.
 
-Without --yes it prints what it would do and changes nothing. Running services notice within seconds, and need no
-restart: ratings that are produced meanwhile count, and the API answers 503 until users are back where they were.
-Services that are stopped begin when they are started.
+Without --yes it prints what it would do and changes nothing. Running services notice within
+seconds, and need no restart: ratings that are produced meanwhile count, and the API answers 503
+until users are back where they were. Services that are stopped begin when they are started.
 
   --yes         empty the store and begin
-  --from-part   rebuild although a source is empty, does not exist or has lost its beginning: the ratings that
-                are missing there are lost for good
+  --from-part   rebuild although a source is empty, does not exist or has lost its beginning: the
+                ratings that are missing there are lost for good
 
 Exit code: 0 the rebuild has begun, 1 nothing was changed.
 `;

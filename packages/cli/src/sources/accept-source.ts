@@ -1,8 +1,8 @@
 /**
- * A person accepts that part of a log is lost: its reader goes on behind the loss, and a record of it is kept.
- * Of a source of intake that record is all there is, for intake finds it when it looks again. A shard is moved
- * by a commit; if its topic was created anew, that counts from 0 again, so the user shard begins a new life:
- * what it sends from now on is told from what it sent before, and item shards do not take it for a repetition.
+ * An operator accepts that part of a log is lost: its reader continues after the loss, and the loss
+ * is recorded. For a source of intake the record is enough, since intake reads it when it looks
+ * again. A shard is moved by a commit. If its topic was created anew, offsets count from 0 again. A
+ * user shard then begins a new life, so that item shards do not take its records for repetitions.
  */
 import { randomUUID } from 'node:crypto';
 import { ShardSums } from '@freshet/model';
@@ -20,10 +20,10 @@ export interface Accepting {
   readonly now: () => Date;
 }
 
-/** Acceptances that a shard remembers. */
+/** How many accepted losses a shard remembers. */
 const REMEMBERED = 20;
 
-/** There is a loss, and it can be accepted. */
+/** Whether there is a loss that can be accepted. */
 export function isAcceptable({ state }: SourceState): boolean {
   return state !== 'ok' && state !== 'absent';
 }
@@ -63,14 +63,14 @@ async function acceptOfShard(
   if (verdict.kind !== 'written') throw movedOn(id);
 }
 
-/** What was listed is no longer so: a person must look again. */
+/** The state that the operator saw is out of date. */
 function movedOn({ side, shard }: ShardId): CannotWork {
   return new CannotWork(
-    `an updater moved ${side} shard ${shard} on meanwhile: run freshet sources again`,
+    `an updater moved ${side} shard ${shard} on meanwhile, so nothing was accepted for it: run freshet sources again`,
   );
 }
 
-/** The facts of a shard that goes on behind a loss. No half-step was taken, so its sequence stays. */
+/** The facts of a shard that continues after a loss. Nothing was learnt, so its sequence stays. */
 export function factsBehind(
   facts: ShardFacts,
   { reader, state: kind, position, next, topicId }: SourceState,
@@ -80,11 +80,11 @@ export function factsBehind(
   const behind = {
     ...facts,
     accepted: [...facts.accepted, acceptance].slice(-REMEMBERED),
-    // From now on a position counts in this topic: whoever recreates it next must be found out.
+    // Positions are of this topic from now on; if it is created anew again, that must be noticed.
     topicId: topicId ?? facts.topicId,
     progress: null,
   };
-  // Of an item shard the life is what it began with: its sources have lives of their own.
+  // The life of an item shard never changes: each of its sources has a life of its own.
   const isNewLife = kind === 'recreated' && reader === 'user';
   return isNewLife ? { ...behind, life: epoch, sent: {} } : behind;
 }

@@ -14,21 +14,23 @@ import { reportSources, type SourceState } from './source-report.ts';
 
 const HELP = `freshet sources [--accept] [--topic NAME] [--partition N] [--json]
 
-Lists every partition that this model learns from: those of RATINGS_TOPICS, which intake reads, then those of
-user-ratings and item-ratings, one for each shard. For each it prints the position of its reader, the offsets that
-the log holds, the lag, and a state. In any state but ok the updater holds the partition and waits; the other
-partitions go on.
+Lists every partition that this model learns from: those of RATINGS_TOPICS, which intake reads, then
+those of user-ratings and item-ratings, one for each shard. For each it prints the position of its
+reader, the offsets that the log holds, the lag, and a state. In any state but ok the updater holds
+the partition and waits; the other partitions go on.
 
   ok           the log holds the next record
   absent       the topic does not exist; intake waits until it is created
   cut          records were deleted before they were read
   recreated    the topic was deleted and created again
-  store-lost   the store lost the shard, and the log no longer begins at offset 0: run freshet rebuild
+  store-lost   the store lost the shard, and the log no longer begins at offset 0: run freshet
+               rebuild
   unreadable   a batch cannot be decoded, because its codec is unknown or its bytes are corrupt
-  claims       the topic claims was deleted and created again, so that an old writer cannot be told from a new one
+  claims       the topic claims was deleted and created again, so that an old writer cannot be told
+               from a new one
 
-  --accept         accept the loss and continue after it; updaters do so within seconds. Each accepted loss is kept,
-                   and printed from then on
+  --accept         accept the loss and continue after it; updaters do so within seconds. Each
+                   accepted loss is kept, and printed from then on
   --topic NAME     only partitions of this topic
   --partition N    only this partition
   --json           print one JSON object per partition

@@ -2,11 +2,16 @@ import { encodeIntakeMark } from '@freshet/positions';
 import { MemoryStore, NO_TALLY } from '@freshet/store';
 import { expect, it } from 'vitest';
 import { acceptSource } from './accept-source.ts';
-import { reportSources, type Sources } from './source-report.ts';
+import { reportSources } from './source-report.ts';
+
+type Sources = Parameters<typeof reportSources>[0];
 
 const mark = encodeIntakeMark({ topicId: 'id-clicks', life: 0, sent: NO_TALLY });
 
-/** Intake is at 10 in both partitions of `clicks`, of which the first was cut; `gone` does not exist. */
+/**
+ * Intake is at 10 in both partitions of `clicks`, of which the first was cut; `gone` does not
+ * exist.
+ */
 const admin: Sources['admin'] = {
   exists: async (topic) => topic !== 'gone',
   topicId: async (topic) => `id-${topic}`,

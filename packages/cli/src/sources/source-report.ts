@@ -1,7 +1,6 @@
 /**
- * Where does intake stand in every topic that ratings come from, and every shard in its own log, and do those
- * logs still hold what comes next? Looks at Kafka and the store with the same eyes as an updater that takes a
- * partition over.
+ * What is the position of intake in every source, and of every shard in its log, and do the logs
+ * still hold the next record? Uses the same checks as an updater that takes a partition over.
  */
 import { type Side, sides, topicName } from '@freshet/events';
 import {
@@ -17,7 +16,7 @@ import {
 import type { Acceptance, FactorStore, ShardId } from '@freshet/store';
 import { LogFault, type LogFaultKind, type TopicAdmin } from '@freshet/stream';
 
-export interface Sources {
+interface Sources {
   readonly store: Pick<FactorStore, 'head' | 'birth' | 'acceptedLoss'>;
   readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek' | 'exists'>;
   readonly model: string;
@@ -31,20 +30,22 @@ export interface SourceState {
   readonly topic: string;
   readonly partition: number;
   readonly topicId: string | undefined;
-  /** Where the reader last said it was, before what was accepted since; its log's beginning if never. */
+  /**
+   * The last position of the reader before losses that were accepted since; else the log's start.
+   */
   readonly from: number;
-  /** Where it goes on; null: it was never there. */
+  /** The next offset to read; null if the reader has read nothing. */
   readonly position: number | null;
   readonly start: number;
   readonly end: number;
   readonly lag: number;
-  /** `absent`: there is no such topic. */
+  /** `absent`: the topic does not exist. */
   readonly state: 'ok' | 'absent' | LogFaultKind;
-  /** What is wrong, in words; absent if nothing is. */
+  /** What is wrong, in words. */
   readonly fault?: string;
-  /** Where the reader would go on if the loss were accepted. */
+  /** The offset at which the reader would continue if the loss were accepted. */
   readonly next: number;
-  /** What was accepted before, oldest first. */
+  /** Losses that were accepted before, oldest first. */
   readonly accepted: readonly Acceptance[];
 }
 
@@ -152,7 +153,7 @@ function absent(topic: string): SourceState {
     end: 0,
     lag: 0,
     state: 'absent',
-    fault: `there is no topic ${topic}: updaters wait for it and read the others. Create it, or take it out of RATINGS_TOPICS`,
+    fault: `there is no topic ${topic}: updaters wait for it and read the others. Create it, or remove it from RATINGS_TOPICS`,
     next: 0,
     accepted: [],
   };

@@ -1,6 +1,6 @@
 /**
- * Who is Ada? A user of the demo who likes films of one category for a while, a few of each kind, then
- * of another category. The model learns this from her ratings alone.
+ * Who is Ada? A user of the demo who likes films of one category for a while, a few of each kind,
+ * then of another category. The model learns this from her ratings alone.
  */
 import type { CatalogueItem } from '@freshet/experiments';
 

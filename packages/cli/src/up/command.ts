@@ -8,10 +8,11 @@ import { startUp } from './start-up.ts';
 
 const HELP = `freshet up [--rate N] [--no-demo]
 
-Runs Kafka, Redis and every service on this machine, on loopback only, and streams generated ratings to watch.
-Data and logs are kept in your cache folder (XDG_CACHE_HOME), so that the next run continues with them. To use
-servers of your own, set KAFKA_BROKERS and REDIS_URL; every other setting of docs/reference.md works too. If a
-port is taken, the next free one is used. Ctrl-C stops everything that was started.
+Runs Kafka, Redis and every service on this machine, on loopback only, and streams generated ratings
+to watch. Data and logs are kept in your cache folder (XDG_CACHE_HOME), so that the next run
+continues with them. To use servers of your own, set KAFKA_BROKERS and REDIS_URL; every other
+setting of docs/reference.md works too. If a port is taken, the next free one is used. Ctrl-C stops
+everything that was started.
 
   --rate N     demo ratings per second (default 20)
   --no-demo    stream no demo ratings

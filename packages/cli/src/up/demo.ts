@@ -84,7 +84,10 @@ export class Demo {
     await Promise.race([this.#running, pause(CLOSE_LIMIT_MS)]);
   }
 
-  /** Publishes titles and categories at every start; the topic is compacted, so they replace the last. */
+  /**
+   * Publishes titles and categories at every start; the topic is compacted, so they replace the
+   * last.
+   */
   async #titles(): Promise<void> {
     const { publisher, model } = this.#options;
     const topic = topicName('items', model);
@@ -97,7 +100,9 @@ export class Demo {
     await publisher.publish(records);
   }
 
-  /** Continues where the topic ends: the generator is seeded, so ratings that were sent are skipped. */
+  /**
+   * Continues where the topic ends: the generator is seeded, so ratings that were sent are skipped.
+   */
   async #crowd(): Promise<void> {
     const { publisher, admin, ratingsPerSecond } = this.#options;
     const ends = await admin.ends(DEMO_TOPIC);
@@ -131,8 +136,8 @@ export class Demo {
   }
 
   /**
-   * Sends a slice at a time, the next when the one before is learnt. If all came at once, users would
-   * learn from item vectors that have learnt nothing yet, and the other way round.
+   * Sends a slice at a time, the next when the one before is learnt. If all came at once, users
+   * would learn from item vectors that have learnt nothing yet, and the other way round.
    */
   async #sendBacklog(records: readonly DemoRecord[]): Promise<void> {
     for (let from = 0; from < records.length && !this.#stopped; from += BACKLOG_SLICE) {
@@ -187,7 +192,10 @@ export class Demo {
     }
   }
 
-  /** Undefined while the scorer cannot answer: the rating is not applied yet, or the scorer is starting. */
+  /**
+   * Undefined while the scorer cannot answer: the rating is not applied yet, or the scorer is
+   * starting.
+   */
   async #ask(user: string, after: string): Promise<Answer | undefined> {
     const { scorerUrl, token } = this.#options;
     const headers = token === '' ? {} : { authorization: `Bearer ${token}` };

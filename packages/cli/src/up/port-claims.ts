@@ -1,7 +1,7 @@
 /**
- * A free port is bound some seconds after it was chosen, and another `freshet up` that starts meanwhile would choose
- * the same one. So each port is claimed by a file whose name holds the process id. A claim counts while that process
- * runs.
+ * A free port is bound some seconds after it was chosen, and another `freshet up` that starts
+ * meanwhile would choose the same one. So each port is claimed by a file whose name holds the
+ * process id. A claim counts while that process runs.
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,9 @@ export class PortClaims {
   }
 }
 
-/** Returns the function that releases the claim; undefined if another process has claimed the port. */
+/**
+ * Returns the function that releases the claim; undefined if another process has claimed the port.
+ */
 export function claimPort(
   port: number,
   folder = tmpdir(),
@@ -38,7 +40,8 @@ export function claimPort(
   const prefix = `freshet-port-${port}-`;
   const own = `${prefix}${pid}`;
   const release = () => rmSync(join(folder, own), { force: true });
-  // The claim is written before others are looked for: of two processes at once, at least one sees the other.
+  // The claim is written before others are looked for: of two processes at once, at least one sees
+  // the other.
   writeFileSync(join(folder, own), '');
   const others = readdirSync(folder).filter((name) => name.startsWith(prefix) && name !== own);
   const rivals = others.filter((name) => {

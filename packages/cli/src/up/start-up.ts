@@ -67,12 +67,17 @@ export async function startUp(options: StartUp): Promise<void> {
   tell(`ready after ${seconds} s; Ctrl-C stops everything`);
 }
 
-/** The demo is slow enough to score every rating before it is learnt. A setting of the user's stays. */
+/**
+ * The demo is slow enough to score every rating before it is learnt. A setting of the user's stays.
+ */
 function demoSettings(rate: number): Record<string, string> {
   return rate === 0 || isGiven('QUALITY_SAMPLE') ? {} : { QUALITY_SAMPLE: '1' };
 }
 
-/** Starts a service again whenever it ends, until `signal` is aborted. The other services keep running. */
+/**
+ * Starts a service again whenever it ends, until `signal` is aborted. The other services keep
+ * running.
+ */
 function keepRunning(
   name: AnyServiceName,
   system: LocalSystem,
