@@ -1,22 +1,19 @@
-/**
- * What can be asked of `freshet evaluate`? The table of its options: parser, help and reference in
- * one.
- */
+/** The options of `freshet evaluate`: one table for the parser and the help. */
 
 export const protocols = {
-  static: 'held-out halves of random users: NDCG and AUC of models that learn once',
-  dynamic: 'prequential: ask, then update, for every rating after a first model',
-  delay: 'the dynamic run with the model some ratings behind: what being late costs',
-  parameters: 'the dynamic run for several k, λ and ρ: quality and time per update',
+  static: 'NDCG and AUC of models that learn once, on the held-out later half of random users',
+  dynamic: 'prequential: a first model, then for every rating first a prediction, then an update',
+  delay: 'dynamic, with a model that lags some ratings behind: what lag costs',
+  parameters: 'dynamic, for several k, λ and ρ: quality and time per update',
 } as const;
 
 export type Protocol = keyof typeof protocols;
 
 interface Option {
-  /** How its value is written in the help; a flag has none. */
+  /** How the help names its value; a flag has none. */
   readonly value?: string;
   readonly about: string;
-  /** The protocols it means something to; all if absent. */
+  /** The protocols that use it; all if absent. */
   readonly only?: readonly Protocol[];
 }
 
@@ -25,77 +22,90 @@ const streaming = ['dynamic', 'delay', 'parameters'] as const;
 export const options = {
   ratings: {
     value: 'FILE',
-    about: 'ratings to learn from: ::, CSV, TSV, JSON lines or review blocks; gzip too; - is stdin',
+    about:
+      'the ratings: user::item::rating::time, CSV, TSV, JSON lines or review blocks, plain or ' +
+      'gzip; - is standard input',
   },
   format: {
     value: 'NAME',
-    about: 'double-colon, csv, tsv, semicolon, json or reviews; told by the first line if absent',
+    about:
+      'double-colon, csv, tsv, semicolon, json or reviews; detected from the first line if absent',
   },
   columns: {
     value: 'LIST',
-    about: 'where each field is: user=reviewer,item=asin,value=stars,time=4 (names, or from 1)',
+    about:
+      'where each field is, by name or number from 1: user=reviewer,item=asin,value=stars,time=4',
   },
   train: {
     value: 'N',
-    about: 'ratings the first model is built on [60 % of the file, rounded]',
+    about: 'how many ratings the first model learns from [60 % of the file, rounded]',
     only: streaming,
   },
   test: {
     value: 'N',
-    about: 'ratings after them to be asked about [10 % of the file, rounded]',
+    about: 'how many ratings after those are predicted [10 % of the file, rounded]',
     only: streaming,
   },
-  users: { value: 'N', about: 'users whose later half is held out [1000]', only: ['static'] },
+  users: {
+    value: 'N',
+    about: 'how many users have their later half held out [1000]',
+    only: ['static'],
+  },
   runs: {
     value: 'N',
-    about: 'repetitions, each with the next seed [1; static 3]',
+    about: 'how often to repeat, each time with the next seed [1; static 3]',
     only: ['static', 'dynamic', 'delay'],
   },
-  seed: { value: 'N', about: 'of everything random [1]' },
+  seed: { value: 'N', about: 'seed of everything random [1]' },
   grid: {
     value: 'NAME',
     about:
-      'choose settings on validation data: none, small (2 each, 1 split), paper (all, 3) [none]',
+      'choose settings on validation data: none, small (2 settings each, on 1 split) or paper ' +
+      '(all settings, on 3 splits) [none]',
     only: ['static', 'dynamic'],
   },
   'grid-file': {
     value: 'FILE',
-    about: 'every finished task is kept there; starting again goes on from it',
+    about: 'keep every finished task in this file; a run that is started again continues from it',
   },
   ablate: {
-    about: 'a row for each part of the default model undone alone: what it is worth on this log',
+    about: 'add a row for each part of the default model, with that part undone: what it is worth',
     only: ['dynamic'],
   },
   'shuffle-ties': {
     value: 'SEED',
-    about: 'ratings of equal time in a random order before anything else, not in that of the file',
+    about: 'put ratings of equal time into a random order first, instead of the order of the file',
   },
   model: { value: 'LIST', about: 'paper, default, or both [default; static: both]' },
   loss: {
     value: 'LIST',
     about: 'squared (sl), absolute (al), kullback-leibler (gkl) [squared; static: all]',
   },
-  k: { value: 'LIST', about: 'features; a list only for parameters [default model 32, paper 20]' },
+  k: {
+    value: 'LIST',
+    about: 'number of factors; a list only for parameters [default model 32, paper 20]',
+  },
   rho: {
     value: 'LIST',
-    about: 'weight of the unknown ratings over the known, 0 for no prior; a list gives a row each',
+    about:
+      'weight of the unknown ratings relative to the known, 0 for no prior; a list gives a row each',
   },
   lambda: { value: 'LIST', about: 'L1 penalty; a list only for parameters [0]' },
   'prior-value': {
     value: 'X',
-    about: 'what an unknown rating is expected to be; squared loss only [0]',
+    about: 'the expected value of an unknown rating; squared loss only [0]',
   },
   items: {
     value: 'NAME',
     about:
-      'what an item keeps of its ratings: evidence, or rows of all of them ' +
+      'what an item keeps of its ratings: evidence, or rows with all of them ' +
       '[default model evidence, paper rows; rows where there is a prior value]',
   },
   passes: {
     value: 'N',
     about:
-      'most passes over the training ratings [12; paper 15; static 20]; ' +
-      '0 streams them one by one into an empty model',
+      'at most so many passes over the training ratings [12; paper 15; static 20]; ' +
+      '0 streams them one by one into an empty model instead',
   },
   tolerance: {
     value: 'X',
@@ -103,11 +113,15 @@ export const options = {
       'stop when a pass lowers the objective by less than this share ' +
       '[0; paper 0.001; static 0.0005]',
   },
-  delays: { value: 'LIST', about: 'ratings behind [0,1,5,10,50,100,500,1000]', only: ['delay'] },
+  delays: {
+    value: 'LIST',
+    about: 'how many ratings the model lags behind [0,1,5,10,50,100,500,1000]',
+    only: ['delay'],
+  },
   baselines: {
     value: 'LIST',
     about:
-      'none, all, or of popularity (its half-life chosen on the block before), popularity-plain, ' +
+      'none, all, or a list of popularity (with a half-life chosen on the block before), popularity-plain, ' +
       'popularity-0.05m to -20m, item-mean, sgd, sgd-negatives, random ' +
       '[dynamic popularity,sgd-negatives]; ' +
       'static also mult-nmf, mult-nmf-all, als',
@@ -115,20 +129,22 @@ export const options = {
   },
   curve: {
     value: 'FILE',
-    about: 'write the curve by which the live system turns lag into expected loss (JSON)',
+    about:
+      'write the curve (JSON) by which a running system turns its lag into an expected loss of AUC',
     only: ['delay'],
   },
   report: {
     value: 'FILE',
-    about: 'write a self-contained page with tables and plots beside the paper’s (HTML)',
+    about: 'write a self-contained page (HTML) with tables and plots, beside those of the paper',
   },
   json: { about: 'print one JSON object instead of tables' },
   workers: {
     value: 'N',
-    about: 'threads, 0 for this one alone [as many as processors]; the figures do not depend on it',
+    about:
+      'how many threads to use, 0 for this one alone [one per core]; the figures do not depend on it',
   },
-  quiet: { about: 'no progress on standard error' },
-  help: { about: 'this text' },
+  quiet: { about: 'print no progress on standard error' },
+  help: { about: 'print this text' },
 } as const satisfies Record<string, Option>;
 
 export type OptionName = keyof typeof options;
@@ -142,8 +158,8 @@ export function helpText(): string {
   const names = Object.entries(protocols).map(([name, about]) => wrap(name, about));
   return `freshet evaluate PROTOCOL --ratings FILE [options]
 
-Learns from a file of ratings and measures, before anything is deployed, how good the
-model is, how fast, and what being late would cost.
+Learns from a file of ratings and measures, before anything is deployed, how good the model is, how
+fast it learns, and what lag would cost. Square brackets hold the default of an option.
 
 Protocols
 ${names.join('\n')}
@@ -158,8 +174,8 @@ Examples
   freshet evaluate static --ratings ratings.dat --grid small --runs 3 --report static.html
   freshet evaluate delay --ratings ratings.csv.gz --curve curve.json --json
 
-Ctrl-C prints what has been measured so far. Exit code: 0 done, 1 the data cannot answer,
-2 wrong usage, 130 interrupted.
+Ctrl-C prints what has been measured so far.
+Exit code: 0 done, 1 the ratings cannot be read or are too few, 2 wrong usage, 130 interrupted.
 `;
 }
 

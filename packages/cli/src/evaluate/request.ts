@@ -4,48 +4,15 @@
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type Grid, grids } from '@freshet/experiments';
+import { grids } from '@freshet/experiments';
 import type { LossName, ModelSettings } from '@freshet/model';
-import type { Columns, Format } from '@freshet/ratings-files';
 import { WrongUsage } from '../operator-command.ts';
 import { columnsOption, formatOption } from '../ratings-file-options.ts';
 import { type OptionName, options, type Protocol, protocols } from './options.ts';
 
 export type ModelName = 'paper' | 'default';
 
-export interface Request {
-  readonly protocol: Protocol;
-  readonly ratings: string;
-  readonly format?: Format;
-  readonly columns: Columns;
-  readonly train: number | undefined;
-  readonly test: number | undefined;
-  readonly users: number;
-  readonly runs: number;
-  readonly seed: number;
-  readonly grid: Grid;
-  readonly gridFile: string | undefined;
-  readonly models: readonly ModelName[];
-  readonly losses: readonly LossName[];
-  readonly ks: readonly number[];
-  readonly rhos: readonly number[];
-  readonly lambdas: readonly number[];
-  /** Settings that are the same in every row. */
-  readonly fixed: Partial<ModelSettings>;
-  /** Undefined: the default of the model and the protocol. */
-  readonly passes: number | undefined;
-  readonly tolerance: number | undefined;
-  readonly ablate: boolean;
-  readonly shuffleTies: number | undefined;
-  readonly delays: readonly number[];
-  /** Undefined: the default of the protocol. */
-  readonly baselines: readonly string[] | undefined;
-  readonly curve: string | undefined;
-  readonly report: string | undefined;
-  readonly json: boolean;
-  readonly workers: number;
-  readonly quiet: boolean;
-}
+export type Request = NonNullable<ReturnType<typeof readRequest>>;
 
 const lossNames: Readonly<Record<string, LossName>> = {
   squared: 'squared',
@@ -56,10 +23,12 @@ const lossNames: Readonly<Record<string, LossName>> = {
   gkl: 'kullback-leibler',
 };
 
-const usualDelays = [0, 1, 5, 10, 50, 100, 500, 1_000];
+const allModels: readonly ModelName[] = ['paper', 'default'];
+const allLosses: readonly LossName[] = ['squared', 'absolute', 'kullback-leibler'];
+const usualDelays: readonly number[] = [0, 1, 5, 10, 50, 100, 500, 1_000];
 
 /** Returns undefined if the user asked for help. */
-export function readRequest(args: readonly string[]): Request | undefined {
+export function readRequest(args: readonly string[]) {
   const { values, positionals } = parse(args);
   if (values.help || args.length === 0) return undefined;
   const [name, ...extra] = positionals;
@@ -77,9 +46,19 @@ export function readRequest(args: readonly string[]): Request | undefined {
   const items = given.oneOf('items', ['evidence', 'rows']) ?? (priorValue ? 'rows' : undefined);
   const single = (list: readonly number[]) => (list.length === 1 ? list[0] : undefined);
   const [k, lambda] = [single(ks), single(lambdas)];
+  /** Settings that are the same in every row. */
+  const fixed: Partial<ModelSettings> = {
+    ...(k !== undefined && { factorCount: k }),
+    ...(lambda !== undefined && { lambda }),
+    ...(priorValue !== undefined && { priorValue }),
+    ...(items !== undefined && { items }),
+  };
+  const ratings = given.text('ratings');
+  if (ratings === undefined) throw new WrongUsage('--ratings is needed');
+  const delays = given.numbers('delays', 0, true);
   return {
     protocol,
-    ratings: given.text('ratings') ?? given.missing('ratings'),
+    ratings,
     ...formatOption(given.text('format')),
     columns: columnsOption(given.text('columns')),
     train: given.count('train', 1),
@@ -90,25 +69,19 @@ export function readRequest(args: readonly string[]): Request | undefined {
     grid: given.oneOf('grid', grids) ?? 'none',
     gridFile: given.text('grid-file'),
     models:
-      given.list('model', { paper: 'paper', default: 'default' }) ??
-      (isStatic ? ['paper', 'default'] : ['default']),
-    losses:
-      given.list('loss', lossNames) ??
-      (isStatic ? ['squared', 'absolute', 'kullback-leibler'] : ['squared']),
+      given.list<ModelName>('model', { paper: 'paper', default: 'default' }) ??
+      (isStatic ? allModels : allModels.slice(1)),
+    losses: given.list('loss', lossNames) ?? (isStatic ? allLosses : allLosses.slice(0, 1)),
     ks,
     rhos,
     lambdas,
-    fixed: {
-      ...(k !== undefined && { factorCount: k }),
-      ...(lambda !== undefined && { lambda }),
-      ...(priorValue !== undefined && { priorValue }),
-      ...(items !== undefined && { items }),
-    },
+    fixed,
+    // Where these are undefined, the model and the protocol have defaults.
     passes: given.count('passes', 0),
     tolerance: given.numbers('tolerance', 0, false)[0],
     ablate: values.ablate === true,
     shuffleTies: given.count('shuffle-ties', 0),
-    delays: given.present('delays') ? given.numbers('delays', 0, true) : usualDelays,
+    delays: delays.length > 0 ? delays : usualDelays,
     baselines: given.text('baselines')?.split(','),
     curve: given.text('curve'),
     report: given.text('report'),
@@ -146,14 +119,6 @@ class Given {
       const only: readonly Protocol[] = option.only;
       if (!only.includes(protocol)) throw new WrongUsage(`--${name} means nothing to ${protocol}`);
     }
-  }
-
-  present(name: OptionName): boolean {
-    return this.#values[name] !== undefined;
-  }
-
-  missing(name: OptionName): never {
-    throw new WrongUsage(`--${name} is needed`);
   }
 
   text(name: OptionName): string | undefined {
