@@ -10,46 +10,47 @@ import { freePort, processIdentity } from '@freshet/local';
 
 export class PortClaims {
   readonly #taken = new Set<number>();
-  readonly #releases: (() => void)[] = [];
+  readonly #claimed: string[] = [];
+
+  constructor(
+    readonly folder = tmpdir(),
+    readonly pid = process.pid,
+  ) {}
 
   /** Claims the preferred port, or the next free one if another process has it. */
   async choose(preferred: number): Promise<number> {
     for (;;) {
       const port = await freePort(preferred, this.#taken);
       this.#taken.add(port);
-      const release = claimPort(port);
-      if (release === undefined) continue;
-      this.#releases.push(release);
-      return port;
+      if (this.claim(port)) return port;
     }
   }
 
-  async close(): Promise<void> {
-    for (const release of this.#releases.splice(0)) release();
+  /** False if another process has claimed the port. */
+  claim(port: number): boolean {
+    const prefix = `freshet-port-${port}-`;
+    const own = `${prefix}${this.pid}`;
+    // The claim is written before others are looked for: of two processes at once, at least one
+    // sees the other.
+    writeFileSync(join(this.folder, own), '');
+    const others = readdirSync(this.folder).filter(
+      (name) => name.startsWith(prefix) && name !== own,
+    );
+    const rivals = others.filter((name) => {
+      const isAlive = processIdentity(Number(name.slice(prefix.length))) !== undefined;
+      if (!isAlive) this.#release(name);
+      return isAlive;
+    });
+    if (rivals.length === 0) this.#claimed.push(own);
+    else this.#release(own);
+    return rivals.length === 0;
   }
-}
 
-/**
- * Returns the function that releases the claim; undefined if another process has claimed the port.
- */
-export function claimPort(
-  port: number,
-  folder = tmpdir(),
-  pid = process.pid,
-): (() => void) | undefined {
-  const prefix = `freshet-port-${port}-`;
-  const own = `${prefix}${pid}`;
-  const release = () => rmSync(join(folder, own), { force: true });
-  // The claim is written before others are looked for: of two processes at once, at least one sees
-  // the other.
-  writeFileSync(join(folder, own), '');
-  const others = readdirSync(folder).filter((name) => name.startsWith(prefix) && name !== own);
-  const rivals = others.filter((name) => {
-    const isAlive = processIdentity(Number(name.slice(prefix.length))) !== undefined;
-    if (!isAlive) rmSync(join(folder, name), { force: true });
-    return isAlive;
-  });
-  if (rivals.length === 0) return release;
-  release();
-  return undefined;
+  async close(): Promise<void> {
+    for (const own of this.#claimed.splice(0)) this.#release(own);
+  }
+
+  #release(name: string): void {
+    rmSync(join(this.folder, name), { force: true });
+  }
 }
