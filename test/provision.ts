@@ -1,7 +1,8 @@
 /**
  * Before any test that needs real servers: Kafka's jars and the programs they use are put in place.
  */
-import { kafkaJars, program, stepsTo } from '@freshet/local';
+import { stepsTo } from '@freshet/local';
+import { kafkaJars, program } from '../packages/local/src/provision.ts';
 
 export async function setup(): Promise<void> {
   const steps = stepsTo((text) => void process.stderr.write(text));

@@ -1,10 +1,11 @@
 /// <reference lib="dom" />
 /** The console in a real browser, beside a system that is under load. */
 import { fileURLToPath } from 'node:url';
-import { freePort, programPath } from '@freshet/local';
+import { freePort } from '@freshet/local';
 import { eventually, RatingStream, System, sendRatings } from '@freshet/testkit';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { programPath } from '../../packages/local/src/provision.ts';
 import { Broadcast } from '../../services/console/src/broadcast.ts';
 import { consoleServer } from '../../services/console/src/console-server.ts';
 import { type Frame, type SeriesName, seriesNames } from '../../services/console/src/live/frame.ts';

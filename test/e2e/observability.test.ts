@@ -7,9 +7,10 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Child, freePort, program, stepsTo } from '@freshet/local';
+import { type Child, freePort, stepsTo } from '@freshet/local';
 import { eventually, RatingStream, System, sendRatings } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { program } from '../../packages/local/src/provision.ts';
 import { asked, prometheusFolder, rules, selectors } from '../deploy/monitoring.ts';
 import { PrometheusServer } from '../deploy/prometheus-server.ts';
 

@@ -20,9 +20,10 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type AnyServiceName, allServiceNames, freePort, kafkaJars, stepsTo } from '@freshet/local';
+import { type AnyServiceName, allServiceNames, freePort, stepsTo } from '@freshet/local';
 import { Command, System, type Variables } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kafkaJars } from '../../packages/local/src/provision.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(root, 'packages/cli/dist/main.js');

@@ -5,10 +5,11 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { kafkaJars, processIdentity, stepsTo } from '@freshet/local';
+import { processIdentity, stepsTo } from '@freshet/local';
 import { STORE_FORMAT } from '@freshet/session';
 import { Command, eventually, type Recommended } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kafkaJars } from '../../packages/local/src/provision.ts';
 
 const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
 const cache = mkdtempSync(join(tmpdir(), 'freshet-start-'));

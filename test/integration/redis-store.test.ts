@@ -5,10 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Child, freePort, startRedis } from '@freshet/local';
+import { type Child, freePort } from '@freshet/local';
 import { ManifestMismatch, NO_FACTS, RedisStore, RedisUnreachable } from '@freshet/store';
 import { factorStoreContract } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRedis } from '../../packages/local/src/redis-server.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'freshet-redis-'));

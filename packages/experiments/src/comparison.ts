@@ -13,7 +13,7 @@ import type { NmfObjective } from './baselines/mult-nmf.ts';
 import type { Method, StreamingMethod } from './method.ts';
 
 export const grids = ['none', 'small', 'paper'] as const;
-export type Grid = (typeof grids)[number];
+type Grid = (typeof grids)[number];
 
 /** A row of a table, with its settings to choose from. The first is used when nothing is chosen. */
 export interface MethodRow<M extends Method = Method> {

@@ -3,7 +3,6 @@ export { type CatalogueItem, generateCatalogue } from './catalogue.ts';
 export {
   defaultRow,
   expectedValueRow,
-  type Grid,
   grids,
   lossLabels,
   type MethodRow,

@@ -28,7 +28,7 @@ export type PortName = (typeof portSettings)[number] | 'kafka' | 'controller' | 
 type ServerName = 'Kafka' | 'Redis';
 type Environment = Readonly<Record<string, string>>;
 
-export interface LocalSystemOptions {
+interface LocalSystemOptions {
   /** Keeps data and logs. Without one, a temporary folder is made, and removed by `close`. */
   readonly folder?: string;
   /** Settings of the services, over the ports and addresses that are chosen here. */

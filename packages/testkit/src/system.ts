@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readSettings } from '@freshet/config';
 import type { Side } from '@freshet/events';
-import { type AnyServiceName, LocalSystem, type LocalSystemOptions } from '@freshet/local';
+import { type AnyServiceName, LocalSystem } from '@freshet/local';
 import { recordsBehind } from '@freshet/positions';
 import { ClosingStack } from '@freshet/service';
 import { openSession, type Session } from '@freshet/session';
@@ -22,7 +22,7 @@ export interface Recommended {
 const MAIN = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
 
 type Settings = Readonly<Record<string, string>>;
-export type RedisKind = NonNullable<LocalSystemOptions['redis']>;
+type RedisKind = 'standalone' | 'cluster';
 
 /** After an accepted loss the tallies differ for good. Nothing more arrives after this time. */
 const STILL_MS = 1_000;

@@ -20,7 +20,7 @@ import { type ImportOutcome, importRatings } from './import-ratings.ts';
 import { type ImportState, ImportStateFile, isRecreated } from './import-state.ts';
 import { Telling } from './telling.ts';
 
-export interface ImportRequest {
+interface ImportRequest {
   readonly path: string;
   readonly topic?: string | undefined;
   readonly 'by-time': boolean;
