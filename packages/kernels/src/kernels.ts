@@ -84,7 +84,6 @@ export interface RankedTable extends VectorTable {
   /** A hidden slot keeps its vector and is never found. */
   hide(slot: number, hidden: boolean): void;
   isHidden(slot: number): boolean;
-  norm(slot: number): number;
   /**
    * Chooses how vectors are laid out by the vectors and by the queries of late: searches then look at fewer. What
    * they find does not depend on it. False if nothing would be gained; else every vector that is written is laid out

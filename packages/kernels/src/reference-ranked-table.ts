@@ -29,12 +29,6 @@ export class ReferenceRankedTable extends ReferenceTable implements RankedTable 
     return true;
   }
 
-  norm(slot: number): number {
-    const vector = new Float32Array(this.factorCount);
-    this.read(slot, vector);
-    return Math.hypot(...vector);
-  }
-
   scoresOf(query: Float32Array, slots: ArrayLike<number>, out: Float32Array): void {
     for (let e = 0; e < slots.length; e++) out[e] = this.#score(query, slots[e]);
   }

@@ -8,14 +8,14 @@ import { MAX_FACTOR_COUNT } from './kernels.ts';
 import { ReferenceRankedTable } from './reference-ranked-table.ts';
 import { checkLength, ReferenceTable } from './reference-table.ts';
 
-export function dot(a: Float32Array, b: Float32Array): number {
+function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let f = 0; f < a.length; f++) sum += a[f] * b[f];
   return sum;
 }
 
 /** out += scale · S·v, with S symmetric, k×k, row-major. */
-export function symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void {
+function symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void {
   const k = v.length;
   for (let row = 0, at = 0; row < k; row++) {
     let sum = 0;
@@ -25,7 +25,7 @@ export function symv(scale: number, s: Float64Array, v: Float32Array, out: Float
 }
 
 /** S += after·afterᵀ − before·beforeᵀ */
-export function syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void {
+function syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void {
   const k = after.length;
   for (let row = 0, at = 0; row < k; row++) {
     const was = before[row];
@@ -42,7 +42,7 @@ const bits = new Int32Array(float.buffer);
  * A += sign · v·vᵀ, A a lower triangle, row after row; products and sums are rounded to float32, and the
  * sums then to 28 bits, the magnitude up where its last four bits and the dither carry.
  */
-export function syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void {
+function syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void {
   const dither = ditherOf(v);
   for (let row = 0, at = 0; row < v.length; row++) {
     const factor = sign * v[row];
@@ -79,7 +79,7 @@ const direction = new Float32Array(MAX_FACTOR_COUNT);
 const image = new Float64Array(MAX_FACTOR_COUNT);
 
 /** Conjugate directions on f; `image` holds A·d, A the half Hessian of f. */
-export function descend(
+function descend(
   f: Quadratic,
   data: Float32Array,
   steps: number,
@@ -125,12 +125,7 @@ export function descend(
 }
 
 /** A quadratic without entries, whose matrix is weight·A + scale·S. */
-export function descendSums(
-  f: SummedQuadratic,
-  steps: number,
-  own: Float32Array,
-  out: Descent,
-): void {
+function descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: Descent): void {
   const k = own.length;
   const { weight, triangle, scale, ridge, linear } = f;
   if (blended.length < k * k) blended = new Float64Array(k * k);

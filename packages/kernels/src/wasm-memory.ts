@@ -17,8 +17,6 @@ export class WasmMemory {
   #f64 = new Float64Array(this.memory.buffer);
   #u32 = new Uint32Array(this.memory.buffer);
   #u8 = new Uint8Array(this.memory.buffer);
-  #i8 = new Int8Array(this.memory.buffer);
-  #i16 = new Int16Array(this.memory.buffer);
 
   /** Growing detaches every view, so take them from here after any allocation. */
   get f32(): Float32Array {
@@ -35,14 +33,6 @@ export class WasmMemory {
 
   get u8(): Uint8Array {
     return this.#u8;
-  }
-
-  get i8(): Int8Array {
-    return this.#i8;
-  }
-
-  get i16(): Int16Array {
-    return this.#i16;
   }
 
   /** Zeroed bytes, aligned for SIMD. */
@@ -66,8 +56,6 @@ export class WasmMemory {
     this.#f64 = new Float64Array(buffer);
     this.#u32 = new Uint32Array(buffer);
     this.#u8 = new Uint8Array(buffer);
-    this.#i8 = new Int8Array(buffer);
-    this.#i16 = new Int16Array(buffer);
   }
 }
 

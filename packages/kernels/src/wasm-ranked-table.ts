@@ -181,15 +181,6 @@ export class WasmRankedTable implements RankedTable {
     return blockOf(this.#classOf[slot], index) + within(index) * this.stride;
   }
 
-  norm(slot: number): number {
-    const { f32 } = this.#memory;
-    let square = 0;
-    for (let f = 0, at = this.address(slot) / 4; f < this.factorCount; f++, at++) {
-      square += f32[at] * f32[at];
-    }
-    return Math.sqrt(square);
-  }
-
   get #blockBytes(): number {
     return VECTORS_PER_BLOCK * (this.stride + FIGURES_BYTES + HEAD + this.tailStride);
   }

@@ -61,10 +61,6 @@ export class Gram {
     this.count += other.count;
   }
 
-  clone(): Gram {
-    return new Gram(this.matrix.slice(), this.sum.slice(), this.count);
-  }
-
   clear(): void {
     this.matrix.fill(0);
     this.sum.fill(0);

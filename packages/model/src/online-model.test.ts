@@ -305,8 +305,11 @@ describe('a model', () => {
       }
     }
     expect(model.meanValue).toBeCloseTo(3, 1);
-    expect(model.expectedValue('nobody', 'nothing')).toBe(model.meanValue);
-    const expected = (user: string, item: string) => model.expectedValue(user, item);
+    const expected = (user: string, item: string) => {
+      const ofUser = model.biasOf(model.users.slotOf(user) ?? -1);
+      const ofItem = model.features.biasAt(model.items.slotOf(item) ?? -1, model.meanValue);
+      return model.meanValue + ofUser + ofItem;
+    };
     expect(expected('u2', 'i4') - expected('u3', 'i4')).toBeGreaterThan(0.5);
     expect(expected('u2', 'i4') - expected('u2', 'i5')).toBeGreaterThan(0.5);
     expect(Math.abs(expected('u2', 'i4') - 4)).toBeLessThan(0.35);

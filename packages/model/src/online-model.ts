@@ -270,15 +270,6 @@ export class OnlineModel {
     return this.grams.ratings > 0 ? this.grams.values / this.grams.ratings : 0;
   }
 
-  /** The value that a user would give an item. */
-  expectedValue(user: string, item: string): number {
-    const owner = this.users.slotOf(user);
-    const slot = this.items.slotOf(item);
-    const ofUser = owner === undefined ? 0 : this.biasOf(owner);
-    const ofItem = slot === undefined ? 0 : this.features.biasAt(slot, this.meanValue);
-    return this.meanValue + ofUser + ofItem;
-  }
-
   /** What an item keeps of its ratings; undefined for one that is not there, or where items have rows. */
   evidenceOf(item: string): Evidence | undefined {
     const slot = this.items.slotOf(item);

@@ -1,4 +1,5 @@
-import { defaultModel, Evidence, ShardSums, type Side } from '@freshet/model';
+import type { Side } from '@freshet/events';
+import { defaultModel, Evidence, ShardSums } from '@freshet/model';
 import {
   encodeRow,
   MemoryStore,

@@ -1,4 +1,5 @@
-import { figuresOf, NO_STATISTICS, ShardSums, type Side } from '@freshet/model';
+import type { Side } from '@freshet/events';
+import { figuresOf, NO_STATISTICS, ShardSums } from '@freshet/model';
 import { MemoryStore, NO_FACTS } from '@freshet/store';
 import { expect, it } from 'vitest';
 import { gramDrift } from './drift-watch.ts';

@@ -4,8 +4,8 @@
  * scorer is measured.
  */
 import assert from 'node:assert';
-import { shardOf } from '@freshet/events';
-import { figuresOf, laterBy, type OnlineModel, type Side } from '@freshet/model';
+import { type Side, shardOf } from '@freshet/events';
+import { figuresOf, laterBy, type OnlineModel } from '@freshet/model';
 import { encodeRow } from '@freshet/store';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
 import { learntModel } from '../score/fixture.ts';
