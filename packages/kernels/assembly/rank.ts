@@ -3,7 +3,7 @@
 // A heap, one for each query: filled u32 · room u32 · threshold f32 · dropped f32 · room scores f32 · room
 // slots u32. The worst kept score is at the root; `threshold` is that score once the heap is full and −∞
 // before; `dropped` is the best score that found no room, by which a tie at the end of the list is noticed.
-import { scan } from './scan';
+import { scan } from './row';
 import { laneSums } from './vectors';
 
 const HIDDEN: u32 = 0x80;
@@ -114,18 +114,18 @@ const ROUNDED_UP: f64 = 1.0000003;
 
 /** Writes a vector and its transform as the one at `at` of a block. */
 export function layIn(
-  vector: usize, turned: usize, k: u32, block: usize, at: u32, bytes: usize, tail: usize,
+  vector: usize, transformed: usize, k: u32, block: usize, at: u32, bytes: usize, tail: usize,
 ): void {
   memory.copy(block + at * bytes, vector, bytes);
   const leads = block + VECTORS * (bytes + 4);
   const own = leads + (<usize>at << 2);
   const inHead = min<u32>(k - 1, <u32>HEAD);
   const inTail = k - 1 - inHead;
-  const head = turned + 4;
+  const head = transformed + 4;
   const ofTail = head + 4 * HEAD;
   const scale = scaleOf(head, inHead);
   const tailScale = scaleOf(ofTail, inTail);
-  store<f32>(own, load<f32>(turned));
+  store<f32>(own, load<f32>(transformed));
   store<f32>(own, scale, SCALES);
   store<f32>(own, lengthOf(ofTail, inTail), TAIL_LENGTHS);
   store<f32>(own, tailScale, TAIL_SCALES);
@@ -138,26 +138,26 @@ export function layIn(
  * vector, `lengths` has those of the rows of A, f64: by them, q'·v' as it is computed may differ from q·v as it is
  * computed. Both transforms and the score round k/4 + 4 times at most, and |v| ≤ ‖B‖·|v'|.
  */
-export function turnQuery(
-  query: usize, basis: usize, lengths: usize, stretch: f64, k: u32, bytes: usize, tail: usize, turned: usize,
+export function transformQuery(
+  query: usize, basis: usize, lengths: usize, stretch: f64, k: u32, bytes: usize, tail: usize, transformed: usize,
 ): void {
-  scan(query, basis, k, turned, bytes);
+  scan(query, basis, k, transformed, bytes);
   const integers = query + bytes;
   const own = integers + 2 * (HEAD + tail);
   const inHead = min<u32>(k - 1, <u32>HEAD);
   const inTail = k - 1 - inHead;
-  const head = turned + 4;
+  const head = transformed + 4;
   const ofTail = head + 4 * HEAD;
   const scale = sketchQuery(head, inHead, integers, HEAD);
   const tailScale = sketchQuery(ofTail, inTail, integers + 2 * HEAD, tail);
-  const length = lengthOf(turned, k);
+  const length = lengthOf(transformed, k);
   let stretched: f64 = 2 * <f64>lengthOf(query, k);
   for (let f: u32 = 0; f < k; f++) {
     const at = <usize>f << 2;
-    stretched += <f64>abs<f32>(load<f32>(turned + at)) * load<f64>(lengths + 2 * at);
+    stretched += <f64>abs<f32>(load<f32>(transformed + at)) * load<f64>(lengths + 2 * at);
   }
   const roundings = (<f64>k / 4 + 8) * stretch * stretched + ROUNDINGS * <f64>length;
-  store<f32>(own, load<f32>(turned));
+  store<f32>(own, load<f32>(transformed));
   store<f32>(own, scale, 4);
   store<f32>(own, lengthOf(ofTail, inTail), 8);
   store<f32>(own, tailScale, 12);
@@ -241,23 +241,6 @@ function sketch(from: usize, count: u32, scale: f32, to: usize, width: usize): v
   }
 }
 
-// @ts-ignore: decorator
-@inline
-function integerSums(a: v128, b: v128, c: v128, d: v128): v128 {
-  const ab = i32x4.add(
-    v128.shuffle<i32>(a, b, 0, 1, 4, 5),
-    v128.shuffle<i32>(a, b, 2, 3, 6, 7),
-  );
-  const cd = i32x4.add(
-    v128.shuffle<i32>(c, d, 0, 1, 4, 5),
-    v128.shuffle<i32>(c, d, 2, 3, 6, 7),
-  );
-  return i32x4.add(
-    v128.shuffle<i32>(ab, cd, 0, 2, 4, 6),
-    v128.shuffle<i32>(ab, cd, 1, 3, 5, 7),
-  );
-}
-
 /** Sixteen bytes of a sketch times as many integers of a query. */
 // @ts-ignore: decorator
 @inline
@@ -275,7 +258,7 @@ function score(query: usize, vector: usize, bytes: usize): f32 {
   for (let at: usize = 0; at < bytes; at += 16) {
     sum = f32x4.add(sum, f32x4.mul(v128.load(query + at), v128.load(vector + at)));
   }
-  return f32x4.extract_lane(laneSums(sum, zero, zero, zero), 0);
+  return f32x4.extract_lane(laneSums<f32>(sum, zero, zero, zero), 0);
 }
 
 /** scale · (integers · scale of the query + allowance), for four vectors or four queries at once. */
@@ -329,7 +312,7 @@ function rankClass(
     let hopeful: u64 = 0;
     for (let done: i32 = 0; done < here; done += 4) {
       const p = leads + HEADS + done * HEAD;
-      const sums = integerSums(
+      const sums = laneSums<i32>(
         headProduct(q0, q1, q2, q3, p),
         headProduct(q0, q1, q2, q3, p + HEAD),
         headProduct(q0, q1, q2, q3, p + 2 * HEAD),
@@ -360,7 +343,7 @@ function rankClass(
 @inline
 function total(sum: v128): f32 {
   const zero = i32x4.splat(0);
-  return <f32>i32x4.extract_lane(integerSums(sum, zero, zero, zero), 0);
+  return <f32>i32x4.extract_lane(laneSums<i32>(sum, zero, zero, zero), 0);
 }
 
 /** The product of a part of a query and of a sketch. */
@@ -445,7 +428,7 @@ function rankClassFour(
         a3 = i32x4.add(a3, i32x4.dot_i16x8_s(sketch, v128.load(q3 + 2 * at)));
       }
       const one = leads + (<usize>done << 2);
-      const sums = integerSums(a0, a1, a2, a3);
+      const sums = laneSums<i32>(a0, a1, a2, a3);
       const head = mostOf(sums, v128.load32_splat(one + SCALES), ownScales, allowances);
       const behind = f32x4.mul(tailLengths, v128.load32_splat(one + TAIL_LENGTHS));
       const lead = f32x4.add(f32x4.mul(ownLeads, v128.load32_splat(one)), slacks);

@@ -5,7 +5,7 @@ import { addPromoted, laneSums, sumOfDoubles } from './vectors';
 /** query·v of four neighbours. */
 // @ts-ignore: decorator
 @inline
-export function dots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, bytes: usize): v128 {
+function dots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, bytes: usize): v128 {
   let a0 = f32x4.splat(0);
   let a1 = f32x4.splat(0);
   let a2 = f32x4.splat(0);
@@ -17,7 +17,7 @@ export function dots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, b
     a2 = f32x4.add(a2, f32x4.mul(q, v128.load(p2 + at)));
     a3 = f32x4.add(a3, f32x4.mul(q, v128.load(p3 + at)));
   }
-  return laneSums(a0, a1, a2, a3);
+  return laneSums<f32>(a0, a1, a2, a3);
 }
 
 /** out += Σ c·v of four neighbours. */
@@ -111,4 +111,16 @@ export function curvatureOnly(
     products = addPromoted(products, f32x4.mul(c, y));
   }
   return sumOfDoubles(products);
+}
+
+/** out[i] = query·v for `count` vectors from `start`; out has room for `count` rounded up to four. */
+export function scan(query: usize, start: usize, count: u32, out: usize, bytes: usize): void {
+  for (let done: u32 = 0; done < count; done += 4) {
+    const p0 = start + done * bytes;
+    // The last group re-reads the last vector instead of running past the block.
+    const p1 = p0 + select<usize>(bytes, 0, done + 1 < count);
+    const p2 = p1 + select<usize>(bytes, 0, done + 2 < count);
+    const p3 = p2 + select<usize>(bytes, 0, done + 3 < count);
+    v128.store(out + (<usize>done << 2), dots(query, p0, p1, p2, p3, bytes));
+  }
 }

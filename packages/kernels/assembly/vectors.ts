@@ -3,18 +3,18 @@
 /** The four sums of four accumulators, one per lane. */
 // @ts-ignore: decorator
 @inline
-export function laneSums(a: v128, b: v128, c: v128, d: v128): v128 {
-  const ab = f32x4.add(
-    v128.shuffle<f32>(a, b, 0, 1, 4, 5),
-    v128.shuffle<f32>(a, b, 2, 3, 6, 7),
+export function laneSums<T>(a: v128, b: v128, c: v128, d: v128): v128 {
+  const ab = v128.add<T>(
+    v128.shuffle<T>(a, b, 0, 1, 4, 5),
+    v128.shuffle<T>(a, b, 2, 3, 6, 7),
   );
-  const cd = f32x4.add(
-    v128.shuffle<f32>(c, d, 0, 1, 4, 5),
-    v128.shuffle<f32>(c, d, 2, 3, 6, 7),
+  const cd = v128.add<T>(
+    v128.shuffle<T>(c, d, 0, 1, 4, 5),
+    v128.shuffle<T>(c, d, 2, 3, 6, 7),
   );
-  return f32x4.add(
-    v128.shuffle<f32>(ab, cd, 0, 2, 4, 6),
-    v128.shuffle<f32>(ab, cd, 1, 3, 5, 7),
+  return v128.add<T>(
+    v128.shuffle<T>(ab, cd, 0, 2, 4, 6),
+    v128.shuffle<T>(ab, cd, 1, 3, 5, 7),
   );
 }
 
