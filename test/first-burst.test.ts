@@ -120,7 +120,7 @@ function shareOfRight({ users, items, grams }: Pipeline): number {
   for (let person = 0; person < PEOPLE; person++) {
     const user = users.changes.cache.get(`person-${person}`);
     if (user === undefined) throw new Error(`nobody knows person ${person}`);
-    query.face(grams, user.vector, user.row.length);
+    query.prepare(grams, user.vector, user.row.length);
     const scores = Array.from({ length: FILMS }, (_, film) => {
       const slot = items.slotOf(`film-${film}`) ?? -1;
       if (user.row.isRated(slot)) return Number.NEGATIVE_INFINITY;

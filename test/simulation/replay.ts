@@ -247,7 +247,7 @@ export function replayItems(
       statistics: NO_STATISTICS,
       weight: 1,
     };
-    known.evidence.apply({ value, old, vector }, 0);
+    known.evidence.amend({ value, old, vector }, 0);
     known.statistics = withRating(known.statistics, entry, grams.clock);
     if (value === null) known.list.takeBack(before);
     else if (old === null) known.list.count(before);

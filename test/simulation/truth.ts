@@ -117,7 +117,7 @@ export function keptOf(entries: readonly PackedRating[]): Map<string, Kept> {
       list: Predecessors.empty(),
     };
     // Sums keep all ratings: nothing is sampled, so the seed does not matter.
-    kept.evidence.apply({ value, old, vector }, 0);
+    kept.evidence.amend({ value, old, vector }, 0);
     if (value === null) kept.list.takeBack(before);
     else if (old === null) kept.list.count(before);
     if (kept.evidence.count > 0) all.set(item, kept);

@@ -6,12 +6,12 @@
 import assert from 'node:assert';
 import { type RankedTable, type Search, wasmKernels } from '@freshet/kernels';
 import {
-  type Asked,
   COUNT_FEATURES,
   MORE,
   type OnlineModel,
   RaisedItems,
   RankingQuery,
+  type RankingRequest,
   Successors,
 } from '@freshet/model';
 import type { Figure } from './main.ts';
@@ -34,7 +34,7 @@ export async function bench(figure: Figure): Promise<void> {
   }
 }
 
-interface Question extends Asked {
+interface Question extends RankingRequest {
   readonly excluded: readonly number[];
 }
 
@@ -48,8 +48,8 @@ async function measure(figure: Figure, label: string, model: OnlineModel): Promi
   const questions = questionsOf(model);
   for (const { vector: query } of questions)
     kernels.search([{ ...searchOf(LISTED), query }], table);
-  table.turn();
-  table.settle(table.size);
+  table.rebase();
+  table.migrate(table.size);
   const asked = (nth: number) => questions[nth % questions.length] as Question;
   const [few, more] = [searchOf(LISTED), searchOf(LISTED + MORE)];
   const without = (nth: number) => {
@@ -108,7 +108,7 @@ function questionsOf({ users, rows, grams, settings }: OnlineModel): Question[] 
   return [...users.slots()].slice(0, USERS).map((slot) => {
     const recent = Array.from(rows.entries(slot), (entry) => entry.slot);
     users.vectors.read(slot, user);
-    ranking.face(grams, user, recent.length);
+    ranking.prepare(grams, user, recent.length);
     const vector = new Float32Array(k + COUNT_FEATURES);
     vector.set(ranking.vector);
     vector.set(ranking.counts, k);

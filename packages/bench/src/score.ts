@@ -71,8 +71,8 @@ function searcher({ k, vectors, queries, asked }: Fixture) {
     table.write(table.add(), vectors.subarray(at, at + k));
   }
   for (const search of searchesOf(asked, k)) kernels.search([search], table);
-  if (asked.length > 0) table.turn();
-  table.settle(table.size);
+  if (asked.length > 0) table.rebase();
+  table.migrate(table.size);
   const searches = searchesOf(queries, k);
   const singles = searches.map((search) => [search]);
   const batch = searches.slice(0, BATCH);

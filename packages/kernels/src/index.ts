@@ -5,11 +5,11 @@ export type {
   Kernels,
   Quadratic,
   RankedTable,
-  Row,
   Search,
   SummedQuadratic,
   VectorTable,
+  WeightedRow,
 } from './kernels.ts';
 export { MAX_FACTOR_COUNT } from './kernels.ts';
 export { referenceKernels } from './reference.ts';
-export { wasmKernels } from './wasm.ts';
+export { sharedKernels, wasmKernels } from './wasm.ts';

@@ -23,7 +23,7 @@ export interface VectorTable {
 }
 
 /** Some ratings of one user or one item; the first `length` entries count. */
-export interface Row {
+export interface WeightedRow {
   length: number;
   /** Where the rated neighbour's vector is. */
   slots: Uint32Array;
@@ -87,11 +87,11 @@ export interface RankedTable extends VectorTable {
   /**
    * Chooses how vectors are laid out by the vectors and by the queries of late: searches then look at fewer. What
    * they find does not depend on it. False if nothing would be gained; else every vector that is written is laid out
-   * anew, and `settle` does so with the others.
+   * anew, and `migrate` does so with the others.
    */
-  turn(): boolean;
-  /** Lays out anew up to `count` vectors that `turn` left as they were; true if none is left. */
-  settle(count: number): boolean;
+  rebase(): boolean;
+  /** Lays out anew up to `count` vectors that `rebase` left as they were; true if none is left. */
+  migrate(count: number): boolean;
 }
 
 /** One search for the best slots by query·v; `best` and `tied` are its answer. */

@@ -26,7 +26,7 @@ interface Step {
 
 interface World {
   k: number;
-  /** After which steps the table is laid out anew for queries like this, and how many of its vectors settle at once. */
+  /** After which steps the table is laid out anew for queries like this, and how many of its vectors migrate at once. */
   turns: { after: number; asked: Float32Array; settled: number }[];
   steps: Step[];
   queries: Float32Array[];
@@ -72,8 +72,8 @@ function play(kernels: Kernels, { k, turns, steps }: World): RankedTable {
     for (const { after, asked, settled } of turns) {
       if (after !== nth) continue;
       search(kernels, table, asked);
-      table.turn();
-      table.settle(settled);
+      table.rebase();
+      table.migrate(settled);
     }
     const known = slots.get(slot);
     if (kind === 'write') {
@@ -169,7 +169,7 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
     let turned = 0;
     for (let round = 0; round < 30; round++) {
       const stretch = round < 15 ? 10 : 0.01;
-      if (round % 3 === 0 && tables[0].turn()) turned++;
+      if (round % 3 === 0 && tables[0].rebase()) turned++;
       for (let moved = 0; moved < 500; moved++) write(below(items), draw(30));
       const leaving = below(items);
       for (const table of tables) table.remove(leaving);
@@ -184,7 +184,7 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
         expect(best.length).toBe(expected[nth].best.length);
         expect([...best.slots]).toEqual([...expected[nth].best.slots]);
       });
-      if (round % 3 === 1) tables[0].settle(round % 2 === 0 ? 700 : items);
+      if (round % 3 === 1) tables[0].migrate(round % 2 === 0 ? 700 : items);
     }
     expect(turned).toBeGreaterThan(1);
   });
@@ -192,18 +192,18 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
   it('is laid out anew only where that helps, a few vectors at a time', () => {
     const table = wasm.rankedTable(2);
     const draws = lots(SEED);
-    expect(table.turn()).toBe(false);
+    expect(table.rebase()).toBe(false);
     for (let item = 0; item < 300; item++) {
       table.write(table.add(), Float32Array.of(100 * draws(), draws()));
     }
     for (let nth = 0; nth < 300; nth++) {
       search(wasm, table, Float32Array.of(draws(), 100 * draws()));
     }
-    expect(table.turn()).toBe(true);
-    expect(table.turn()).toBe(false);
-    expect(table.settle(299)).toBe(false);
-    expect(table.settle(1)).toBe(true);
-    expect(table.turn()).toBe(false);
+    expect(table.rebase()).toBe(true);
+    expect(table.rebase()).toBe(false);
+    expect(table.migrate(299)).toBe(false);
+    expect(table.migrate(1)).toBe(true);
+    expect(table.rebase()).toBe(false);
   });
 
   it('finds, to the bit, the best of all scores that a plain scan computes', () => {

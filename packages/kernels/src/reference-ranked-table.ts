@@ -21,11 +21,11 @@ export class ReferenceRankedTable extends ReferenceTable implements RankedTable 
     return this.#hidden.has(slot);
   }
 
-  turn(): boolean {
+  rebase(): boolean {
     return false;
   }
 
-  settle(): boolean {
+  migrate(): boolean {
     return true;
   }
 

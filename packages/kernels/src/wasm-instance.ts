@@ -1,7 +1,27 @@
 /** The compiled kernels: where they are found, what they export, and an instance of them on a memory. */
 
 import { readFileSync } from 'node:fs';
-import { type CompiledModule, Instance, type LinearMemory, Module } from './web-assembly.ts';
+
+// The part of the WebAssembly API that is used here: Node has it, its type declarations do not.
+export interface LinearMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
+interface CompiledModule {
+  readonly [Symbol.toStringTag]: string;
+}
+
+declare const WebAssembly: {
+  Memory: new (size: { initial: number; maximum: number }) => LinearMemory;
+  Module: new (bytes: Uint8Array) => CompiledModule;
+  Instance: new (
+    module: CompiledModule,
+    imports: Record<string, Record<string, unknown>>,
+  ) => { readonly exports: object };
+};
+
+export const { Memory } = WebAssembly;
 
 /** What assembly/index.ts exports; every argument but a scale or a count is a byte address. */
 export interface WasmExports {
@@ -46,7 +66,7 @@ export interface WasmExports {
   scan(query: number, start: number, count: number, out: number, bytes: number): void;
   layIn(
     vector: number,
-    turned: number,
+    transformed: number,
     k: number,
     block: number,
     at: number,
@@ -61,7 +81,7 @@ export interface WasmExports {
     bytes: number,
     tail: number,
   ): void;
-  turnQuery(
+  transformQuery(
     query: number,
     basis: number,
     lengths: number,
@@ -69,7 +89,7 @@ export interface WasmExports {
     k: number,
     bytes: number,
     tail: number,
-    turned: number,
+    transformed: number,
   ): void;
   order(heap: number): void;
   rankOne(
@@ -100,13 +120,15 @@ let compiled: CompiledModule | undefined;
 
 /** Beside the compiled JavaScript; the sources find it there too. Made by build.mjs. */
 function compile(): CompiledModule {
-  compiled ??= new Module(readFileSync(new URL('../dist/kernels.wasm', import.meta.url)));
+  compiled ??= new WebAssembly.Module(
+    readFileSync(new URL('../dist/kernels.wasm', import.meta.url)),
+  );
   return compiled;
 }
 
 /** Compiled once per process, instantiated once per memory. */
 export function instantiate(memory: LinearMemory): WasmExports {
-  return new Instance(compile(), { env: { memory, abort } }).exports as WasmExports;
+  return new WebAssembly.Instance(compile(), { env: { memory, abort } }).exports as WasmExports;
 }
 
 function abort(): never {

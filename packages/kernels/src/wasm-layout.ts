@@ -30,7 +30,7 @@ const ENTRY_BYTES = 16;
 
 export class WasmLayout {
   /** Bytes of a transformed vector. */
-  readonly turnedBytes: number;
+  readonly transformedBytes: number;
   readonly #memory: WasmMemory;
   readonly #exports: WasmExports;
   readonly #factorCount: number;
@@ -55,8 +55,8 @@ export class WasmLayout {
     this.#factorCount = factorCount;
     this.#stride = stride;
     this.#directory = new WasmScratch(memory);
-    this.turnedBytes = 16 * Math.ceil(factorCount / 4);
-    const matrixBytes = (this.turnedBytes / 4) * stride;
+    this.transformedBytes = 16 * Math.ceil(factorCount / 4);
+    const matrixBytes = (this.transformedBytes / 4) * stride;
     this.#ofVectors = memory.allocate(matrixBytes);
     this.#ofQueries = memory.allocate(matrixBytes);
     this.#rowLengths = memory.allocate(8 * factorCount);
@@ -109,15 +109,17 @@ export class WasmLayout {
   }
 
   /** v' = A·v, from one address to another; the class that it belongs to. */
-  turn(vector: number, turned: number): NormClass {
-    const rows = this.turnedBytes / 4;
-    this.#exports.scan(vector, this.#ofVectors, rows, turned, this.#stride);
-    return this.#class(classOfNorm(Math.sqrt(this.#exports.dot(turned, turned, this.turnedBytes))));
+  transform(vector: number, transformed: number): NormClass {
+    const rows = this.transformedBytes / 4;
+    this.#exports.scan(vector, this.#ofVectors, rows, transformed, this.#stride);
+    return this.#class(
+      classOfNorm(Math.sqrt(this.#exports.dot(transformed, transformed, this.transformedBytes))),
+    );
   }
 
   /** q' = B·q, left at one address, and behind the query what the kernels take of it; see rank.ts. */
-  turnQuery(query: number, tail: number, turned: number): void {
-    this.#exports.turnQuery(
+  transformQuery(query: number, tail: number, transformed: number): void {
+    this.#exports.transformQuery(
       query,
       this.#ofQueries,
       this.#rowLengths,
@@ -125,7 +127,7 @@ export class WasmLayout {
       this.#factorCount,
       this.#stride,
       tail,
-      turned,
+      transformed,
     );
   }
 

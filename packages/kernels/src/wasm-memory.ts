@@ -3,7 +3,7 @@
  * valid after it has grown. Nothing is given back: tables and scratch live as long as their kernels.
  */
 
-import { type LinearMemory, Memory } from './web-assembly.ts';
+import { type LinearMemory, Memory } from './wasm-instance.ts';
 
 const WASM_PAGE_BYTES = 65_536;
 const MAX_PAGES = 65_536;

@@ -42,7 +42,7 @@ export class WasmRankedTable implements RankedTable {
   readonly #nothing: Float32Array;
   /** Address of a vector that is about to be written, and of its transform. */
   readonly #vector: number;
-  readonly #turned: number;
+  readonly #transformed: number;
   readonly #slots = new Slots();
   /** The first is written to; a second one is being emptied. */
   readonly #layouts: WasmLayout[] = [];
@@ -69,7 +69,7 @@ export class WasmRankedTable implements RankedTable {
     this.#asked = new Float32Array(QUERIES_KEPT * factorCount);
     this.#vector = memory.allocate(this.stride);
     this.#layouts.push(this.#newLayout());
-    this.#turned = memory.allocate(this.#layouts[0].turnedBytes);
+    this.#transformed = memory.allocate(this.#layouts[0].transformedBytes);
     this.#skip = memory.allocate(FIRST_SLOTS);
   }
 
@@ -100,7 +100,7 @@ export class WasmRankedTable implements RankedTable {
   add(): number {
     const slot = this.#slots.take();
     if (slot >= this.#indexOf.length) this.#growSlots();
-    const target = this.#turn(this.#nothing);
+    const target = this.#transform(this.#nothing);
     this.#place(slot, target);
     this.#layIn(slot);
     this.#memory.u8[this.#skip + slot] = 0;
@@ -120,7 +120,7 @@ export class WasmRankedTable implements RankedTable {
   write(slot: number, vector: Float32Array): void {
     this.#slots.check(slot);
     checkLength(vector.length, this.factorCount);
-    const target = this.#turn(vector);
+    const target = this.#transform(vector);
     if (target !== this.#classOf[slot]) {
       this.#displace(slot);
       this.#place(slot, target);
@@ -142,7 +142,7 @@ export class WasmRankedTable implements RankedTable {
     this.#asked.set(query, (this.#askedCount++ % QUERIES_KEPT) * this.factorCount);
   }
 
-  turn(): boolean {
+  rebase(): boolean {
     if (this.#layouts.length > 1 || this.size === 0) return false;
     const k = this.factorCount;
     const [current] = this.#layouts;
@@ -160,7 +160,7 @@ export class WasmRankedTable implements RankedTable {
     return true;
   }
 
-  settle(count: number): boolean {
+  migrate(count: number): boolean {
     const vector = new Float32Array(this.factorCount);
     for (let moved = 0; moved < count && this.#layouts.length > 1; moved++) {
       const slot = this.#lastOf(this.#layouts[1]);
@@ -196,16 +196,16 @@ export class WasmRankedTable implements RankedTable {
   }
 
   /** Makes a vector ready to be laid in; the class that it belongs to. */
-  #turn(vector: Float32Array): NormClass {
+  #transform(vector: Float32Array): NormClass {
     this.#memory.f32.set(vector, this.#vector / 4);
-    return this.#layouts[0].turn(this.#vector, this.#turned);
+    return this.#layouts[0].transform(this.#vector, this.#transformed);
   }
 
   #layIn(slot: number): void {
     const index = this.#indexOf[slot];
     this.#exports.layIn(
       this.#vector,
-      this.#turned,
+      this.#transformed,
       this.factorCount,
       blockOf(this.#classOf[slot], index),
       within(index),

@@ -25,14 +25,14 @@ export class WasmSearch {
   readonly #queries: WasmScratch;
   readonly #heaps: WasmScratch;
   /** Address of the transform of the query that is looked at. */
-  readonly #turned: number;
+  readonly #transformed: number;
 
   constructor(memory: WasmMemory, exports: WasmExports) {
     this.#memory = memory;
     this.#exports = exports;
     this.#queries = new WasmScratch(memory);
     this.#heaps = new WasmScratch(memory);
-    this.#turned = memory.allocate(4 * MAX_FACTOR_COUNT);
+    this.#transformed = memory.allocate(4 * MAX_FACTOR_COUNT);
   }
 
   run(searches: readonly Search[], table: WasmRankedTable): void {
@@ -49,7 +49,7 @@ export class WasmSearch {
     const found: number[] = [];
     this.#put(query, address, table.stride);
     for (const layout of table.layouts) {
-      layout.turnQuery(address, table.tailStride, this.#turned);
+      layout.transformQuery(address, table.tailStride, this.#transformed);
       const at = (address + queryBytes(table)) / 4 - QUERY_FIGURES + LENGTH_FIGURE;
       const [length, slack, least] = f32.subarray(at, at + 3);
       for (const { longest, blocks, count } of layout.classes) {
@@ -103,7 +103,7 @@ export class WasmSearch {
     }
     for (const layout of table.layouts) {
       for (let nth = 0; nth < searches.length; nth++) {
-        layout.turnQuery(queries + nth * apart, table.tailStride, this.#turned);
+        layout.transformQuery(queries + nth * apart, table.tailStride, this.#transformed);
       }
       this.#descend(searches.length, queries, heaps, table, layout);
     }

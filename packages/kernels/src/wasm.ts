@@ -26,6 +26,14 @@ export function wasmKernels(): Kernels {
   return new WasmKernels();
 }
 
+let shared: Kernels | undefined;
+
+/** One instance for sums that need no table, created at the first call. */
+export function sharedKernels(): Kernels {
+  shared ??= wasmKernels();
+  return shared;
+}
+
 class WasmKernels implements Kernels {
   readonly #memory = new WasmMemory();
   readonly #exports: WasmExports = instantiate(this.#memory.memory);

@@ -10,14 +10,14 @@ import { priorWeight, shrinkage, targetLine } from './prior-weight.ts';
 import { emptyRow, RowWindow } from './row-window.ts';
 import type { ModelSettings } from './settings.ts';
 
-interface Explained {
+interface ExplainedRating {
   readonly item: string;
   readonly value: number;
   readonly vector: Float32Array;
 }
 
 /** The item asked for, and what it scores now. */
-export interface Target {
+export interface ExplainedItem {
   readonly vector: Float32Array;
   readonly counts: Float32Array;
   readonly score: number;
@@ -44,8 +44,8 @@ const OF_NEWCOMERS = 2;
 
 /** All ratings, oldest first; only the newest carry the score, those that a half-step looks at. */
 export function because(
-  all: readonly Explained[],
-  { vector, counts, score, after }: Target,
+  all: readonly ExplainedRating[],
+  { vector, counts, score, after }: ExplainedItem,
   { weights: [ofOwn, ofMean], counts: ofCounts, mean: meanUser }: RankingQuery,
   grams: Grams,
   settings: ModelSettings,
@@ -68,7 +68,7 @@ export function because(
 
 /** The terms of w·h. */
 function ownParts(
-  all: readonly Explained[],
+  all: readonly ExplainedRating[],
   target: Float32Array,
   meanUser: Float32Array,
   grams: Grams,
@@ -103,7 +103,7 @@ function sumOf(parts: readonly number[]): number {
 }
 
 /** How a half-step weighs the ratings it looks at. */
-function weightsOf(all: readonly Explained[], settings: ModelSettings): Float32Array {
+function weightsOf(all: readonly ExplainedRating[], settings: ModelSettings): Float32Array {
   const full = { ...emptyRow(all.length), start: 0, length: all.length };
   const { weights, length } = new RowWindow(settings).of(full);
   return weights.slice(0, length);

@@ -130,7 +130,7 @@ describe.each(variants)(`the %s block (seed ${SEED})`, (_, variant) => {
       const world = faced(seed, side);
       const block = new BlockLoss(kernels, smooth);
       const gradient = new Float64Array(settings.factorCount);
-      block.face(side, world.row, world.table, world.grams);
+      block.prepare(side, world.row, world.table, world.grams);
       block.value(world.own);
       block.gradient(world.own, gradient);
       const at = (f: number, change: number) => {

@@ -3,7 +3,7 @@
  * user, eq:fast_block and eq:fast_gradient for an item. Written once: it knows `own` and the other side.
  */
 
-import type { Kernels, Quadratic, Row, VectorTable } from '@freshet/kernels';
+import type { Kernels, Quadratic, VectorTable, WeightedRow } from '@freshet/kernels';
 import type { Gram, Grams } from './gram.ts';
 import { type Loss, losses } from './loss.ts';
 import { priorWeight, shrinkage, type TargetLine, targetLine } from './prior-weight.ts';
@@ -25,7 +25,7 @@ export class BlockLoss implements SmoothBlock {
   #known = 0;
   #target: TargetLine = { base: 0, slope: 1 };
   #shrinkage = 0;
-  #row: Row | undefined;
+  #row: WeightedRow | undefined;
   #others: VectorTable | undefined;
   #facing: Gram | undefined;
   readonly #quadratic: Quadratic;
@@ -50,7 +50,7 @@ export class BlockLoss implements SmoothBlock {
   }
 
   /** Names the block: whose row, which neighbours, everything else through the grams; `weight` is an item's. */
-  face(side: Side, row: Row, others: VectorTable, grams: Grams, weight = 1): void {
+  prepare(side: Side, row: WeightedRow, others: VectorTable, grams: Grams, weight = 1): void {
     this.#row = row;
     this.#others = others;
     this.#facing = side === 'user' ? grams.item : grams.user;
@@ -72,7 +72,7 @@ export class BlockLoss implements SmoothBlock {
    * over all neighbours charged for it as unknown.
    */
   value(own: Float32Array): number {
-    const { row, others, facing } = this.#faced();
+    const { row, others, facing } = this.#prepared();
     const { priorValue } = this.#settings;
     const alpha = this.#known;
     const { base, slope } = this.#target;
@@ -90,7 +90,7 @@ export class BlockLoss implements SmoothBlock {
 
   /** ∇l(own) without λ; `value(own)` must have been the last call, its predictions are used. */
   gradient(own: Float32Array, out: Float64Array): void {
-    const { row, others, facing } = this.#faced();
+    const { row, others, facing } = this.#prepared();
     const { priorValue } = this.#settings;
     const alpha = this.#alpha;
     const { base, slope } = this.#target;
@@ -111,7 +111,7 @@ export class BlockLoss implements SmoothBlock {
 
   /** The squared block as the quadratic it is, up to `constant`. */
   quadratic(): Quadratic {
-    const { row, facing } = this.#faced();
+    const { row, facing } = this.#prepared();
     const { priorValue } = this.#settings;
     const q = this.#quadratic;
     const alpha = this.#alpha;
@@ -145,7 +145,7 @@ export class BlockLoss implements SmoothBlock {
     return q;
   }
 
-  #faced(): { row: Row; others: VectorTable; facing: Gram } {
+  #prepared(): { row: WeightedRow; others: VectorTable; facing: Gram } {
     if (!this.#row || !this.#others || !this.#facing) throw new TypeError('no block was named');
     return { row: this.#row, others: this.#others, facing: this.#facing };
   }

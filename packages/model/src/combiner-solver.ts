@@ -5,9 +5,9 @@ import { FEATURES, firstTheta, NEXT_FEATURE, WEIGHTS } from './combiner.ts';
 import { CURVATURES, type Lessons } from './lessons.ts';
 
 /** λ for each rating that a step follows: it is short as long as little is known, however many come at once. */
-const DAMPING = 0.005;
+const DAMPING_PER_RATING = 0.005;
 /** Ratings after which the curvature of old ones counts half. */
-const HALF_LIFE = 300_000;
+const CURVATURE_HALF_LIFE = 300_000;
 /** What is left of the curvature once all vectors are others: θ stays, and moves as easily as a young one. */
 const LEFT_AFTER_CHANGE = 0.02;
 /**
@@ -32,8 +32,8 @@ export class CombinerSolver {
   take({ gradient, curvature, events }: Pick<Lessons, 'gradient' | 'curvature' | 'events'>): void {
     if (!gradient.every(Number.isFinite) || !curvature.every(Number.isFinite)) return;
     for (let at = 0; at < CURVATURES; at++) this.curvature[at] += curvature[at];
-    this.#solve(gradient, DAMPING * events);
-    const fade = 2 ** (-events / HALF_LIFE);
+    this.#solve(gradient, DAMPING_PER_RATING * events);
+    const fade = 2 ** (-events / CURVATURE_HALF_LIFE);
     for (let at = 0; at < CURVATURES; at++) this.curvature[at] *= fade;
   }
 

@@ -32,22 +32,22 @@ const FIRST = {
 } as const;
 
 /** Between which knots a row lies, and how near it is to the second. */
-export interface Place {
+export interface KnotPosition {
   readonly first: number;
   readonly second: number;
   readonly share: number;
 }
 
 /** Of every row up to the last knot: each rating asks for one. */
-const places = Array.from({ length: 2 ** KNOTS[KNOTS.length - 1] }, (_, ratings) =>
-  placeBetween(Math.log2(1 + ratings)),
+const knotPositions = Array.from({ length: 2 ** KNOTS[KNOTS.length - 1] }, (_, ratings) =>
+  knotPositionAt(Math.log2(1 + ratings)),
 );
 
-export function placeOf(rowLength: number): Place {
-  return places[Math.min(rowLength, places.length - 1)];
+export function knotPositionOf(rowLength: number): KnotPosition {
+  return knotPositions[Math.min(rowLength, knotPositions.length - 1)];
 }
 
-function placeBetween(at: number): Place {
+function knotPositionAt(at: number): KnotPosition {
   const last = KNOTS.length - 1;
   if (at >= KNOTS[last]) return { first: last, second: last, share: 0 };
   let first = 0;
@@ -61,7 +61,11 @@ export function firstTheta(ranking: ModelSettings['ranking'] = 'combined'): Floa
 }
 
 /** θ(n), written to `out`. */
-export function weightsAt(theta: Float64Array, { first, second, share }: Place, out: Float64Array) {
+export function weightsAt(
+  theta: Float64Array,
+  { first, second, share }: KnotPosition,
+  out: Float64Array,
+) {
   for (let f = 0; f < FEATURES; f++) {
     out[f] = (1 - share) * theta[first * FEATURES + f] + share * theta[second * FEATURES + f];
   }
@@ -73,7 +77,7 @@ export class RankingQuery {
   readonly weights = new Float64Array(FEATURES);
   /** θ of the counts. */
   readonly counts = this.weights.subarray(2, 2 + COUNT_FEATURES);
-  place = placeOf(0);
+  place = knotPositionOf(0);
   /** w − w̄; zeros for somebody unknown. */
   readonly own: Float32Array;
   /** w̄ */
@@ -92,8 +96,8 @@ export class RankingQuery {
     return this.weights[NEXT_FEATURE];
   }
 
-  face(grams: Grams, user: Float32Array | undefined, rowLength: number): void {
-    this.place = placeOf(rowLength);
+  prepare(grams: Grams, user: Float32Array | undefined, rowLength: number): void {
+    this.place = knotPositionOf(rowLength);
     weightsAt(grams.theta, this.place, this.weights);
     meanVector('user', grams, this.mean);
     const [ofOwn, ofMean] = this.weights;

@@ -1,6 +1,6 @@
 import { wasmKernels } from '@freshet/kernels';
 import { describe, expect, it } from 'vitest';
-import { FEATURES, firstTheta, placeOf, weightsAt } from './combiner.ts';
+import { FEATURES, firstTheta, knotPositionOf, weightsAt } from './combiner.ts';
 import { Comparison } from './comparison.ts';
 import { FeatureTable } from './feature-table.ts';
 import { Gram, type Grams } from './gram.ts';
@@ -71,7 +71,7 @@ describe(`a comparison (seed ${SEED})`, () => {
       expect(comparison.features[at]).toBeCloseTo(feature, 5);
     });
     const weights = new Float64Array(FEATURES);
-    weightsAt(grams.theta, placeOf(30), weights);
+    weightsAt(grams.theta, knotPositionOf(30), weights);
     const scores = comparison.scores();
     [RATED, 21].forEach((slot, e) => {
       const score = x(slot).reduce((sum, feature, f) => sum + weights[f] * feature, 0);
@@ -79,7 +79,7 @@ describe(`a comparison (seed ${SEED})`, () => {
     });
     const lessons = [new Lessons(), new Lessons()];
     comparison.teach(lessons[0]);
-    lessons[1].add(weights, placeOf(30), expected, 1);
+    lessons[1].add(weights, knotPositionOf(30), expected, 1);
     lessons[0].gradient.forEach((cell, at) => {
       expect(cell).toBeCloseTo(lessons[1].gradient[at], 5);
     });

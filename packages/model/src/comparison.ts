@@ -77,8 +77,8 @@ export class Comparison {
     this.length = 0;
     if (!items.isPresent(slot)) return true;
     this.#drawOthers(row, slot, items, seed);
-    this.#query.face(grams, vector, this.earlier);
-    this.#context.face(row, items);
+    this.#query.prepare(grams, vector, this.earlier);
+    this.#context.prepare(row, items);
     this.#readFeatures(items);
     return true;
   }

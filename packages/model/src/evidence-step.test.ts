@@ -1,14 +1,13 @@
 import { type Kernels, referenceKernels, wasmKernels } from '@freshet/kernels';
 import { describe, expect, it } from 'vitest';
 import { firstTheta } from './combiner.ts';
-import { BadSettings } from './errors.ts';
 import { Evidence } from './evidence.ts';
 import { EvidenceStep } from './evidence-step.ts';
 import { Gram, type Grams } from './gram.ts';
 import { HalfStep } from './half-step.ts';
 import { Random } from './random.ts';
 import { emptyRow } from './row-window.ts';
-import { defaultModel, type ModelSettings } from './settings.ts';
+import { BadModelSettings, defaultModel, type ModelSettings } from './settings.ts';
 
 const SEED = 4_162;
 const K = 9;
@@ -47,7 +46,7 @@ function world(kernels: Kernels, settings: ModelSettings, count: number) {
     for (let other = 0; other < 10; other++) grams.user.move(undefined, draw());
     row.slots[entry] = entry;
     row.values[entry] = value;
-    evidence.apply({ value, old: null, vector }, entry);
+    evidence.amend({ value, old: null, vector }, entry);
   }
   return { grams, table, row, evidence, start: draw() };
 }
@@ -85,7 +84,7 @@ describe('a half-step on evidence', () => {
     const vector = new Float32Array(K).fill(0.5);
     const ends = [256, 2_560].map((count) => {
       const evidence = Evidence.empty(settings);
-      for (let at = 0; at < count; at++) evidence.apply({ value: 5, old: null, vector }, at);
+      for (let at = 0; at < count; at++) evidence.amend({ value: 5, old: null, vector }, at);
       const own = new Float32Array(K).fill(0.01);
       const step = new EvidenceStep(kernels, settings);
       for (let turn = 0; turn < 40; turn++) step.run(own, evidence, grams);
@@ -98,6 +97,6 @@ describe('a half-step on evidence', () => {
 
   it('refuses a prior value, which needs rows', () => {
     const settings: ModelSettings = { ...base, items: 'rows', priorValue: 1 };
-    expect(() => new EvidenceStep(wasmKernels(), settings)).toThrow(BadSettings);
+    expect(() => new EvidenceStep(wasmKernels(), settings)).toThrow(BadModelSettings);
   });
 });

@@ -3,7 +3,7 @@
  * and without the vectors of users. Owns its scratch memory; one instance per thread.
  */
 
-import type { Descent, Kernels, Row, SummedQuadratic, VectorTable } from '@freshet/kernels';
+import type { Descent, Kernels, SummedQuadratic, VectorTable, WeightedRow } from '@freshet/kernels';
 import type { Evidence } from './evidence.ts';
 import { type EvidenceSample, MOST_PAIRS } from './evidence-sample.ts';
 import { EvidenceSums } from './evidence-sums.ts';
@@ -24,7 +24,7 @@ export class EvidenceStep {
   readonly #halfStep: HalfStep;
   /** The vectors and values of a sample, entry by entry, as a half-step wants them. */
   readonly #table: VectorTable;
-  readonly #row: Row = emptyRow(MOST_PAIRS);
+  readonly #row: WeightedRow = emptyRow(MOST_PAIRS);
   readonly #outcome: Descent = { before: 0, after: 0 };
 
   constructor(kernels: Kernels, settings: ModelSettings) {
@@ -52,12 +52,12 @@ export class EvidenceStep {
    */
   run(own: Float32Array, { form }: Evidence, grams: Grams, weight = 1): Readonly<Descent> {
     if (!(form instanceof EvidenceSums)) return this.#onSample(own, form, grams, weight);
-    this.#faceSums(form, grams, weight);
+    this.#prepareSums(form, grams, weight);
     const { conjugateSteps, lambda } = this.#settings;
     if (lambda === 0) {
       this.#kernels.descendSums(this.#quadratic, conjugateSteps, own, this.#outcome);
     } else {
-      this.#block.face(this.#quadratic);
+      this.#block.prepare(this.#quadratic);
       this.#projected.run(this.#block, conjugateSteps, own, this.#outcome);
     }
     return this.#outcome;
@@ -67,7 +67,7 @@ export class EvidenceStep {
    * [A + αS + μI]h = b, with (1 − α)A where the prior is on unknown ratings alone: each known one then takes
    * back the α that S charged for it.
    */
-  #faceSums(sums: EvidenceSums, grams: Grams, weight: number): void {
+  #prepareSums(sums: EvidenceSums, grams: Grams, weight: number): void {
     const f = this.#quadratic;
     const settings = this.#settings;
     const alpha = Math.min(1, priorWeight(settings.rho, grams) * weight);

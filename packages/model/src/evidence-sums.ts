@@ -8,16 +8,16 @@
  * have 28 bits at any time, not only when stored: `syrTriangle` rounds them with each rating.
  */
 
+import { sharedKernels } from '@freshet/kernels';
 import {
   bytesToFloats,
   floatsToBytes,
   packCells,
-  packedLength,
+  packedCellBytes,
   unpackCells,
 } from './float-bytes.ts';
 import { PairList } from './pair-list.ts';
 import type { TargetLine } from './prior-weight.ts';
-import { sharedKernels } from './shared-kernels.ts';
 
 /** About as many bytes as the sums take at k = 32. */
 const KEPT_PAIRS = 16;
@@ -79,7 +79,7 @@ export class EvidenceSums {
 
   restore(count: number, reach: number, bytes: Uint8Array): void {
     const isFolded = reach > KEPT_PAIRS;
-    const packed = packedLength(this.#triangle.length);
+    const packed = packedCellBytes(this.#triangle.length);
     const k = this.#factorCount;
     const expected = isFolded ? packed + 8 * k : 4 * count * (k + 1);
     if (bytes.length !== expected || count > reach) {
@@ -104,7 +104,7 @@ export class EvidenceSums {
   /** A stays as it is: the user still counts once, with the vector of the first time. */
   change(value: number, old: number, vector: Float32Array): void {
     if (this.#pairs) {
-      this.#pairs.setValue(placeOf(this.#pairs, old, vector), value);
+      this.#pairs.setValue(pairOf(this.#pairs, old, vector), value);
       this.#sumPairs(this.#pairs);
     } else this.#addVector(Math.fround(value) - Math.fround(old), 0, vector);
   }
@@ -114,7 +114,7 @@ export class EvidenceSums {
     this.#count--;
     if (this.#count === 0) this.#clear();
     else if (this.#pairs) {
-      this.#pairs.removeAt(placeOf(this.#pairs, old, vector));
+      this.#pairs.removeAt(pairOf(this.#pairs, old, vector));
       this.#sumPairs(this.#pairs);
     } else this.#addPair(-1, old, vector);
   }
@@ -149,7 +149,7 @@ export class EvidenceSums {
 }
 
 /** Which pair an earlier rating is: its value is known, and its vector cannot have moved far. */
-function placeOf(pairs: PairList, old: number, vector: Float32Array): number {
+function pairOf(pairs: PairList, old: number, vector: Float32Array): number {
   return Math.max(0, pairs.nearest(old, vector));
 }
 

@@ -28,7 +28,7 @@ function pairsOf({ form }: Evidence): [value: number, vector: number[]][] {
 
 /** Applies changes one by one; the seeds are as a shard makes them. */
 function fold(evidence: Evidence, changes: readonly EvidenceChange[]): Evidence {
-  for (const [offset, change] of changes.entries()) evidence.apply(change, hashId('i1', offset));
+  for (const [offset, change] of changes.entries()) evidence.amend(change, hashId('i1', offset));
   return evidence;
 }
 
@@ -78,7 +78,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
     const evidence = fold(Evidence.empty(squared), changes);
     const before = sumsOf(evidence).slice();
     const vector = vectorOf(new Random(1));
-    evidence.apply({ value: 1, old: 4, vector }, 0);
+    evidence.amend({ value: 1, old: 4, vector }, 0);
     const after = sumsOf(evidence);
     expect(after.subarray(0, -2 * K)).toEqual(before.subarray(0, -2 * K));
     expect(after.subarray(-K)).toEqual(before.subarray(-K));
@@ -93,7 +93,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
     const changes = ratings(40);
     const evidence = fold(Evidence.empty(squared), changes);
     const [{ value, vector }] = changes;
-    evidence.apply({ value: null, old: value, vector }, 0);
+    evidence.amend({ value: null, old: value, vector }, 0);
     const left = changes.slice(1).map((pair) => ({ value: pair.value ?? 0, vector: pair.vector }));
     expect(evidence.count).toBe(39);
     expectNear(sumsOf(evidence), naive(left), 40);
@@ -114,10 +114,10 @@ describe(`evidence in sums (seed ${SEED})`, () => {
     // Two have the value 4; the third is nearer to the present vector than either, and has another.
     const near = Float32Array.of(0.1, 0.8);
     const removed = of([4, 4, 5], [0, 1, 2]);
-    removed.apply({ value: null, old: 4, vector: near }, 0);
+    removed.amend({ value: null, old: 4, vector: near }, 0);
     expect(sumsOf(removed)).toEqual(sumsOf(of([4, 4, 5], [0, 2])));
     const changed = of([4, 4, 5], [0, 1, 2]);
-    changed.apply({ value: 2, old: 4, vector: near }, 0);
+    changed.amend({ value: 2, old: 4, vector: near }, 0);
     expect(sumsOf(changed)).toEqual(sumsOf(of([4, 2, 5], [0, 1, 2])));
     expect(changed.count).toBe(3);
   });
@@ -150,9 +150,9 @@ describe(`evidence in sums (seed ${SEED})`, () => {
     const given: EvidenceChange[] = [];
     for (let event = 0; event < 300; event++) {
       const change = randomChange(random, given, 30);
-      once.apply(change, event);
+      once.amend(change, event);
       stored = Evidence.fromBytes(stored.toBytes(), squared);
-      stored.apply(change, event);
+      stored.amend(change, event);
       expect(stored.toBytes()).toEqual(once.toBytes());
       expect(sumsOf(stored)).toEqual(sumsOf(once));
     }
@@ -162,7 +162,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
     const settings = { ...squared, factorCount: 32 };
     const evidence = Evidence.empty(settings);
     const sizes = Array.from({ length: 40 }, (_, at) => {
-      evidence.apply({ value: 3, old: null, vector: vectorOf(new Random(at), 32) }, at);
+      evidence.amend({ value: 3, old: null, vector: vectorOf(new Random(at), 32) }, at);
       return evidence.toBytes().byteLength;
     });
     const pairs = Array.from({ length: 16 }, (_, at) => 8 + 4 * 33 * (at + 1));
@@ -175,7 +175,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
       const settings = { ...squared, factorCount: k };
       const evidence = Evidence.empty(settings);
       for (let at = 0; at < 18; at++) {
-        evidence.apply({ value: random.below(6), old: null, vector: vectorOf(random, k) }, at);
+        evidence.amend({ value: random.below(6), old: null, vector: vectorOf(random, k) }, at);
       }
       const bytes = evidence.toBytes();
       const cells = (k * (k + 1)) / 2;
@@ -194,7 +194,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
     const bits = new Int32Array(cut.buffer);
     for (let event = 0; event < 200_000; event++) {
       const vector = vectorOf(random).map((factor) => factor / 10);
-      evidence.apply({ value: 3, old: null, vector }, event);
+      evidence.amend({ value: 3, old: null, vector }, event);
       for (let row = 0, at = 0; row < K; row++) {
         for (let col = 0; col <= row; col++, at++) {
           exact[at] += vector[row] * vector[col];
@@ -218,7 +218,7 @@ describe(`evidence in a sample (seed ${SEED})`, () => {
     const evidence = Evidence.empty(absolute);
     const given: EvidenceChange[] = [];
     for (let event = 0; event < 4_000; event++) {
-      evidence.apply(randomChange(random, given, 600), hashId('i1', event));
+      evidence.amend(randomChange(random, given, 600), hashId('i1', event));
       expect(evidence.count).toBe(given.length);
       const { length } = pairsOf(evidence);
       expect(length).toBeLessThanOrEqual(Math.min(256, given.length));
@@ -231,7 +231,7 @@ describe(`evidence in a sample (seed ${SEED})`, () => {
     const draw = (id: string) => {
       const evidence = Evidence.empty(absolute);
       for (const [offset, change] of ratings(600).entries()) {
-        evidence.apply(change, hashId(id, offset));
+        evidence.amend(change, hashId(id, offset));
       }
       return pairsOf(evidence);
     };
@@ -249,7 +249,7 @@ describe(`evidence in a sample (seed ${SEED})`, () => {
     const kept = keptByTenth(1_000, (evidence, at, vector) => {
       // Between the 500th and the 700th rating every second one takes the one before it back.
       if (at < 500 || at >= 700 || at % 2 === 0) return undefined;
-      evidence.apply({ value: null, old: at - 1, vector }, hashId('back', at));
+      evidence.amend({ value: null, old: at - 1, vector }, hashId('back', at));
       return at - 1;
     });
     const full = kept.filter((_, tenth) => tenth !== 5 && tenth !== 6);
@@ -268,7 +268,7 @@ describe(`evidence in a sample (seed ${SEED})`, () => {
       const evidence = Evidence.empty(absolute);
       for (let at = 0; at < count; at++) {
         const vector = new Float32Array(K).fill(at);
-        evidence.apply({ value: at, old: null, vector }, hashId(`i${draw}`, at));
+        evidence.amend({ value: at, old: null, vector }, hashId(`i${draw}`, at));
         after(evidence, at, vector);
       }
       for (const [value] of pairsOf(evidence)) kept[Math.floor((10 * value) / count)] += 1 / draws;
@@ -291,9 +291,9 @@ describe.each(losses)('evidence for the %s loss', (loss) => {
       expect(restored.count).toBe(count);
       expect(restored.toBytes()).toEqual(bytes);
       const next = { value: 2, old: null, vector: vectorOf(new Random(9)) };
-      restored.apply(next, 77);
+      restored.amend(next, 77);
       const expected = fold(Evidence.empty(settings), ratings(count));
-      expected.apply(next, 77);
+      expected.amend(next, 77);
       expect(restored.toBytes()).toEqual(expected.toBytes());
     }
   });
@@ -302,11 +302,11 @@ describe.each(losses)('evidence for the %s loss', (loss) => {
     const changes = ratings(count);
     const evidence = fold(Evidence.empty(settings), changes);
     const moved = vectorOf(new Random(3));
-    for (const { value } of changes) evidence.apply({ value: null, old: value, vector: moved }, 1);
+    for (const { value } of changes) evidence.amend({ value: null, old: value, vector: moved }, 1);
     expect(evidence.count).toBe(0);
     expect(evidence.toBytes()).toEqual(Evidence.empty(settings).toBytes());
     const [first] = changes;
-    evidence.apply(first, 0);
+    evidence.amend(first, 0);
     expect(evidence.toBytes()).toEqual(fold(Evidence.empty(settings), [first]).toBytes());
   });
 

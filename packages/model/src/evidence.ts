@@ -66,7 +66,7 @@ export class Evidence {
   }
 
   /** `seed` is a hash of the item's id and the event's source offset: it decides what a sample keeps. */
-  apply({ value, old, vector }: EvidenceChange, seed: number): void {
+  amend({ value, old, vector }: EvidenceChange, seed: number): void {
     if (old === null || this.count === 0) {
       if (value !== null) this.form.add(value, vector, seed);
     } else if (value === null) this.form.takeBack(old, vector, seed);

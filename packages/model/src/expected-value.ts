@@ -7,12 +7,12 @@
 import type { FullRow } from './row-window.ts';
 
 /** As if everybody had so many ratings of exactly what was expected. */
-const DAMPING = { user: 5, item: 10 } as const;
+const DAMPING_RATINGS = { user: 5, item: 10 } as const;
 /** The newest ratings of a user, which are enough. */
-export const LOOKED_AT = 64;
+export const NEWEST_RATINGS = 64;
 
 export function itemBias(count: number, excess: number, meanValue: number): number {
-  return (excess - count * meanValue) / (count + DAMPING.item);
+  return (excess - count * meanValue) / (count + DAMPING_RATINGS.item);
 }
 
 /** a, of a user with this row; `biasAt` tells b of an item by its slot. */
@@ -21,9 +21,9 @@ export function userBias(
   meanValue: number,
   biasAt: (slot: number) => number,
 ): number {
-  const count = Math.min(length, LOOKED_AT);
+  const count = Math.min(length, NEWEST_RATINGS);
   const end = start + length;
   let sum = 0;
   for (let at = end - count; at < end; at++) sum += values[at] - meanValue - biasAt(slots[at]);
-  return sum / (count + DAMPING.user);
+  return sum / (count + DAMPING_RATINGS.user);
 }

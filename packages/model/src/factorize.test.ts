@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factorize, objective, type Progress } from './factorize.ts';
+import { type FactorizeProgress, factorize, objective } from './factorize.ts';
 import { OnlineModel } from './online-model.ts';
 import { priorWeight, shrinkage, targetLine } from './prior-weight.ts';
 import { Random } from './random.ts';
@@ -84,7 +84,7 @@ function naiveObjective(model: OnlineModel): number {
 describe.each(forms)(`factorizing with the %s loss (seed ${SEED})`, (_, settings) => {
   it('never raises the objective, which is the sum over all cells', () => {
     const model = loaded(settings);
-    const passes: Progress[] = [];
+    const passes: FactorizeProgress[] = [];
     factorize(model, { seed: 1, passes: 1, tolerance: 0 });
     const first = naiveObjective(model);
     factorize(model, {

@@ -13,7 +13,7 @@ import { RowStore } from './row-store.ts';
 import { type ModelSettings, wholeRows } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
-export interface Progress {
+export interface FactorizeProgress {
   /** Passes done so far, this run's and those before it. */
   pass: number;
   objective: number;
@@ -29,14 +29,14 @@ interface FactorizeOptions {
   readonly tolerance: number;
   /** Passes an earlier run has done: 0 starts from random vectors, more goes on from those there are. */
   readonly donePasses?: number;
-  readonly onPass?: (progress: Readonly<Progress>) => void;
+  readonly onPass?: (progress: Readonly<FactorizeProgress>) => void;
 }
 
 /** Root mean square length of a random start, by what ratings are learnt as: small against any, yet no saddle point. */
 const START_LENGTH = { values: 0.5, relative: 0.264 } as const;
 
 /** Vectors alone: evidence still has those from before, until `handOver` collects it anew. */
-export function factorize(model: OnlineModel, options: FactorizeOptions): Progress {
+export function factorize(model: OnlineModel, options: FactorizeOptions): FactorizeProgress {
   const { seed, passes, tolerance, donePasses = 0 } = options;
   const visits = new Visits(model);
   if (donePasses === 0) visits.randomize(seed);

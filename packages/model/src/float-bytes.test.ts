@@ -4,7 +4,7 @@ import {
   bytesToFloats,
   floatsToBytes,
   packCells,
-  packedLength,
+  packedCellBytes,
   unpackCells,
 } from './float-bytes.ts';
 
@@ -38,7 +38,7 @@ describe(`numbers as bytes (seed ${SEED})`, () => {
     fc.assert(
       fc.property(words, (bits) => {
         const packed = packCells(new Float32Array(bits.buffer));
-        expect(packed.length).toBe(packedLength(bits.length));
+        expect(packed.length).toBe(packedCellBytes(bits.length));
         const cells = new Float32Array(bits.length);
         unpackCells(inside(packed), cells);
         expect(new Uint32Array(cells.buffer)).toEqual(bits.map((word) => word & ~15));
@@ -48,7 +48,7 @@ describe(`numbers as bytes (seed ${SEED})`, () => {
   });
 
   it('take seven bytes for two cells', () => {
-    expect([0, 1, 2, 3, 528].map(packedLength)).toEqual([0, 4, 7, 11, 1_848]);
+    expect([0, 1, 2, 3, 528].map(packedCellBytes)).toEqual([0, 4, 7, 11, 1_848]);
     expect([...packCells(Float32Array.of(1, -2))]).toEqual([0, 0, 0xf8, 3, 0, 0, 0xc0]);
   });
 

@@ -17,14 +17,14 @@ export function bytesToFloats(bytes: Uint8Array): Float32Array {
 }
 
 /** Bytes of so many cells of 28 bits, two of them in seven. */
-export function packedLength(cells: number): number {
+export function packedCellBytes(cells: number): number {
   return Math.ceil((cells * 28) / 8);
 }
 
 /** Cells whose last four bits are zero; others lose them. */
 export function packCells(cells: Float32Array): Uint8Array {
   const bits = new Uint32Array(cells.buffer, cells.byteOffset, cells.length);
-  const packed = new Uint8Array(packedLength(cells.length));
+  const packed = new Uint8Array(packedCellBytes(cells.length));
   const view = new DataView(packed.buffer);
   let at = 0;
   let i = 0;

@@ -4,7 +4,7 @@
  * parts add up to the whole, and a scan of the stored float32 vectors rebuilds it.
  */
 
-import { sharedKernels } from './shared-kernels.ts';
+import { sharedKernels } from '@freshet/kernels';
 
 /** What a vector weighs in S before and after a move. */
 export interface Weights {

@@ -19,7 +19,7 @@ interface KnownVectors {
   vectorOf(item: string): Float32Array | undefined;
 }
 
-const ROUNDS = 20;
+const MOST_STEPS = 20;
 const ENOUGH = 1e-6;
 
 export class GuestFolder {
@@ -59,7 +59,7 @@ export class GuestFolder {
     const own = new Float32Array(this.#neighbours.factorCount);
     meanVector('user', grams, own);
     const row = this.#window.of(full);
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < MOST_STEPS; round++) {
       const { before, after } = this.#halfStep.run('user', own, row, this.#neighbours, grams);
       if (before - after <= ENOUGH * Math.abs(before)) break;
     }

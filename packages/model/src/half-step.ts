@@ -3,7 +3,7 @@
  * a user or an item alike. Owns its scratch memory; one instance per thread.
  */
 
-import type { Descent, Kernels, Row, VectorTable } from '@freshet/kernels';
+import type { Descent, Kernels, VectorTable, WeightedRow } from '@freshet/kernels';
 import { BlockLoss } from './block-loss.ts';
 import type { Grams } from './gram.ts';
 import { ProjectedDescent } from './projected-descent.ts';
@@ -33,14 +33,14 @@ export class HalfStep {
   run(
     side: Side,
     own: Float32Array,
-    row: Row,
+    row: WeightedRow,
     others: VectorTable,
     grams: Grams,
     weight = 1,
   ): Readonly<Descent> {
     const block = this.#block;
     const steps = this.#settings.conjugateSteps;
-    block.face(side, row, others, grams, weight);
+    block.prepare(side, row, others, grams, weight);
     if (!this.#free) {
       this.#projected.run(block, steps, own, this.#outcome);
       return this.#outcome;
@@ -52,8 +52,14 @@ export class HalfStep {
   }
 
   /** The block loss of a vector as it stands. */
-  value(side: Side, own: Float32Array, row: Row, others: VectorTable, grams: Grams): number {
-    this.#block.face(side, row, others, grams);
+  value(
+    side: Side,
+    own: Float32Array,
+    row: WeightedRow,
+    others: VectorTable,
+    grams: Grams,
+  ): number {
+    this.#block.prepare(side, row, others, grams);
     return this.#block.value(own) + this.#projected.penalty(own);
   }
 }

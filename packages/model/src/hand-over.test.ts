@@ -3,7 +3,7 @@ import { Evidence } from './evidence.ts';
 import { factorize } from './factorize.ts';
 import { handOver } from './hand-over.ts';
 import { Learner } from './learner.ts';
-import { OnlineModel, type Rating } from './online-model.ts';
+import { type KnownRating, OnlineModel } from './online-model.ts';
 import { Random } from './random.ts';
 import { RowStore } from './row-store.ts';
 import { defaultModel, type ModelSettings, paperModel } from './settings.ts';
@@ -26,7 +26,7 @@ function factorized(settings: ModelSettings): OnlineModel {
 }
 
 /** All of them, by time: no two have the same. */
-function ratingsOf(model: OnlineModel): Rating[] {
+function ratingsOf(model: OnlineModel): KnownRating[] {
   const all = [...model.users.ids()].flatMap((user) => [...model.ratingsOf(user)]);
   return all.sort((a, b) => a.time - b.time);
 }
@@ -44,7 +44,7 @@ describe(`a hand-over (seed ${SEED})`, () => {
     const lived = new RowStore(true);
     for (const { user, item, value, time } of order) {
       const owner = oracle.users.slotOf(user) ?? -1;
-      expected.get(item)?.apply({ value, old: null, vector: oracle.vectorOf(user) }, 0);
+      expected.get(item)?.amend({ value, old: null, vector: oracle.vectorOf(user) }, 0);
       lived.insert(owner, lived.length(owner), oracle.items.slotOf(item) ?? -1, value, time);
       learner.step(oracle.users, lived, owner, oracle.items, oracle.grams);
     }

@@ -13,7 +13,6 @@ import { hashId } from './random.ts';
 import { RowStore } from './row-store.ts';
 import { meanVector } from './start-vector.ts';
 
-const NOTHING = new Uint32Array();
 const RATINGS_PER_REPORT = 10_000;
 
 /** After `factorize`, before the first rating of a stream. With rows and without counts there is nothing to do. */
@@ -38,15 +37,15 @@ export function handOver(model: OnlineModel, onProgress?: (share: number) => voi
     const earlier = replayed.length(user);
     const bias = model.biasOf(user, replayed);
     users.vectors.read(user, vector);
-    const seed = hashId(items.idOf(slot) ?? '', nth);
-    evidence?.apply(slot, user, { value, old: null, vector }, seed);
-    const before = lists?.before(replayed, user, earlier) ?? NOTHING;
+    const seed = hashId(items.idOf(slot) as string, nth);
+    evidence?.amend(slot, user, { value, old: null, vector }, seed);
+    const before = lists?.before(replayed, user, earlier);
     replayed.insert(user, earlier, slot, value, time);
     learner.step(users, replayed, user, items, grams);
     met += Number(features.statisticsAt(slot).count === 0);
     const byNewcomer = earlier < NEWCOMER_BELOW;
     model.count(slot, { value, old: null, byNewcomer, userBias: bias }, met);
-    lists?.count(slot, before);
+    if (before !== undefined) lists?.count(slot, before);
     if (nth % RATINGS_PER_REPORT === 0) onProgress?.(nth / order.length);
   });
   for (const item of items.slots()) memory.step(item);
@@ -54,7 +53,7 @@ export function handOver(model: OnlineModel, onProgress?: (share: number) => voi
   model.combiner.loosen();
 }
 
-interface Cell {
+interface ReplayedRating {
   readonly user: number;
   readonly slot: number;
   readonly value: number;
@@ -62,8 +61,8 @@ interface Cell {
 }
 
 /** All ratings by time; those of a user in the order of her row. */
-function inOrder({ users, rows }: OnlineModel): Cell[] {
-  const cells: Cell[] = [];
+function inOrder({ users, rows }: OnlineModel): ReplayedRating[] {
+  const cells: ReplayedRating[] = [];
   for (const user of users.slots()) {
     for (const entry of rows.entries(user)) cells.push({ user, ...entry });
   }

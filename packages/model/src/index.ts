@@ -3,19 +3,18 @@ export {
   FEATURES,
   featureNames,
   firstTheta,
+  knotPositionOf,
   knotRatings,
-  placeOf,
   RankingQuery,
   WEIGHTS,
   weightsAt,
 } from './combiner.ts';
 export { CombinerSolver } from './combiner-solver.ts';
 export { type ComparedItems, Comparison } from './comparison.ts';
-export { BadRating, BadSettings, UnknownId } from './errors.ts';
 export { Evidence, evidenceSeed } from './evidence.ts';
 export { EvidenceStep } from './evidence-step.ts';
 export { itemBias, userBias } from './expected-value.ts';
-export { factorize, type Progress } from './factorize.ts';
+export { type FactorizeProgress, factorize } from './factorize.ts';
 export { FeatureTable } from './feature-table.ts';
 export { Gram, type Grams } from './gram.ts';
 export { GuestFolder, type GuestRating } from './guest-folder.ts';
@@ -50,11 +49,12 @@ export {
   rootOf,
 } from './predecessors.ts';
 export { itemWeight, priorWeight } from './prior-weight.ts';
-export { type Asked, MORE, nthBest, type Raised, RaisedItems } from './raised-items.ts';
+export { MORE, nthBest, type Raised, RaisedItems, type RankingRequest } from './raised-items.ts';
 export { hashId, isOfSample, lotOf, Random } from './random.ts';
 export { rankingParts, rankingShares } from './ranking-shares.ts';
 export { emptyRow, type FullRow, RowWindow } from './row-window.ts';
 export {
+  BadModelSettings,
   defaultModel,
   forLiking,
   type LossName,

@@ -45,7 +45,7 @@ export class ItemLists implements KeyedItems {
   }
 
   keyAt(slot: number): number {
-    const key = this.#keys[slot] ?? itemKey(this.#items.idOf(slot) ?? '');
+    const key = this.#keys[slot] ?? itemKey(this.#items.idOf(slot) as string);
     this.#keys[slot] = key;
     return key;
   }

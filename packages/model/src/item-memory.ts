@@ -12,7 +12,7 @@ import type { SideState } from './side-state.ts';
 
 interface ItemMemory {
   /** One rating of an item; its vector does not move yet. */
-  apply(item: number, user: number, change: EvidenceChange, seed: number): void;
+  amend(item: number, user: number, change: EvidenceChange, seed: number): void;
   /** How many ratings an item has. */
   count(item: number): number;
   /** One half-step; the loss of the block before and after. */
@@ -47,8 +47,8 @@ export class ItemEvidence implements ItemMemory {
     return evidence;
   }
 
-  apply(item: number, _user: number, change: EvidenceChange, seed: number): void {
-    this.of(item).apply(change, seed);
+  amend(item: number, _user: number, change: EvidenceChange, seed: number): void {
+    this.of(item).amend(change, seed);
   }
 
   count(item: number): number {
@@ -87,7 +87,7 @@ export class ItemRows implements ItemMemory {
     return this.rows.byteLength;
   }
 
-  apply(item: number, user: number, { value, old }: EvidenceChange): void {
+  amend(item: number, user: number, { value, old }: EvidenceChange): void {
     if (old !== null) this.rows.removeAt(item, this.rows.find(item, user));
     if (value !== null) this.rows.insert(item, this.rows.length(item), user, value, 0);
   }

@@ -1,6 +1,6 @@
 /** One vector of one side, moved by a row of its ratings: descend, store, let the gram follow. */
 
-import type { Descent, Kernels, Row } from '@freshet/kernels';
+import type { Descent, Kernels, WeightedRow } from '@freshet/kernels';
 import type { Grams } from './gram.ts';
 import { HalfStep } from './half-step.ts';
 import { itemWeight } from './prior-weight.ts';
@@ -46,7 +46,7 @@ export class Learner {
     return this.#halfStep.value(state.side, this.#own, row, others.vectors, grams);
   }
 
-  #rowOf(side: Side, rows: RowStore, slot: number): Row {
+  #rowOf(side: Side, rows: RowStore, slot: number): WeightedRow {
     return this.#windows[side].ofStored(rows, slot);
   }
 }

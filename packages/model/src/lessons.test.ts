@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import {
   FEATURES,
   firstTheta,
+  type KnotPosition,
+  knotPositionOf,
   NEXT_FEATURE,
-  type Place,
-  placeOf,
   WEIGHTS,
   weightsAt,
 } from './combiner.ts';
@@ -17,7 +17,7 @@ import { Random } from './random.ts';
 const SEED = 4_171;
 
 interface Comparison {
-  readonly place: Place;
+  readonly place: KnotPosition;
   /** Of the rated item, then of the others. */
   readonly features: Float64Array;
   readonly count: number;
@@ -31,7 +31,7 @@ function comparisons(count: number, seed = SEED): Comparison[] {
     const features = Float64Array.from({ length: (others + 1) * FEATURES }, () => random.normal());
     features[0] += 0.5;
     features[NEXT_FEATURE] += 1.5;
-    return { place: placeOf(random.below(400)), features, count: others };
+    return { place: knotPositionOf(random.below(400)), features, count: others };
   });
 }
 
@@ -126,7 +126,7 @@ describe(`lessons (seed ${SEED})`, () => {
 
   it('count a rating that has nothing to be compared with, and learn nothing from it', () => {
     const alone = new Lessons();
-    alone.add(new Float64Array(FEATURES), placeOf(3), new Float64Array(FEATURES), 0);
+    alone.add(new Float64Array(FEATURES), knotPositionOf(3), new Float64Array(FEATURES), 0);
     expect(alone.events).toBe(1);
     expect(alone.gradient).toEqual(new Float64Array(WEIGHTS));
   });
@@ -215,10 +215,11 @@ describe(`solving for θ (seed ${SEED})`, () => {
 
 describe('the place of a row between the knots', () => {
   it('is at them for 0, 15 and 255 ratings or more, and in proportion to log₂(1 + n) between', () => {
-    expect(placeOf(0)).toEqual({ first: 0, second: 1, share: 0 });
-    expect(placeOf(3)).toEqual({ first: 0, second: 1, share: 0.5 });
-    expect(placeOf(15)).toEqual({ first: 1, second: 2, share: 0 });
-    expect(placeOf(63)).toEqual({ first: 1, second: 2, share: 0.5 });
-    for (const many of [255, 1e6]) expect(placeOf(many)).toMatchObject({ first: 2, share: 0 });
+    expect(knotPositionOf(0)).toEqual({ first: 0, second: 1, share: 0 });
+    expect(knotPositionOf(3)).toEqual({ first: 0, second: 1, share: 0.5 });
+    expect(knotPositionOf(15)).toEqual({ first: 1, second: 2, share: 0 });
+    expect(knotPositionOf(63)).toEqual({ first: 1, second: 2, share: 0.5 });
+    for (const many of [255, 1e6])
+      expect(knotPositionOf(many)).toMatchObject({ first: 2, share: 0 });
   });
 });

@@ -3,7 +3,7 @@
  * against others that the user has not rated. Both are sums, so they add up over shards as grams do.
  */
 
-import { FEATURES, type Place, WEIGHTS } from './combiner.ts';
+import { FEATURES, type KnotPosition, WEIGHTS } from './combiner.ts';
 
 /** The lower triangle of H, row after row. */
 export const CURVATURES = (WEIGHTS * (WEIGHTS + 1)) / 2;
@@ -26,7 +26,7 @@ export class Lessons {
    */
   add(
     weights: Float64Array,
-    place: Place,
+    place: KnotPosition,
     features: Float64Array,
     count: number,
     ratings = 1,

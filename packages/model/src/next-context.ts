@@ -5,7 +5,7 @@
 
 import { FADE, rootOf } from './predecessors.ts';
 
-export const ASKED = 5;
+export const RECENT_ITEMS = 5;
 const UNIT = 0.04;
 const BUCKETS = 256;
 
@@ -23,17 +23,17 @@ export interface KeyedItems {
 }
 
 export class NextContext {
-  readonly slots = new Uint32Array(ASKED);
-  readonly keys = new Uint32Array(ASKED);
+  readonly slots = new Uint32Array(RECENT_ITEMS);
+  readonly keys = new Uint32Array(RECENT_ITEMS);
   /** What a count of each adds to P/.04. */
-  readonly scales = new Float64Array(ASKED);
+  readonly scales = new Float64Array(RECENT_ITEMS);
   length = 0;
   /** By the last byte of a key: 0 if it is none of these. */
   readonly mayBe = new Uint8Array(BUCKETS);
 
-  face(row: RatedBefore, items: KeyedItems): void {
+  prepare(row: RatedBefore, items: KeyedItems): void {
     for (let l = 0; l < this.length; l++) this.mayBe[this.keys[l] & (BUCKETS - 1)] = 0;
-    this.length = Math.min(ASKED, row.length);
+    this.length = Math.min(RECENT_ITEMS, row.length);
     for (let l = 0, weight = 1 / UNIT; l < this.length; l++, weight *= FADE) {
       const slot = row.slotFromEnd(l);
       const key = items.keyAt(slot);

@@ -8,9 +8,8 @@ import { type Descent, type Kernels, wasmKernels } from '@freshet/kernels';
 import { firstTheta, RankingQuery } from './combiner.ts';
 import { CombinerSolver } from './combiner-solver.ts';
 import { type ComparedItems, Comparison } from './comparison.ts';
-import { BadRating, UnknownId } from './errors.ts';
 import type { Evidence } from './evidence.ts';
-import { LOOKED_AT, userBias } from './expected-value.ts';
+import { NEWEST_RATINGS, userBias } from './expected-value.ts';
 import { FeatureTable } from './feature-table.ts';
 import type { Grams } from './gram.ts';
 import { askedOf, ItemLists } from './item-lists.ts';
@@ -37,7 +36,7 @@ import { SideState } from './side-state.ts';
 import { meanVector, startVector } from './start-vector.ts';
 import { Tombstones } from './tombstones.ts';
 
-export interface Rating {
+export interface KnownRating {
   readonly user: string;
   readonly item: string;
   readonly value: number;
@@ -46,14 +45,11 @@ export interface Rating {
 }
 
 /** Where a rating would be: slots of what is known, and its position in the user's row, or −1. */
-interface Cell {
+interface CellPlace {
   readonly owner: number | undefined;
   readonly neighbour: number | undefined;
   readonly position: number;
 }
-
-/** What became of an event. */
-export type Verdict = Decision['kind'];
 
 /** After how many ratings θ is solved for again. */
 const RATINGS_PER_SOLUTION = 100;
@@ -78,7 +74,7 @@ export class OnlineModel {
   readonly #rater: Rater;
   readonly #query: RankingQuery;
   readonly #context = new NextContext();
-  readonly #newest = { ...emptyRow(LOOKED_AT), start: 0 };
+  readonly #newest = { ...emptyRow(NEWEST_RATINGS), start: 0 };
   readonly #learner: Learner;
   /** A user's vector before an event moves it. */
   readonly #before: Float32Array;
@@ -112,13 +108,13 @@ export class OnlineModel {
   }
 
   /** Learns one rating: the user's half-step, then the item's. */
-  rate(user: string, item: string, value: number, time: number): Verdict {
+  rate(user: string, item: string, value: number, time: number): Decision['kind'] {
     const cell = this.#find(user, item);
     const { owner } = cell;
     const byNewcomer = owner === undefined || this.rows.length(owner) < NEWCOMER_BELOW;
     const bias = owner === undefined ? 0 : this.biasOf(owner);
     const end = owner === undefined ? 0 : this.rows.positionOf(owner, time);
-    const before = this.lists?.before(this.rows, owner ?? 0, end);
+    const before = this.lists?.before(this.rows, owner as number, end);
     this.#teach(cell);
     const decision = this.#take(user, item, value, time, cell);
     if (decision.kind === 'stale') return decision.kind;
@@ -154,11 +150,11 @@ export class OnlineModel {
   }
 
   /** Counts a rating without moving a vector that exists: for loading what is then factorized. */
-  record(user: string, item: string, value: number, time: number): Verdict {
+  record(user: string, item: string, value: number, time: number): Decision['kind'] {
     return this.#take(user, item, value, time, this.#find(user, item)).kind;
   }
 
-  #take(user: string, item: string, value: number, time: number, cell: Cell): Decision {
+  #take(user: string, item: string, value: number, time: number, cell: CellPlace): Decision {
     this.#check(user, item, value, time);
     const offset = this.#offset++;
     const decision = judge({ value, time }, this.#knownCell(user, item, cell));
@@ -171,7 +167,7 @@ export class OnlineModel {
     this.rows.insert(owner, this.rows.positionOf(owner, time), neighbour, value, time);
     this.users.vectors.read(owner, this.#before);
     const change = { value, old, vector: this.#before };
-    this.memory.apply(neighbour, owner, change, hashId(item, offset));
+    this.memory.amend(neighbour, owner, change, hashId(item, offset));
     this.grams.values += value - (old ?? 0);
     if (old === null) this.grams.ratings++;
     return decision;
@@ -234,12 +230,12 @@ export class OnlineModel {
     const slot = this.users.slotOf(user);
     const row = slot === undefined ? 0 : this.rows.length(slot);
     const vector = slot === undefined ? undefined : this.vectorOf(user);
-    query.face(this.grams, vector, row);
+    query.prepare(this.grams, vector, row);
     this.kernels.scores(query.vector, this.items.vectors, out);
     this.features.addWeighted(query.counts, out);
     if (this.lists === undefined || !(query.next > 0)) return;
-    this.#rater.row.face(slot);
-    this.#context.face(this.#rater.row, this.lists);
+    this.#rater.row.setUser(slot);
+    this.#context.prepare(this.#rater.row, this.lists);
     const { successors } = this.lists;
     const { slots, length } = successors.after(this.#context);
     for (let e = 0; e < length; e++) {
@@ -283,16 +279,16 @@ export class OnlineModel {
   }
 
   /** A user's ratings, oldest first; none of somebody unknown. */
-  *ratingsOf(user: string): Generator<Rating> {
+  *ratingsOf(user: string): Generator<KnownRating> {
     const owner = this.users.slotOf(user);
     if (owner === undefined) return;
     for (const { slot, value, time } of this.rows.entries(owner)) {
-      yield { user, item: this.items.idOf(slot) ?? '', value, time };
+      yield { user, item: this.items.idOf(slot) as string, value, time };
     }
   }
 
   /** Lets a first rating of an item that is known teach θ. */
-  #teach({ neighbour, position }: Cell): void {
+  #teach({ neighbour, position }: CellPlace): void {
     if (this.settings.ranking === 'factors') return;
     if (neighbour !== undefined && position < 0) {
       const [rater, seed] = [this.#rater, mix(this.#offset)];
@@ -321,16 +317,16 @@ export class OnlineModel {
   }
 
   /** The user is the rater from now on; her row is searched only for an item that is marked. */
-  #find(user: string, item: string): Cell {
+  #find(user: string, item: string): CellPlace {
     const owner = this.users.slotOf(user);
     const neighbour = this.items.slotOf(item);
     const { row } = this.#rater;
-    this.#rater.face(owner);
+    this.#rater.setUser(owner);
     const isRated = owner !== undefined && neighbour !== undefined && row.isRated(neighbour);
     return { owner, neighbour, position: isRated ? this.rows.find(owner, neighbour) : -1 };
   }
 
-  #knownCell(user: string, item: string, { owner, position }: Cell): KnownCell | undefined {
+  #knownCell(user: string, item: string, { owner, position }: CellPlace): KnownCell | undefined {
     if (owner !== undefined && position >= 0) {
       return { value: this.rows.valueAt(owner, position), time: this.rows.timeAt(owner, position) };
     }
@@ -340,8 +336,8 @@ export class OnlineModel {
 
   #takeBack(owner: number, neighbour: number, old: number, offset: number): void {
     this.users.vectors.read(owner, this.#before);
-    const seed = hashId(this.items.idOf(neighbour) ?? '', offset);
-    this.memory.apply(neighbour, owner, { value: null, old, vector: this.#before }, seed);
+    const seed = hashId(this.items.idOf(neighbour) as string, offset);
+    this.memory.amend(neighbour, owner, { value: null, old, vector: this.#before }, seed);
     this.grams.ratings--;
     this.grams.values -= old;
     const taken = { value: null, old, byNewcomer: false, userBias: this.biasOf(owner) };
@@ -365,7 +361,7 @@ export class OnlineModel {
 
   #slot(side: Side, id: string): number {
     const slot = (side === 'user' ? this.users : this.items).slotOf(id);
-    if (slot === undefined) throw new UnknownId(`no ${side} ${id}`);
+    if (slot === undefined) throw new RangeError(`no ${side} ${id}`);
     return slot;
   }
 
@@ -375,12 +371,15 @@ export class OnlineModel {
   }
 
   #check(user: string, item: string, value: number, time: number): void {
-    if (user === '' || item === '') throw new BadRating('an id is empty');
+    if (user === '' || item === '') throw new RangeError('bad rating: an id is empty');
     if (!Number.isFinite(Math.fround(value)))
-      throw new BadRating(`a rating must be finite, not ${value}`);
-    if (!Number.isFinite(time)) throw new BadRating(`a time must be finite, not ${time}`);
+      throw new RangeError(`bad rating: the value must be finite, not ${value}`);
+    if (!Number.isFinite(time))
+      throw new RangeError(`bad rating: the time must be finite, not ${time}`);
     if (value < 0 && losses[this.settings.loss].floor >= 0) {
-      throw new BadRating(`the ${this.settings.loss} loss takes no negative rating (${value})`);
+      throw new RangeError(
+        `bad rating: ${value} is negative, which the ${this.settings.loss} loss does not allow`,
+      );
     }
   }
 }

@@ -150,7 +150,7 @@ function contextOf(random: Random, m: number, ratings: Float64Array): NextContex
   const context = new NextContext();
   const row = Array.from({ length: random.below(14) }, () => random.below(m));
   const rated = [...new Set(row)];
-  context.face(
+  context.prepare(
     { length: rated.length, slotFromEnd: (age) => rated[rated.length - 1 - age] },
     { keyAt: keyOf, countAt: (slot) => ratings[slot] },
   );
@@ -207,7 +207,10 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
       successors.set(item, list, 100);
     }
     const context = new NextContext();
-    context.face({ length: 1, slotFromEnd: () => 0 }, { keyAt: () => popular, countAt: () => 10 });
+    context.prepare(
+      { length: 1, slotFromEnd: () => 0 },
+      { keyAt: () => popular, countAt: () => 10 },
+    );
     const { slots, length } = successors.after(context);
     expect(length).toBe(64);
     expect(Math.min(...slots.subarray(0, length))).toBe(337);

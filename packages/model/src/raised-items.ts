@@ -5,11 +5,17 @@
 
 import type { Kernels, RankedTable } from '@freshet/kernels';
 import { LONGEST_LIST } from './list-pool.ts';
-import { ASKED, type KeyedItems, NextContext, nextFeature, nextShare } from './next-context.ts';
+import {
+  type KeyedItems,
+  NextContext,
+  nextFeature,
+  nextShare,
+  RECENT_ITEMS,
+} from './next-context.ts';
 import type { CameAfter, Successors } from './successors.ts';
 
 /** What a user asks of all items. */
-export interface Asked {
+export interface RankingRequest {
   /** One number for each column of the table. */
   readonly vector: Float32Array;
   /** So much counts what came after these items, the newest last; absent: it counts nothing. */
@@ -67,11 +73,11 @@ export class RaisedItems {
    * without its raise than the last that was. So where the list of what was found ends with a score of T, only raises of T
    * less that score, or more, can matter: fewer, the more was found beyond `count` (`MORE`).
    */
-  raise(asked: Asked, found: Scored, count: number, excluded = NOTHING_LEFT_OUT): Raised {
+  raise(asked: RankingRequest, found: Scored, count: number, excluded = NOTHING_LEFT_OUT): Raised {
     const { vector, next } = asked;
     const raised = this.#begin(found);
     if (next === undefined || !(next.weight > 0) || next.recent.length === 0) return raised;
-    this.#face(next.recent);
+    this.#prepareContext(next.recent);
     const after = this.#successors.after(this.#context);
     const { slots, scores } = raised;
     for (let e = 0; e < found.length; e++) scores[e] += this.#raiseOf(slots[e], next.weight);
@@ -93,11 +99,11 @@ export class RaisedItems {
   }
 
   /** What one item scores. */
-  scoreOf({ vector, next }: Asked, slot: number): number {
+  scoreOf({ vector, next }: RankingRequest, slot: number): number {
     const score = new Float32Array(1);
     this.#kernels.scoresOf(vector, [slot], this.#table, score);
     if (next === undefined || !(next.weight > 0)) return score[0];
-    this.#face(next.recent);
+    this.#prepareContext(next.recent);
     this.#successors.after(this.#context);
     score[0] += this.#raiseOf(slot, next.weight);
     return score[0];
@@ -106,7 +112,7 @@ export class RaisedItems {
   /** With what was found, and room for all that can be raised. */
   #begin(found: Scored): Raised {
     const raised = this.#raised;
-    const room = found.length + ASKED * LONGEST_LIST;
+    const room = found.length + RECENT_ITEMS * LONGEST_LIST;
     if (raised.slots.length < room) {
       raised.slots = new Uint32Array(room);
       raised.scores = new Float32Array(room);
@@ -148,9 +154,9 @@ export class RaisedItems {
   }
 
   /** The raise of one item, divided among the items it came after. */
-  partsOf({ next }: Asked, slot: number): RaisePart[] {
+  partsOf({ next }: RankingRequest, slot: number): RaisePart[] {
     if (next === undefined || !(next.weight > 0)) return [];
-    this.#face(next.recent);
+    this.#prepareContext(next.recent);
     const { slots, keys, scales, length } = this.#context;
     const sums = Array.from({ length }, (_, l) => {
       return scales[l] * this.#successors.weightOf(keys[l], slot);
@@ -165,7 +171,7 @@ export class RaisedItems {
 
   /** What came after one item: P of each, by which chance pairs of popular items count little. */
   after(slot: number): RaisePart[] {
-    this.#face([slot]);
+    this.#prepareContext([slot]);
     const { slots, length } = this.#successors.after(this.#context);
     const found = Array.from({ length }, (_, e) => ({
       slot: slots[e],
@@ -174,9 +180,9 @@ export class RaisedItems {
     return found.filter((each) => !this.#table.isHidden(each.slot));
   }
 
-  #face(recent: readonly number[]): void {
+  #prepareContext(recent: readonly number[]): void {
     const slotFromEnd = (age: number) => recent[recent.length - 1 - age];
-    this.#context.face({ length: recent.length, slotFromEnd }, this.#items);
+    this.#context.prepare({ length: recent.length, slotFromEnd }, this.#items);
   }
 }
 

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { FEATURES, featureNames, knotRatings, placeOf, WEIGHTS, weightsAt } from './combiner.ts';
+import {
+  FEATURES,
+  featureNames,
+  knotPositionOf,
+  knotRatings,
+  WEIGHTS,
+  weightsAt,
+} from './combiner.ts';
 import { COUNT_FEATURES, countFeatureNames, features } from './item-statistics.ts';
 import { Lessons } from './lessons.ts';
 import { Random } from './random.ts';
@@ -16,7 +23,7 @@ function thetaOf(weights: Partial<Record<(typeof featureNames)[number], number>>
 /** What users with so many ratings teach, from pairs that differ by `differ`. */
 function taught(theta: Float64Array, rowLength: number, differ: () => number[]): Lessons {
   const lessons = new Lessons();
-  const place = placeOf(rowLength);
+  const place = knotPositionOf(rowLength);
   const weights = new Float64Array(FEATURES);
   weightsAt(theta, place, weights);
   for (let event = 0; event < 2_000; event++) {
@@ -37,7 +44,7 @@ describe('the names of features', () => {
     expect(new Set(featureNames).size).toBe(FEATURES);
     expect(knotRatings).toEqual([0, 15, 255]);
     knotRatings.forEach((ratings, knot) => {
-      expect(placeOf(ratings)).toMatchObject({ first: knot, share: 0 });
+      expect(knotPositionOf(ratings)).toMatchObject({ first: knot, share: 0 });
     });
   });
 });

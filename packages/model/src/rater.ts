@@ -21,8 +21,8 @@ export class Rater implements ComparedUser {
   }
 
   /** The user in a slot, or somebody unknown. */
-  face(slot: number | undefined): void {
-    this.row.face(slot);
+  setUser(slot: number | undefined): void {
+    this.row.setUser(slot);
     this.vector = slot === undefined ? undefined : this.#own;
     if (slot !== undefined) this.#users.vectors.read(slot, this.#own);
   }
@@ -42,7 +42,7 @@ class RaterRow {
     this.#rows = rows;
   }
 
-  face(owner: number | undefined): void {
+  setUser(owner: number | undefined): void {
     this.#owner = owner;
     const { slotEnd } = this.#items;
     if (slotEnd > this.#marks.length || this.#mark === LAST_MARK) {

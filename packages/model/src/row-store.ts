@@ -4,7 +4,7 @@
  * leaves unused is a small share of it. Segments of all rows share pages of typed arrays.
  */
 
-import type { Row } from '@freshet/kernels';
+import type { WeightedRow } from '@freshet/kernels';
 import { SegmentPool } from './segment-pool.ts';
 
 export class RowStore {
@@ -26,19 +26,19 @@ export class RowStore {
 
   slotAt(owner: number, position: number): number {
     const segment = this.#segmentAt(owner, position);
-    const at = this.#pool.startOf(segment) + position - this.#pool.baseOf(segment);
+    const at = this.#pool.indexOf(segment, position);
     return this.#pool.pageOf(segment).slots[2 * at];
   }
 
   valueAt(owner: number, position: number): number {
     const segment = this.#segmentAt(owner, position);
-    const at = this.#pool.startOf(segment) + position - this.#pool.baseOf(segment);
+    const at = this.#pool.indexOf(segment, position);
     return this.#pool.pageOf(segment).values[2 * at + 1];
   }
 
   timeAt(owner: number, position: number): number {
     const segment = this.#segmentAt(owner, position);
-    const at = this.#pool.startOf(segment) + position - this.#pool.baseOf(segment);
+    const at = this.#pool.indexOf(segment, position);
     return this.#pool.pageOf(segment).times[at];
   }
 
@@ -105,7 +105,7 @@ export class RowStore {
   }
 
   /** Fills a row, as long as it says it is, with the newest ratings, in order. */
-  copyNewest(owner: number, row: Pick<Row, 'length' | 'slots' | 'values'>): void {
+  copyNewest(owner: number, row: Pick<WeightedRow, 'length' | 'slots' | 'values'>): void {
     const pool = this.#pool;
     let end = this.length(owner);
     const first = end - row.length;
@@ -145,7 +145,7 @@ export class RowStore {
       tail = pool.take(length, tail);
       this.#tailOf[owner] = tail;
     }
-    const at = pool.startOf(tail) + length - pool.baseOf(tail);
+    const at = pool.indexOf(tail, length);
     const page = pool.pageOf(tail);
     page.slots[2 * at] = slot;
     page.values[2 * at + 1] = value;

@@ -3,7 +3,7 @@
  * most. An update costs the same however long a row has grown.
  */
 
-import type { Row } from '@freshet/kernels';
+import type { WeightedRow } from '@freshet/kernels';
 import type { RowStore } from './row-store.ts';
 import type { ModelSettings } from './settings.ts';
 
@@ -20,7 +20,7 @@ export class RowWindow {
   readonly #ramp: number;
   /** The extra weight by age, as far as it shows in float32. */
   readonly #extras: Float32Array;
-  readonly #row: Row;
+  readonly #row: WeightedRow;
 
   constructor({ window, recencyWeight, recencyHalfLife, recencyRamp }: ModelSettings) {
     this.#window = window;
@@ -30,7 +30,7 @@ export class RowWindow {
   }
 
   /** The row for one half-step; overwritten by the next call. */
-  of(full: FullRow): Row {
+  of(full: FullRow): WeightedRow {
     const row = this.#begin(full.length);
     const skipped = full.start + full.length - row.length;
     for (let e = 0; e < row.length; e++) {
@@ -41,14 +41,14 @@ export class RowWindow {
   }
 
   /** The same, of a row that lies in a store. */
-  ofStored(rows: RowStore, owner: number): Row {
+  ofStored(rows: RowStore, owner: number): WeightedRow {
     const row = this.#begin(rows.length(owner));
     rows.copyNewest(owner, row);
     return row;
   }
 
   /** Makes room and weighs: ω = 1 + weight·n/(n + ramp)·2^(−age/half-life), n the length of the whole row. */
-  #begin(fullLength: number): Row {
+  #begin(fullLength: number): WeightedRow {
     const row = this.#row;
     row.length = Math.min(fullLength, this.#window);
     if (row.slots.length < row.length) growRow(row, row.length);
@@ -71,7 +71,7 @@ function recencyExtras(extra: number, halfLife: number): Float32Array {
 }
 
 /** Room for ratings that each stand for themselves alone. */
-export function emptyRow(capacity: number): Row {
+export function emptyRow(capacity: number): WeightedRow {
   return {
     length: 0,
     slots: new Uint32Array(capacity),
@@ -81,7 +81,7 @@ export function emptyRow(capacity: number): Row {
   };
 }
 
-function growRow(row: Row, wanted: number): void {
+function growRow(row: WeightedRow, wanted: number): void {
   const grown = emptyRow(Math.ceil(wanted * 1.5));
   row.slots = grown.slots;
   row.values = grown.values;

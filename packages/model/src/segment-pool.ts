@@ -4,7 +4,7 @@
  */
 
 /** Rating i has its slot at slots[2i] and its value at values[2i + 1]: one cache line has both. */
-export interface Page {
+export interface RatingPage {
   readonly slots: Uint32Array;
   readonly values: Float32Array;
   /** Empty where times are not kept. */
@@ -18,7 +18,7 @@ const MOST = 1 << 10;
 
 export class SegmentPool {
   readonly #timed: boolean;
-  readonly #pages: Page[] = [];
+  readonly #pages: RatingPage[] = [];
   /** By logarithm of the length. */
   readonly #free: number[][] = Array.from({ length: 1 + Math.log2(MOST) }, () => []);
   #openEnd = PAGE_LENGTH;
@@ -52,7 +52,7 @@ export class SegmentPool {
     this.#free[this.#size[segment]].push(segment);
   }
 
-  pageOf(segment: number): Page {
+  pageOf(segment: number): RatingPage {
     return this.#pages[this.#place[segment] >>> PAGE_BITS];
   }
 
@@ -64,6 +64,11 @@ export class SegmentPool {
   /** Position, in its row, of its first rating. */
   baseOf(segment: number): number {
     return this.#base[segment];
+  }
+
+  /** Index within its page of the rating at a position of its row. */
+  indexOf(segment: number, position: number): number {
+    return this.startOf(segment) + position - this.#base[segment];
   }
 
   previousOf(segment: number): number {

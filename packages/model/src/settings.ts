@@ -1,7 +1,6 @@
 /** Which model is learnt: its size, its loss, its priors. Two named sets: the default and the paper's. */
 
 import { MAX_FACTOR_COUNT } from '@freshet/kernels';
-import { BadSettings } from './errors.ts';
 
 export type Side = 'user' | 'item';
 export type LossName = 'squared' | 'absolute' | 'kullback-leibler';
@@ -155,7 +154,12 @@ const whole: readonly (keyof ModelSettings)[] = [
   'updateRounds',
 ];
 
-/** Throws BadSettings naming every setting that is out of range. */
+/** The settings describe no model: a command that was given them must refuse to start. */
+export class BadModelSettings extends Error {
+  override readonly name = 'BadModelSettings';
+}
+
+/** Throws BadModelSettings, which names every setting that is out of range. */
 export function checkSettings(settings: ModelSettings): void {
   const problems: string[] = [];
   for (const [name, range] of Object.entries(ranges)) {
@@ -173,5 +177,5 @@ export function checkSettings(settings: ModelSettings): void {
   if (settings.priorValue !== 0 && settings.items === 'evidence') {
     problems.push("priorValue needs items: 'rows', evidence does not have the sum of its vectors");
   }
-  if (problems.length > 0) throw new BadSettings(problems);
+  if (problems.length > 0) throw new BadModelSettings(problems.join('; '));
 }

@@ -76,6 +76,6 @@ export class SideState {
   }
 
   weightOf(slot: number): number {
-    return this.#weights[slot] ?? 1;
+    return this.#weights[slot];
   }
 }

@@ -8,7 +8,7 @@
  */
 
 import { ListPool, LONGEST_LIST } from './list-pool.ts';
-import { ASKED, type NextContext } from './next-context.ts';
+import { type NextContext, RECENT_ITEMS } from './next-context.ts';
 import type { ListFollower } from './predecessor-table.ts';
 import { type KeyedCounts, rootOf } from './predecessors.ts';
 
@@ -39,7 +39,7 @@ export class Successors implements ListFollower {
   /** By slot: P/.04 of those that the last question raised. */
   #sums = new Float32Array(64);
   readonly #raised: CameAfter = {
-    slots: new Uint32Array(ASKED * LONGEST_LIST),
+    slots: new Uint32Array(RECENT_ITEMS * LONGEST_LIST),
     length: 0,
   };
 

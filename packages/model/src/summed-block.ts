@@ -19,7 +19,7 @@ export class SummedBlock implements SmoothBlock {
     this.#product = new Float64Array(factorCount);
   }
 
-  face({ weight, triangle, scale, matrix: gram, ridge, linear }: SummedQuadratic): void {
+  prepare({ weight, triangle, scale, matrix: gram, ridge, linear }: SummedQuadratic): void {
     const matrix = this.#matrix;
     const k = this.#pull.length;
     let at = 0;

@@ -127,8 +127,8 @@ export class PrequentialMeter {
       return;
     }
     this.#mark(rated, slot, slotEnd);
-    this.#query.face(grams, vector, rated.length);
-    this.#context.face(rated, items);
+    this.#query.prepare(grams, vector, rated.length);
+    this.#context.prepare(rated, items);
     if (!this.#findHits(slot, items)) return;
     const model = this.#model.hitRate(HIT_LENGTH);
     this.#window.add('hits', rated.length, true, model, this.#popularity.hitRate(HIT_LENGTH));

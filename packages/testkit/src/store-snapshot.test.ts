@@ -28,7 +28,7 @@ function sumsOf(side: Side, ...vectors: StoredVector[]): Uint8Array {
 function evidenceOf(...values: number[]): Uint8Array {
   const evidence = Evidence.empty(settings);
   for (const value of values) {
-    evidence.apply({ value, old: null, vector: Float32Array.of(1, value) }, 1);
+    evidence.amend({ value, old: null, vector: Float32Array.of(1, value) }, 1);
   }
   return evidence.toBytes();
 }

@@ -1,4 +1,4 @@
-import { FEATURES, firstTheta, Lessons, placeOf, Random, weightsAt } from '@freshet/model';
+import { FEATURES, firstTheta, knotPositionOf, Lessons, Random, weightsAt } from '@freshet/model';
 import { exposeMetrics, registry } from '@freshet/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { hideRanking, showRanking } from './aggregation.ts';
@@ -8,7 +8,7 @@ import { LearntTheta } from './learnt-theta.ts';
 function lessonsOf(events: number): Lessons {
   const lessons = new Lessons();
   const random = new Random(3);
-  const place = placeOf(0);
+  const place = knotPositionOf(0);
   const weights = new Float64Array(FEATURES);
   weightsAt(firstTheta(), place, weights);
   for (let event = 0; event < events; event++) {

@@ -1,4 +1,4 @@
-import { FEATURES, firstTheta, Lessons, placeOf, Random, weightsAt } from '@freshet/model';
+import { FEATURES, firstTheta, knotPositionOf, Lessons, Random, weightsAt } from '@freshet/model';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LearntTheta } from './learnt-theta.ts';
 
@@ -17,7 +17,7 @@ class Teaching {
     const weights = new Float64Array(FEATURES);
     const features = new Float64Array((OTHERS + 1) * FEATURES);
     for (let event = 0; event < events; event++) {
-      const place = placeOf(this.#random.below(300));
+      const place = knotPositionOf(this.#random.below(300));
       weightsAt(firstTheta(), place, weights);
       features.forEach((_, at) => {
         // The second feature tells the rated item from the others; the rest is noise.

@@ -6,18 +6,18 @@
 import type { ItemMetadata, ScoredItem } from '@freshet/events';
 import type { Best, Kernels, RankedTable, Search } from '@freshet/kernels';
 import {
-  type Asked,
   COUNT_FEATURES,
   MORE,
   nthBest,
   type Raised,
   RaisedItems,
+  type RankingRequest,
   Successors,
 } from '@freshet/model';
 import { Replica } from '@freshet/replicas';
 import { type RankingSettings, rankedColumns } from './ranking.ts';
 
-export interface Query extends Asked {
+export interface Query extends RankingRequest {
   /** The length of the list. */
   readonly count: number;
   /** Slots to leave out. */
@@ -57,12 +57,12 @@ export class Catalogue {
 
   /** Learns a new layout from the last queries; items that are written from now on get it. */
   turn(): void {
-    this.#table.turn();
+    this.#table.rebase();
   }
 
   /** Moves up to `count` other items to the new layout; true if all have it. */
   settle(count: number): boolean {
-    return this.#table.settle(count);
+    return this.#table.migrate(count);
   }
 
   /** The exact top items of each query, as the catalogue is at this moment. */
@@ -124,14 +124,14 @@ export class Catalogue {
   }
 
   /** The score of an item for a query; null if the item has no vector. */
-  scoreOf(asked: Asked, id: string): number | null {
+  scoreOf(asked: RankingRequest, id: string): number | null {
     const slot = this.items.slotOf(id);
     if (slot === undefined || !this.items.isPresent(slot)) return null;
     return this.raised.scoreOf(asked, slot);
   }
 
   /** How much each of the user's last items raises the score of an item, the most first. */
-  reasonsToRaise(asked: Asked, id: string): { item: string; contribution: number }[] {
+  reasonsToRaise(asked: RankingRequest, id: string): { item: string; contribution: number }[] {
     const slot = this.items.slotOf(id);
     const parts = slot === undefined ? [] : this.raised.partsOf(asked, slot);
     const reasons = parts.map((part) => ({

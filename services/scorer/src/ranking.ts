@@ -4,12 +4,12 @@
  * raise for items that were often rated after the user's last items.
  */
 import {
-  type Asked,
   COUNT_FEATURES,
   FEATURES,
   type Grams,
   type ModelSettings,
   RankingQuery,
+  type RankingRequest,
   WEIGHTS,
 } from '@freshet/model';
 import type { KnownUser } from './user-reader.ts';
@@ -41,12 +41,12 @@ export class Ranking {
     const isCombined = this.#settings.ranking === 'combined';
     const grams = isCombined ? latest : { ...latest, theta: FACTORS_ALONE };
     const rowLength = vector === null ? 0 : rated.length;
-    this.#query.face(grams, vector ?? undefined, rowLength);
+    this.#query.prepare(grams, vector ?? undefined, rowLength);
     return this.#query;
   }
 
   /** The query for a table of `rankedColumns`. */
-  queryOf(user: RankedFor): Required<Asked> {
+  queryOf(user: RankedFor): Required<RankingRequest> {
     const { vector, counts, next: weight } = this.face(user);
     const query = new Float32Array(rankedColumns(this.#settings));
     query.set(vector);

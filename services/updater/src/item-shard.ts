@@ -158,7 +158,7 @@ export class ItemShard implements Shard {
     assert(item !== undefined, `item ${id} was not loaded before its rating is applied`);
     this.changes.touch(item);
     item.isChanged = true;
-    item.evidence.apply({ value, old, vector }, evidenceSeed(id, sourceOffset));
+    item.evidence.amend({ value, old, vector }, evidenceSeed(id, sourceOffset));
     const { count } = item.evidence;
     item.statistics = { ...withRating(item.statistics, rating, clock), count };
     this.#countBefore(item, rating);

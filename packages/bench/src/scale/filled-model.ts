@@ -83,7 +83,7 @@ export class FilledModel {
     const evidence = Evidence.empty(this.#settings);
     for (let nth = 0; nth < RATINGS_OF_ITEM; nth++) {
       const { vector } = this.#vector(first + nth);
-      evidence.apply({ value: 4, old: null, vector }, nth);
+      evidence.amend({ value: 4, old: null, vector }, nth);
     }
     return evidence.toBytes();
   }

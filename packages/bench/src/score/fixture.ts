@@ -93,7 +93,7 @@ export function rankedFixture(model: OnlineModel): Fixture {
   };
   const query = (slot: number, out: Float32Array) => {
     model.users.vectors.read(slot, user);
-    ranking.face(model.grams, user, model.rows.length(slot));
+    ranking.prepare(model.grams, user, model.rows.length(slot));
     out.set(ranking.vector);
     out.set(ranking.counts, K);
   };

@@ -63,7 +63,7 @@ function bodyOf(side: Side, owned: readonly Rated[]): Uint8Array {
   }
   const evidence = Evidence.empty(settings);
   const vector = Float32Array.of(1, 2, 3);
-  for (const { value } of owned) evidence.apply({ value, old: null, vector }, 1);
+  for (const { value } of owned) evidence.amend({ value, old: null, vector }, 1);
   return evidence.toBytes();
 }
 

@@ -40,7 +40,7 @@ function recordOf(sent: readonly Sent[]): CheckedItemRatings {
 function evidenceOf(...pairs: [value: number, old: number | null, offset: number][]): Uint8Array {
   const evidence = Evidence.empty(settings);
   for (const [value, old, offset] of pairs) {
-    evidence.apply({ value, old, vector: Float32Array.of(1, offset) }, hashId('tea', offset));
+    evidence.amend({ value, old, vector: Float32Array.of(1, offset) }, hashId('tea', offset));
   }
   return evidence.toBytes();
 }

@@ -71,7 +71,7 @@ export class RefoldedEvidence {
       evidence: Evidence.empty(this.#settings),
       list: Predecessors.empty(),
     };
-    kept.evidence.apply({ value, old, vector }, evidenceSeed(item, sourceOffset));
+    kept.evidence.amend({ value, old, vector }, evidenceSeed(item, sourceOffset));
     if (value === null) kept.list.takeBack(before);
     else if (old === null) kept.list.count(before);
     if (kept.evidence.count > 0) this.#items.set(item, kept);

@@ -13,7 +13,7 @@ import {
   renderPage,
   renderText,
 } from '@freshet/experiments';
-import { BadSettings } from '@freshet/model';
+import { BadModelSettings } from '@freshet/model';
 import { readRatingBatches, UnreadableRatings } from '@freshet/ratings-files';
 import { isOfFile, WrongUsage } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
@@ -42,7 +42,7 @@ export async function evaluate(args: readonly string[]): Promise<number> {
 
 /** Undefined for a bug of ours. */
 function exitCodeOf(error: unknown): number | undefined {
-  if (error instanceof WrongUsage || error instanceof BadSettings) return exitCodes.usage;
+  if (error instanceof WrongUsage || error instanceof BadModelSettings) return exitCodes.usage;
   const isOfData = error instanceof NotEnoughRatings || error instanceof UnreadableRatings;
   return isOfData || isOfFile(error) ? exitCodes.cannot : undefined;
 }

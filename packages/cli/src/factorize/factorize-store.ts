@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert';
 import { type Side, shardOf, sides, topicName } from '@freshet/events';
-import { factorize, handOver, OnlineModel, type Progress } from '@freshet/model';
+import { type FactorizeProgress, factorize, handOver, OnlineModel } from '@freshet/model';
 import { updaterGroup } from '@freshet/positions';
 import type { ClosingStack } from '@freshet/service';
 import type { Session } from '@freshet/session';
@@ -26,7 +26,7 @@ interface StoreFactorization {
   readonly onProgress: (what: string, share: number) => void;
 }
 
-interface Factorized extends Progress {
+interface Factorized extends FactorizeProgress {
   readonly ratings: number;
   readonly users: number;
   readonly items: number;
