@@ -1,4 +1,4 @@
-/** Compiles assembly/ to dist/kernels.wasm with asc, unless the sources are those it was last made from. */
+/** Compiles assembly/ to dist/kernels.wasm with asc, unless the sources have not changed since the last build. */
 
 import { createHash } from 'node:crypto';
 import {
@@ -42,7 +42,7 @@ const isCurrent = existsSync(target) && existsSync(stamp) && readFileSync(stamp,
 if (!isCurrent) {
   const { main } = await import('assemblyscript/asc');
   mkdirSync(join(here, 'dist'), { recursive: true });
-  // Renamed into place: another process may be reading the old one.
+  // Write to a temporary file and rename it: another process may be reading the old one.
   const draft = `${target}.${process.pid}`;
   const { error, stderr } = await main([
     'index.ts',

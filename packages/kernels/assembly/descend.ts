@@ -1,16 +1,17 @@
-// Conjugate directions on a Quadratic, whole: one call per half-step, nothing crosses into JavaScript.
+// Conjugate gradients on a Quadratic: a whole half-step is one call, without calls back into JavaScript.
 import { blend, symv } from './matrix';
 import { curvatureOnly, curvaturePass, gradientPass, pulled } from './row';
 import { dot, promote, sumOfDoubles } from './vectors';
 
-/** Share of the squared residual at which single precision has no more to give. */
+/** A descent stops at this share of the squared residual: single precision cannot improve it further. */
 const CONVERGED: f64 = 1e-10;
-/** Share of the largest curvature below which a direction is flat but for rounding. */
+/** A curvature below this share of the largest one is only a rounding error. */
 const FLAT: f64 = 1e-6;
 
 /**
- * `end` is four bytes per entry, padded to sixteen. `scratch` holds three f32 vectors of `bytes` bytes
- * (residual, direction, image) and two f64 vectors. f before and after are left at `outcome`.
+ * `end` is four bytes per entry, rounded up to a multiple of sixteen. `scratch` has room for three f32 vectors of
+ * `bytes` bytes (residual, direction, image) and two f64 vectors. The values of f before and after are written to
+ * `outcome`.
  */
 export function descend(
   k: u32, bytes: usize, end: usize, pointers: usize, curvatures: usize, pulls: usize,
@@ -47,7 +48,7 @@ export function descend(
     const t = slope / curvature;
     const bend = curvature / dot(direction, direction, bytes);
     steepest = max(steepest, bend);
-    // Flat but for rounding, not convex (a rating that weighs less than the prior), or out of range.
+    // The direction is flat, f is not convex (a rating weighs less than the prior), or the step is out of range.
     if (!(bend > FLAT * steepest && slope > 0 && slope * t < f64.MAX_VALUE && t < f32.MAX_VALUE)) break;
     value -= t * slope;
     move(<f32>t, own, direction, residual, image, bytes);
@@ -58,7 +59,7 @@ export function descend(
   store<f64>(outcome + 8, value);
 }
 
-/** The same without entries, on weight·A + scale·S: `blended` has room for that matrix. */
+/** The same without entries, for the matrix weight·A + scale·S, which is written to `blended`. */
 export function descendSums(
   k: u32, bytes: usize, weight: f64, triangle: usize, scale: f64, s: usize, blended: usize,
   ridge: f64, linear: usize, steps: u32, own: usize, scratch: usize, outcome: usize,

@@ -1,4 +1,4 @@
-// The kernels, on byte offsets. Only packages/kernels/src/wasm.ts calls them.
+// The exported kernels. Arguments are byte addresses; only packages/kernels/src calls them.
 export { dot, promote } from './vectors';
 export { symv, syrMove, syrTriangle } from './matrix';
 export { rowDots, rowSum, scan } from './row';

@@ -1,8 +1,8 @@
-// Exact best-of scans over blocks of vectors, for one query or four at a time.
+// Exact scans of blocks of vectors for those with the best scores, for one query or for four at a time.
 //
-// A heap, one for each query: filled u32 · room u32 · threshold f32 · dropped f32 · room scores f32 · room
-// slots u32. The worst kept score is at the root; `threshold` is that score once the heap is full and −∞
-// before; `dropped` is the best score that found no room, by which a tie at the end of the list is noticed.
+// Each query has a heap: filled u32 · room u32 · threshold f32 · dropped f32 · scores, room × f32 · slots, room × u32.
+// The worst score of the list is at the root. `threshold` is that score once the heap is full, and −∞ before.
+// `dropped` is the best score that did not fit: if it equals the worst score of the list, there is a tie.
 import { scan } from './row';
 import { laneSums } from './vectors';
 
@@ -27,7 +27,7 @@ function slotAt(heap: usize, room: u32, at: u32): u32 {
   return load<u32>(heap + 16 + (<usize>(room + at) << 2));
 }
 
-/** Called with a score not below the threshold. */
+/** Adds a score that is not below the threshold. */
 function offer(heap: usize, score: f32, slot: u32): void {
   let filled = load<u32>(heap);
   const room = load<u32>(heap, 4);
@@ -52,7 +52,7 @@ function offer(heap: usize, score: f32, slot: u32): void {
   store<f32>(heap, scoreAt(heap, 0), 8);
 }
 
-/** Puts a score in the place of the root of a heap of so many. */
+/** Replaces the root of a heap of `filled` scores. */
 // @ts-ignore: decorator
 @inline
 function sink(heap: usize, room: u32, filled: u32, score: f32, slot: u32): void {
@@ -67,7 +67,7 @@ function sink(heap: usize, room: u32, filled: u32, score: f32, slot: u32): void 
   put(heap, room, at, score, slot);
 }
 
-/** Puts what a heap has kept in order, best first; then it is no heap any more. */
+/** Sorts the contents of a heap, best first. Afterwards it is no longer a heap. */
 export function order(heap: usize): void {
   const room = load<u32>(heap, 4);
   for (let left = load<u32>(heap); left > 1; left--) {
@@ -80,17 +80,17 @@ export function order(heap: usize): void {
 }
 
 /**
- * A block: 64 vectors of f32; their slots u32; then of their transforms v' (see balanced-basis.ts) four figures, f32
- * each: the first coordinate, the scale of the head, the length and the scale of the tail; then the heads and the tails,
- * i8. The head is the coordinates 1 to 32, the tail all others; each is its scale times its integers, within half a
- * scale in each coordinate.
+ * A block holds 64 vectors in f32 and their slots in u32. Then come four f32 figures of each transform v' (see
+ * balanced-basis.ts): the first coordinate, the scale of the head, the length of the tail and the scale of the tail.
+ * Last come the heads and the tails in i8. The head is coordinates 1 to 32 and the tail all further ones; a coordinate
+ * is its integer times the scale, with an error of at most half a scale.
  *
- * A directory: for each class of a layout, longest first, 16 bytes: the address of a list of addresses of its blocks,
- * all full but the last; how many vectors it has; how long they are at most, f32; padding.
+ * A directory has 16 bytes for each class of a layout, longest first: the address of a list of the addresses of its
+ * blocks, which are all full except the last; the number of its vectors; an upper bound of their lengths, f32; padding.
  *
- * A query: the vector in f32; head and tail of its transform in i16 (twice `tail` bytes); then f32: the same four
- * figures; how much the rounding to integers can matter in the head and in the tail; how long the transform is; and the
- * slack that covers all other rounding: for each unit of the length of a vector, and always.
+ * A query is the vector in f32, then head and tail of its transform in i16 (2 × `tail` bytes for the tail), then nine
+ * f32: the same four figures as above; the largest effect of rounding to integers in the head and in the tail; the
+ * length of the transform; and the slack for all other rounding, per unit of a vector's length and constant.
  */
 const VECTORS: usize = 64;
 const HEAD: usize = 32;
@@ -99,20 +99,20 @@ const TAIL_LENGTHS: usize = 8 * VECTORS;
 const TAIL_SCALES: usize = 12 * VECTORS;
 const HEADS: usize = 16 * VECTORS;
 const TAILS: usize = HEADS + HEAD * VECTORS;
-/** Slots and figures. */
+/** Four-byte values stored for each vector: its slot and four figures. */
 const ROWS: usize = 5;
 
-/** A query is −32,000 to 32,000 times its scale: 256 products of that and a sketch fit 32 bits. */
+/** Queries are scaled to integers from −32,000 to 32,000: the sum of 256 products with a sketch then fits in 32 bits. */
 const QUERY_MAX: f64 = 32_000;
 const EPSILON: f64 = 1.1920928955078125e-7;
-/** Roundings of the bounds themselves. */
+/** Rounding errors made while a bound itself is computed, as a multiple of EPSILON. */
 const ROUNDINGS: f64 = 32;
 const SKETCH_MAX: f32 = 127;
 const LEAST_SKETCHED: f32 = 1e-30;
-/** Stored in single precision, a length must not come out shorter. */
+/** Ensures that a length does not become smaller when it is rounded to single precision. */
 const ROUNDED_UP: f64 = 1.0000003;
 
-/** Writes a vector and its transform as the one at `at` of a block. */
+/** Stores a vector and its transform at index `at` of a block. */
 export function layIn(
   vector: usize, transformed: usize, k: u32, block: usize, at: u32, bytes: usize, tail: usize,
 ): void {
@@ -134,9 +134,9 @@ export function layIn(
 }
 
 /**
- * Puts behind a query what the scans take of its transform, B times the query. `stretch` is the length of all of B as one
- * vector, `lengths` has those of the rows of A, f64: by them, q'·v' as it is computed may differ from q·v as it is
- * computed. Both transforms and the score round k/4 + 4 times at most, and |v| ≤ ‖B‖·|v'|.
+ * Transforms a query by B and writes the sketch and the figures of the result behind the query. `stretch` is the
+ * Frobenius norm of B, and `lengths` has the norms of the rows of A in f64. They bound the difference between q'·v' and
+ * q·v as computed: both transforms and the score round at most k/4 + 4 times, and |v| ≤ ‖B‖·|v'|.
  */
 export function transformQuery(
   query: usize, basis: usize, lengths: usize, stretch: f64, k: u32, bytes: usize, tail: usize, transformed: usize,
@@ -168,7 +168,7 @@ export function transformQuery(
   store<f32>(own, LEAST_SKETCHED * (1 + length), 32);
 }
 
-/** Writes integers of i16, zeros up to `width`; returns their scale, or 0 where they are too small for integers. */
+/** Writes i16 integers and pads with zeros to `width`. Returns their scale, or 0 if all numbers are too small to scale. */
 function sketchQuery(from: usize, count: u32, to: usize, width: usize): f32 {
   let largest: f32 = 0;
   for (let f: u32 = 0; f < count; f++) {
@@ -185,8 +185,8 @@ function sketchQuery(from: usize, count: u32, to: usize, width: usize): f32 {
 }
 
 /**
- * By how many scales of a sketch the product of integers may fall short: half a step of the sketch in each coordinate,
- * half a step of the query likewise, and all rounding; all of it for a query too small for integers.
+ * By how much, in units of the sketch's scale, the product of the integers may be too small: half a step of the sketch
+ * and half a step of the query in each coordinate, plus rounding. For a query too small to scale, the whole product.
  */
 function allowance(from: usize, count: u32, scale: f32): f32 {
   let sum: f64 = 0;
@@ -197,7 +197,7 @@ function allowance(from: usize, count: u32, scale: f32): f32 {
   return <f32>((halfSteps + rounding + whole) * (1 + 4 * EPSILON)) + LEAST_SKETCHED;
 }
 
-/** Moves a vector with all that is beside it. */
+/** Copies a vector with its slot, figures and sketch to another place. */
 export function moveIn(
   source: usize, from: u32, target: usize, to: u32, bytes: usize, tail: usize,
 ): void {
@@ -222,18 +222,18 @@ function lengthOf(from: usize, count: u32): f32 {
   return <f32>(Math.sqrt(square) * ROUNDED_UP);
 }
 
-/** What the integers of a sketch are multiplied by. */
+/** The scale of a sketch: a coordinate is its integer times this. */
 function scaleOf(from: usize, count: u32): f32 {
   let largest: f32 = 0;
   for (let f: u32 = 0; f < count; f++) {
     largest = max<f32>(largest, abs<f32>(load<f32>(from + (<usize>f << 2))));
   }
   if (largest > LEAST_SKETCHED && largest < f32.MAX_VALUE) return largest / SKETCH_MAX;
-  // Too small to be divided, or no number: the integers are 0, the allowance alone covers all of it.
+  // Too small to divide by, or not finite: the integers are 0, and the allowance alone covers the whole product.
   return 2 * lengthOf(from, count) + LEAST_SKETCHED;
 }
 
-/** Writes integers of i8, zeros up to `width`. */
+/** Writes i8 integers and pads with zeros to `width`. */
 function sketch(from: usize, count: u32, scale: f32, to: usize, width: usize): void {
   memory.fill(to, 0, width);
   for (let f: u32 = 0; f < count; f++) {
@@ -241,7 +241,7 @@ function sketch(from: usize, count: u32, scale: f32, to: usize, width: usize): v
   }
 }
 
-/** Sixteen bytes of a sketch times as many integers of a query. */
+/** The product of 16 integers of a sketch and 16 integers of a query. */
 // @ts-ignore: decorator
 @inline
 function product(low: v128, high: v128, sketch: usize): v128 {
@@ -251,7 +251,7 @@ function product(low: v128, high: v128, sketch: usize): v128 {
   );
 }
 
-/** As the scan of a table adds it up, to the bit. */
+/** The score, computed in the same order as `scan` does, so that both are equal bit for bit. */
 function score(query: usize, vector: usize, bytes: usize): f32 {
   const zero = f32x4.splat(0);
   let sum = zero;
@@ -261,7 +261,7 @@ function score(query: usize, vector: usize, bytes: usize): f32 {
   return f32x4.extract_lane(laneSums<f32>(sum, zero, zero, zero), 0);
 }
 
-/** scale · (integers · scale of the query + allowance), for four vectors or four queries at once. */
+/** Upper bounds: scale · (sum · scale of the query + allowance), for four vectors or four queries at once. */
 // @ts-ignore: decorator
 @inline
 function mostOf(sums: v128, scale: v128, ownScale: v128, allowance: v128): v128 {
@@ -275,7 +275,7 @@ function headProduct(q0: v128, q1: v128, q2: v128, q3: v128, head: usize): v128 
   return i32x4.add(product(q0, q1, head), product(q2, q3, head + 16));
 }
 
-/** Finds the best of a layout for one query, leaving out slots that are hidden or have the first bit. */
+/** Finds the best slots of a layout for one query. Skips slots that are hidden or have the query's bit. */
 export function rankOne(
   query: usize, directory: usize, classes: u32, bytes: usize, tail: usize, heap: usize, skip: usize,
 ): void {
@@ -285,7 +285,7 @@ export function rankOne(
     if (count == 0) continue;
     const longest = load<f32>(directory, 8);
     const slack = load<f32>(own, 28) * longest + load<f32>(own, 32);
-    // Asked this way round, a bound that overflowed counts as hopeful.
+    // With this comparison, a bound that overflowed to NaN does not end the search.
     if (load<f32>(own, 24) * longest + slack < load<f32>(heap, 8)) return;
     rankClass(query, load<u32>(directory), count, bytes, tail, slack, heap, skip);
   }
@@ -346,7 +346,7 @@ function total(sum: v128): f32 {
   return <f32>i32x4.extract_lane(laneSums<i32>(sum, zero, zero, zero), 0);
 }
 
-/** The product of a part of a query and of a sketch. */
+/** The product of the head or tail of a query and that of a sketch. */
 // @ts-ignore: decorator
 @inline
 function partProduct(integers: usize, sketch: usize, width: usize): f32 {
@@ -358,7 +358,7 @@ function partProduct(integers: usize, sketch: usize, width: usize): f32 {
   return total(sum);
 }
 
-/** By the tail too (`ahead` is all before it), and if that leaves hope by the vector itself. */
+/** Adds the bound of the tail to `ahead`, the bound of everything before it, and computes the score only if needed. */
 function consider(
   query: usize, block: usize, at: u32, bytes: usize, tail: usize, ahead: f32,
   skip: usize, mask: u32, heap: usize,
@@ -376,7 +376,7 @@ function consider(
   if (found >= load<f32>(heap, 8)) offer(heap, found, slot);
 }
 
-/** The same for four queries that lie `apart` bytes from each other; each has its own bit. */
+/** The same for four queries, `apart` bytes from each other. Each query has its own bit. */
 export function rankFour(
   queries: usize, apart: usize, directory: usize, classes: u32, bytes: usize, tail: usize,
   h0: usize, h1: usize, h2: usize, h3: usize, skip: usize,

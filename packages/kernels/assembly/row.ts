@@ -1,8 +1,8 @@
-// Passes over a row: entries are pointers to vectors, four at a time, so that one load of the query or of
-// the sum serves four neighbours. Rows are padded to fours with pointers to a zero vector.
+// Passes over the vectors of a row or of a block. They take four vectors at a time, so that one load of the query or
+// of the sum serves all four. Rows consist of pointers, padded to a multiple of four with pointers to a zero vector.
 import { addPromoted, laneSums, sumOfDoubles } from './vectors';
 
-/** query·v of four neighbours. */
+/** query·v for four vectors. */
 // @ts-ignore: decorator
 @inline
 function dots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, bytes: usize): v128 {
@@ -20,7 +20,7 @@ function dots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, bytes: u
   return laneSums<f32>(a0, a1, a2, a3);
 }
 
-/** out += Σ c·v of four neighbours. */
+/** out += Σ c·v over four vectors. */
 // @ts-ignore: decorator
 @inline
 function addScaled(c: v128, p0: usize, p1: usize, p2: usize, p3: usize, out: usize, bytes: usize): void {
@@ -52,11 +52,11 @@ export function rowSum(coefficients: usize, pointers: usize, end: usize, out: us
   }
 }
 
-/** Σ (b·x), left by the last gradient pass. */
+/** Σ b·x of the last `gradientPass`: a second return value. */
 export let pulled: f64 = 0;
 
 /**
- * With x = own·v: out += Σ (b − a·x)·v, the row's part of the residual −∇f/2. Returns Σ x(b − a·x).
+ * With x = own·v: out += Σ (b − a·x)·v, which is the row's part of the residual −∇f/2. Returns Σ x(b − a·x).
  */
 export function gradientPass(
   own: usize, pointers: usize, curvatures: usize, pulls: usize, end: usize, out: usize, bytes: usize,
@@ -80,7 +80,7 @@ export function gradientPass(
   return sumOfDoubles(products);
 }
 
-/** With y = d·v: out += Σ a·y·v, the row's part of A·d. Returns Σ a·y². */
+/** With y = d·v: out += Σ a·y·v, which is the row's part of A·d. Returns Σ a·y². */
 export function curvaturePass(
   direction: usize, pointers: usize, curvatures: usize, end: usize, out: usize, bytes: usize,
 ): f64 {
@@ -99,7 +99,7 @@ export function curvaturePass(
   return sumOfDoubles(products);
 }
 
-/** Σ a·(d·v)² alone: the last direction needs no more. */
+/** Σ a·(d·v)² without the vector A·d, which the last step of a descent does not need. */
 export function curvatureOnly(
   direction: usize, pointers: usize, curvatures: usize, end: usize, bytes: usize,
 ): f64 {
@@ -113,11 +113,11 @@ export function curvatureOnly(
   return sumOfDoubles(products);
 }
 
-/** out[i] = query·v for `count` vectors from `start`; out has room for `count` rounded up to four. */
+/** out[i] = query·v for `count` consecutive vectors; `out` has room for `count` rounded up to a multiple of 4. */
 export function scan(query: usize, start: usize, count: u32, out: usize, bytes: usize): void {
   for (let done: u32 = 0; done < count; done += 4) {
     const p0 = start + done * bytes;
-    // The last group re-reads the last vector instead of running past the block.
+    // The last group reads the last vector again instead of reading past the block.
     const p1 = p0 + select<usize>(bytes, 0, done + 1 < count);
     const p2 = p1 + select<usize>(bytes, 0, done + 2 < count);
     const p3 = p2 + select<usize>(bytes, 0, done + 3 < count);

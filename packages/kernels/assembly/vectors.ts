@@ -1,6 +1,6 @@
-// Primitives over vectors of `bytes` bytes, a multiple of 16: f32 lanes, the padding zero.
+// Primitives over f32 vectors of `bytes` bytes, a multiple of 16; the padding is zero.
 
-/** The four sums of four accumulators, one per lane. */
+/** Lane i of the result is the sum of the four lanes of the i-th argument. T is f32 or i32. */
 // @ts-ignore: decorator
 @inline
 export function laneSums<T>(a: v128, b: v128, c: v128, d: v128): v128 {
@@ -18,7 +18,7 @@ export function laneSums<T>(a: v128, b: v128, c: v128, d: v128): v128 {
   );
 }
 
-/** Both lanes of f64x2 plus the four of f32x4, pairwise. */
+/** Adds the four f32 lanes of `v`, widened to f64, to the two f64 lanes of `sum`. */
 // @ts-ignore: decorator
 @inline
 export function addPromoted(sum: v128, v: v128): v128 {
@@ -32,7 +32,7 @@ export function sumOfDoubles(v: v128): f64 {
   return f64x2.extract_lane(v, 0) + f64x2.extract_lane(v, 1);
 }
 
-/** Widened before multiplying: the square of a long residual must not overflow. */
+/** Numbers are widened to f64 before they are multiplied: the square of a long residual must not overflow. */
 export function dot(a: usize, b: usize, bytes: usize): f64 {
   let sum = f64x2.splat(0);
   for (let at: usize = 0; at < bytes; at += 8) {
@@ -43,7 +43,7 @@ export function dot(a: usize, b: usize, bytes: usize): f64 {
   return sumOfDoubles(sum);
 }
 
-/** to = f64 of from */
+/** Widens f32 numbers to f64. */
 export function promote(from: usize, to: usize, bytes: usize): void {
   for (let at: usize = 0; at < bytes; at += 8) {
     v128.store(to + 2 * at, f64x2.promote_low_f32x4(v128.load64_zero(from + at)));

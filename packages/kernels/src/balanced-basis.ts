@@ -1,13 +1,13 @@
 /**
- * In which coordinates do the first few tell most of an inner product? Queries q and vectors v are transformed to
- * q' = B·q and v' = A·v with BᵀA = I, so that q'·v' = q·v. A and B are chosen such that the first coordinates have
- * the greatest products, and that both sides are equally long along each coordinate: then Cauchy–Schwarz loses
- * least on the coordinates that are left out.
+ * In which coordinates do the first few contribute most of an inner product? Queries q and vectors v are transformed
+ * to q' = B·q and v' = A·v with BᵀA = I, so that q'·v' = q·v. A and B are chosen so that the first coordinates have
+ * the largest products, and so that queries and vectors are equally long along each coordinate: the Cauchy–Schwarz
+ * bound on the remaining coordinates is then as tight as possible.
  */
 
 import { cholesky, solveTransposed } from './cholesky.ts';
 
-/** Sums of outer products, k×k, row-major, and how many were summed. */
+/** The sum of the outer products of `count` vectors, k×k, row-major. */
 interface Moments {
   readonly matrix: Float64Array;
   readonly count: number;
@@ -20,11 +20,11 @@ export interface Basis {
   readonly ofQueries: Float64Array;
 }
 
-/** The first coordinates, which are put in order; the others are left as they come. */
+/** Only this many coordinates are sorted by importance; the others are in no particular order. */
 const ORDERED = 33;
-/** Each round separates the ordered directions from the others by the ratio of their products. */
+/** Rounds of subspace iteration. Each one separates the ordered directions further from the others. */
 const ROUNDS = 8;
-/** Relative to the sum of squares: a column with less counts as empty. */
+/** A column with less than this share of the sum of squares counts as empty. */
 const NEARLY_NOTHING = 1e-9;
 
 export function identityBasis(k: number): Basis {
@@ -49,12 +49,12 @@ export function momentsOf(vectors: Iterable<ArrayLike<number>>, k: number): Mome
   return { matrix, count };
 }
 
-/** Undefined where the moments are not finite or say nothing. */
+/** Returns undefined if the moments are not finite or all zero. */
 export function balancedBasis(queries: Moments, vectors: Moments, k: number): Basis | undefined {
   const lower = regularized(queries, vectors, k);
   if (!cholesky(lower, k)) return undefined;
   for (let row = 0; row < k; row++) lower.fill(0, row * k + row + 1, (row + 1) * k);
-  // In coordinates where queries are alike in all directions, M has the moments of the vectors: M = Lᵀ·S·L.
+  // In coordinates where queries have the same moments in all directions, the moments of the vectors are M = Lᵀ·S·L.
   const moments = timesTransposed(transposed(lower, k), vectors.matrix, k);
   const directions = mainDirections(moments, k);
   const ofVectors = new Float64Array(k * k);
@@ -62,7 +62,7 @@ export function balancedBasis(queries: Moments, vectors: Moments, k: number): Ba
   const least = NEARLY_NOTHING * trace(moments, k);
   for (let d = 0; d < k; d++) {
     const direction = directions.subarray(d * k, (d + 1) * k);
-    // Queries have the square length 1 along a direction, vectors λ; each gets the root of it.
+    // Along a direction, queries have the mean square 1 and vectors λ. Scaling by the fourth root of λ gives both √λ.
     const balance = Math.max(along(moments, direction), least) ** 0.25;
     for (let f = 0; f < k; f++) {
       let sum = 0;
@@ -79,8 +79,9 @@ export function balancedBasis(queries: Moments, vectors: Moments, k: number): Ba
 }
 
 /**
- * How far Cauchy–Schwarz reaches in a basis: |q'|·|v'|, root mean squares up to a common factor, and the same behind the
- * ordered coordinates. The first tells how many vectors a search looks at, the second how many it looks at closely.
+ * How loose the Cauchy–Schwarz bound |q'|·|v'| is in a basis, in root mean squares up to a common factor. Returns the
+ * bound over all coordinates, which determines how many vectors a search scans, plus the bound over the coordinates
+ * after the ordered ones, which determines for how many it computes the exact score.
  */
 export function reach(basis: Basis, queries: Moments, vectors: Moments, k: number): number {
   const asked = regularized(queries, vectors, k);
@@ -94,13 +95,13 @@ export function reach(basis: Basis, queries: Moments, vectors: Moments, k: numbe
   return whole + behind;
 }
 
-/** A few queries do not tell what all ask for: each column may add its share of an average score besides. */
+/** A few queries do not represent all queries, so every column is given its share of an average score in addition. */
 function regularized(queries: Moments, vectors: Moments, k: number): Float64Array {
   const out = queries.matrix.slice();
   const least = NEARLY_NOTHING * trace(vectors.matrix, k);
   let products = 0;
   for (let f = 0; f < k; f++) products += out[f * k + f] * vectors.matrix[f * k + f];
-  // Without any query all columns add the same.
+  // Without any query, all columns get the same share.
   const share = products > 0 ? products / k / (1 + queries.count) : 1;
   for (let f = 0; f < k; f++) out[f * k + f] += share / (vectors.matrix[f * k + f] + least);
   return out;
@@ -134,7 +135,7 @@ function timesTransposed(x: Float64Array, matrix: Float64Array, k: number): Floa
   return rowsTimes(x, transposed(half, k), k);
 }
 
-/** Each row of X times S, S symmetric or given by its columns. */
+/** X·S. */
 function rowsTimes(x: Float64Array, matrix: Float64Array, k: number): Float64Array {
   const out = new Float64Array(x.length);
   for (let row = 0; row < x.length / k; row++) {
@@ -147,7 +148,7 @@ function rowsTimes(x: Float64Array, matrix: Float64Array, k: number): Float64Arr
   return out;
 }
 
-/** Orthonormal rows: the main directions of S by subspace iteration, greatest first, then what completes them. */
+/** Orthonormal rows: the main directions of S by subspace iteration, largest first, completed to a full basis. */
 function mainDirections(matrix: Float64Array, k: number): Float64Array {
   const ordered = Math.min(ORDERED, k);
   const largest = Array.from({ length: k }, (_, f) => f).sort(
@@ -165,7 +166,7 @@ function mainDirections(matrix: Float64Array, k: number): Float64Array {
   return all;
 }
 
-/** Makes some rows orthogonal to those before; one that vanishes becomes the next unit vector that does not. */
+/** Makes rows orthogonal to all earlier ones. A row that vanishes is replaced by the next unit vector that does not. */
 function orthonormalize(
   rows: Float64Array,
   from: number,
@@ -183,7 +184,7 @@ function orthonormalize(
   }
 }
 
-/** Twice: the first time leaves what rounding added. False if next to nothing is left. */
+/** Two rounds of Gram–Schmidt: the second removes rounding errors of the first. False if the row nearly vanishes. */
 function isMadeOrthogonal(own: Float64Array, rows: Float64Array, before: number): boolean {
   const k = own.length;
   for (let time = 0; time < 2; time++) {

@@ -3,7 +3,7 @@ import { cholesky, solveFactored } from './cholesky.ts';
 
 const K = 6;
 
-/** Some numbers around 0, always the same. */
+/** Pseudo-random numbers from −0.5 to 0.5; the same seed repeats them. */
 function lots(seed: number): () => number {
   let state = seed;
   return () => {
@@ -12,7 +12,7 @@ function lots(seed: number): () => number {
   };
 }
 
-/** R·Rᵀ with R of so many columns. */
+/** R·Rᵀ, where R is random and has `columns` columns. */
 function squareOf(columns: number, draw: () => number): Float64Array {
   const root = Float64Array.from({ length: K * columns }, draw);
   const row = (at: number) => root.subarray(at * columns, (at + 1) * columns);

@@ -1,8 +1,8 @@
-/** Small dense systems of equations: S·x = b with S symmetric and positive definite, k×k, row-major. */
+/** Solves small dense systems S·x = b, where S is symmetric, positive definite, k×k and row-major. */
 
 /**
- * Turns the lower triangle of S into L with L·Lᵀ = S. Returns false if S is not positive definite. A pivot that is not above
- * `flat`, if that is more than 0, stands for a direction without curvature: solutions have nothing of it.
+ * Replaces the lower triangle of S by L with L·Lᵀ = S. Returns false if S is not positive definite. If `flat` is greater
+ * than 0, a pivot of at most `flat` counts as a direction without curvature, and solutions are 0 along it.
  */
 export function cholesky(s: Float64Array, k: number, flat = 0): boolean {
   for (let row = 0; row < k; row++) {
@@ -18,7 +18,7 @@ export function cholesky(s: Float64Array, k: number, flat = 0): boolean {
   return true;
 }
 
-/** x of L·Lᵀ·x = b, in place of b. */
+/** Solves L·Lᵀ·x = b; `x` is b before and the solution after. */
 export function solveFactored(lower: Float64Array, x: Float64Array): void {
   const k = x.length;
   for (let row = 0; row < k; row++) {
@@ -29,7 +29,7 @@ export function solveFactored(lower: Float64Array, x: Float64Array): void {
   solveTransposed(lower, x);
 }
 
-/** x of Lᵀ·x = b, in place of b. */
+/** Solves Lᵀ·x = b; `x` is b before and the solution after. */
 export function solveTransposed(lower: Float64Array, x: Float64Array): void {
   const k = x.length;
   for (let row = k - 1; row >= 0; row--) {

@@ -1,42 +1,42 @@
 /**
- * What can be computed over vectors: the contract that the TypeScript reference and the WebAssembly
- * twin both fulfil. Everything here is numbers; nothing knows what a rating or a loss is.
+ * What can be computed over vectors: the contract that both the TypeScript reference and the WebAssembly
+ * implementation fulfil. The kernels only know numbers, not what a rating or a loss is.
  */
 
-/** The longest vector the kernels take: a descent keeps its scratch in one block of this width. */
+/** The longest vector that the kernels accept: the scratch memory of a descent has this width. */
 export const MAX_FACTOR_COUNT = 256;
 
-/** The vectors of one side, k floats each, addressed by slot. */
+/** The vectors of all users or of all items, k floats each, addressed by slot. */
 export interface VectorTable {
   readonly factorCount: number;
   /** Slots in use. */
   readonly size: number;
-  /** One past the highest slot ever handed out: the length of anything indexed by slot. */
+  /** One past the highest slot ever handed out: arrays that are indexed by slot need this length. */
   readonly slotEnd: number;
   /** Bytes reserved for vectors, padding and unused slots included. */
   readonly byteLength: number;
-  /** A zeroed slot; removed slots are handed out again. */
+  /** Returns a slot whose vector is zero; removed slots are reused. */
   add(): number;
   remove(slot: number): void;
   read(slot: number, out: Float32Array): void;
   write(slot: number, vector: Float32Array): void;
 }
 
-/** Some ratings of one user or one item; the first `length` entries count. */
+/** Ratings of one user or one item; only the first `length` entries are valid. */
 export interface WeightedRow {
   length: number;
-  /** Where the rated neighbour's vector is. */
+  /** The slot of the rated item's vector, or of the user's if this is the row of an item. */
   slots: Uint32Array;
   values: Float32Array;
-  /** How much each rating counts against the others of the row (1 in the paper). */
+  /** The weight of each rating relative to the others of the row (1 in the paper). */
   weights: Float32Array;
-  /** How many ratings of the full row each entry stands for: 1 unless the row was sampled. */
+  /** How many ratings of the full row each entry represents: 1 unless the row is a sample. */
   copies: Float32Array;
 }
 
 /**
- * f(w) = Σ aₑ(w·vₑ)² − 2Σ bₑ(w·vₑ) + scale·wSw + ridge·‖w‖² − 2 q·w, the sums over the first
- * `length` entries, vₑ the vector at slot e of a table.
+ * f(w) = Σ aₑ(w·vₑ)² − 2Σ bₑ(w·vₑ) + scale·wSw + ridge·‖w‖² − 2 q·w. The sums run over the first
+ * `length` entries; vₑ is the table's vector at slots[e].
  */
 export interface Quadratic {
   length: number;
@@ -54,12 +54,12 @@ export interface Quadratic {
 }
 
 /**
- * f(w) = weight·wAw + scale·wSw + ridge·‖w‖² − 2 q·w: a quadratic whose rows were summed up beforehand,
- * so that a descent on it costs the same however many there were.
+ * f(w) = weight·wAw + scale·wSw + ridge·‖w‖² − 2 q·w: a quadratic whose entries were summed beforehand,
+ * so that the cost of a descent does not depend on their number.
  */
 export interface SummedQuadratic {
   weight: number;
-  /** A, symmetric: the first k(k+1)/2 floats are its lower triangle, row after row. */
+  /** The first k(k+1)/2 floats are the lower triangle of A, row after row. A is symmetric. */
   triangle: Float32Array;
   scale: number;
   /** S, k×k row-major, symmetric. */
@@ -69,7 +69,7 @@ export interface SummedQuadratic {
   linear: Float32Array;
 }
 
-/** The best slots of a scan, best first; room for as many as the arrays are long. */
+/** The slots with the highest scores, best first; at most as many as the arrays are long. */
 export interface Best {
   length: number;
   slots: Uint32Array;
@@ -77,31 +77,31 @@ export interface Best {
 }
 
 /**
- * Vectors addressed by slot as in any table and laid out by norm, so that a search can stop where no
- * vector is long enough to matter. A slot keeps its number wherever its vector lies.
+ * A table whose vectors are stored in the order of their norms, so that a search can stop as soon as no
+ * remaining vector is long enough to reach the list. A vector keeps its slot when it moves in memory.
  */
 export interface RankedTable extends VectorTable {
-  /** A hidden slot keeps its vector and is never found. */
+  /** A hidden slot keeps its vector, but searches never return it. */
   hide(slot: number, hidden: boolean): void;
   isHidden(slot: number): boolean;
   /**
-   * Chooses how vectors are laid out by the vectors and by the queries of late: searches then look at fewer. What
-   * they find does not depend on it. False if nothing would be gained; else every vector that is written is laid out
-   * anew, and `migrate` does so with the others.
+   * Chooses a new basis from the vectors and the most recent queries, in which searches scan fewer vectors; their
+   * results stay the same. Returns false if no basis would be much better. Otherwise every vector moves to the new
+   * basis when it is next written, and `migrate` moves the others.
    */
   rebase(): boolean;
-  /** Lays out anew up to `count` vectors that `rebase` left as they were; true if none is left. */
+  /** Moves up to `count` vectors to the basis that `rebase` chose; returns true if all have been moved. */
   migrate(count: number): boolean;
 }
 
-/** One search for the best slots by query·v; `best` and `tied` are its answer. */
+/** One search for the slots with the highest query·v. The kernel writes the answer to `best` and `tied`. */
 export interface Search {
   readonly query: Float32Array;
-  /** Slots that this search leaves out; each may be named more than once. */
+  /** Slots that this search must not return; duplicates are allowed. */
   readonly excluded: readonly number[];
-  /** Best first; equal scores in no particular order. */
+  /** Best first; equal scores are in no particular order. */
   readonly best: Best;
-  /** Whether a slot that found no room has the same score as the last of the best. */
+  /** Whether another slot, for which `best` had no room, has the same score as the last of `best`. */
   tied: boolean;
 }
 
@@ -112,18 +112,18 @@ export interface Descent {
 }
 
 export interface Kernels {
-  /** A table whose vectors these kernels can reach; tables of other kernels are refused. */
+  /** Creates a table in the memory of these kernels; they throw if given a table of other kernels. */
   table(factorCount: number): VectorTable;
   /** a·b */
   dot(a: Float32Array, b: Float32Array): number;
   /** out += scale · S·v, with S symmetric, k×k, row-major. */
   symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void;
-  /** S += after·afterᵀ − before·beforeᵀ, the difference taken first: one rounding against S. */
+  /** S += after·afterᵀ − before·beforeᵀ. The difference is computed first, so S is rounded only once. */
   syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void;
   /**
-   * A += sign · v·vᵀ in single precision, A the lower triangle with which `triangle` begins. The last four
-   * bits of each cell are then zero. They are rounded away at random, by bits of v: a long sum has the right
-   * expectation, and goes on growing where rounding to nearest would stand still.
+   * A += sign · v·vᵀ in single precision, where `triangle` begins with the lower triangle of A. Each cell is then
+   * rounded so that its last four bits are zero. Rounding is stochastic, with bits of v as the random source: a long
+   * sum has the right expectation and keeps growing where rounding to nearest would swallow every further term.
    */
   syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void;
   /** out[e] = query·v for each of the first `length` slots. */
@@ -142,18 +142,18 @@ export interface Kernels {
     table: VectorTable,
     out: Float64Array,
   ): void;
-  /** At most `steps` conjugate directions on f, each with its exact line search; `own` moves in place. */
+  /** Minimizes f by at most `steps` conjugate gradient steps with exact line search; `own` moves in place. */
   descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void;
-  /** The same on a quadratic that needs no table. */
+  /** The same for a quadratic whose entries are already summed. */
   descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: Descent): void;
-  /** out[slot] = query·v for every slot below `slotEnd`; 0 where a slot was removed. */
+  /** out[slot] = query·v for every slot below `slotEnd`; 0 for removed slots. */
   scores(query: Float32Array, table: VectorTable, out: Float32Array): void;
   rankedTable(factorCount: number): RankedTable;
-  /** Answers searches exactly, several of them in one pass over memory. */
+  /** Answers several searches exactly in one pass over memory. */
   search(searches: readonly Search[], table: RankedTable): void;
-  /** Every slot that is not hidden and whose score is exactly this one, in no particular order. */
+  /** Every slot with exactly this score that is not hidden, in no particular order. */
   slotsScoring(query: Float32Array, score: number, table: RankedTable): number[];
-  /** out[e] = the score that a search would find for each of the slots. */
+  /** out[e] = the score that a search would return for slots[e]. */
   scoresOf(
     query: Float32Array,
     slots: ArrayLike<number>,

@@ -1,4 +1,4 @@
-/** Does a search find exactly what a scan of everything finds, whatever was written before it? */
+/** Does a search find exactly what a scan of all vectors finds, whatever was written before it? */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const RUNS = { seed: SEED, numRuns: 150 };
 const wasm = wasmKernels();
 const reference = referenceKernels();
 
-/** Whole numbers add up exactly: many ties, and both twins agree to the bit. */
+/** Sums of whole numbers are exact: there are many ties, and both implementations agree bit for bit. */
 const whole = fc.integer({ min: -3, max: 3 });
 const real = fc.oneof(
   { weight: 8, arbitrary: fc.double({ min: -2, max: 2, noNaN: true }) },
@@ -26,13 +26,12 @@ interface Step {
 
 interface World {
   k: number;
-  /** After which steps the table is laid out anew for queries like this, and how many of its vectors migrate at once. */
+  /** After the step `after`, the table gets a basis for queries like `asked`, and `settled` vectors migrate at once. */
   turns: { after: number; asked: Float32Array; settled: number }[];
   steps: Step[];
   queries: Float32Array[];
   rooms: number[];
   excluded: number[][];
-  /** By query: below which score nothing is of interest. */
 }
 
 function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
@@ -64,7 +63,7 @@ function worlds(factor: fc.Arbitrary<number>): fc.Arbitrary<World> {
     );
 }
 
-/** Slots are handed out alike by every table, so that one script fits all. */
+/** Every table hands out slots in the same order, so the same steps can be run on all of them. */
 function play(kernels: Kernels, { k, turns, steps }: World): RankedTable {
   const table = kernels.rankedTable(k);
   const slots = new Map<number, number>();
@@ -97,7 +96,7 @@ function search(kernels: Kernels, table: RankedTable, query: Float32Array): Sear
   return asked;
 }
 
-/** Uniform in [0, 1), a different one each time. */
+/** Pseudo-random numbers in [0, 1). */
 function lots(seed: number): () => number {
   let state = seed;
   return () => {
@@ -152,7 +151,7 @@ describe(`a ranked table (seed ${SEED})`, { timeout: 60_000 }, () => {
     const draws = lots(SEED);
     const below = (end: number) => Math.floor(draws() * end);
     const [k, items] = [44, 3_000];
-    /** Longer along some columns than along others, by so much. */
+    /** A random vector whose last columns are up to `stretch` times as long as the first. */
     const draw = (stretch: number) =>
       Float32Array.from(
         { length: k },

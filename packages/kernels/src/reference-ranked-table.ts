@@ -1,4 +1,4 @@
-/** The plain twin of the ranked table: no classes, every search looks at every vector. */
+/** The reference implementation of the ranked table: every search computes every score. */
 
 import type { RankedTable, Search } from './kernels.ts';
 import { checkLength, ReferenceTable } from './reference-table.ts';

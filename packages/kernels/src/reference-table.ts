@@ -1,4 +1,4 @@
-/** The vectors of one side in one plain Float32Array: the reference kernels' table. */
+/** The table of the reference kernels: all vectors in one plain Float32Array. */
 
 import type { VectorTable } from './kernels.ts';
 import { MAX_FACTOR_COUNT } from './kernels.ts';
@@ -15,7 +15,7 @@ export class ReferenceTable implements VectorTable {
     this.#data = new Float32Array(factorCount * 64);
   }
 
-  /** Vector after vector; replaced when the table grows. */
+  /** All vectors, one after another. The array is replaced when the table grows. */
   get data(): Float32Array {
     return this.#data;
   }

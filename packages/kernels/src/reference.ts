@@ -1,6 +1,6 @@
 /**
- * The kernels in plain TypeScript: the oracle the WebAssembly twin is checked against, and the baseline
- * it is measured against. Contiguous arrays, nothing allocated per call, sums in double precision.
+ * The kernels in plain TypeScript. Tests compare the WebAssembly kernels with these, and benchmarks use them as the
+ * baseline. They use contiguous arrays, allocate nothing per call and sum in double precision.
  */
 
 import type { Descent, Kernels, Quadratic, SummedQuadratic, VectorTable } from './kernels.ts';
@@ -34,13 +34,13 @@ function syrMove(before: Float32Array, after: Float32Array, s: Float64Array): vo
   }
 }
 
-/** One number as float32 and as its bits. */
+/** One number as a float32, and the same four bytes as an integer. */
 const float = new Float32Array(1);
 const bits = new Int32Array(float.buffer);
 
 /**
- * A += sign · v·vᵀ, A a lower triangle, row after row; products and sums are rounded to float32, and the
- * sums then to 28 bits, the magnitude up where its last four bits and the dither carry.
+ * A += sign · v·vᵀ, where A is a lower triangle, row after row. Products and sums are rounded to float32, and the
+ * sums then to 28 bits: adding the dither to the last four bits rounds the magnitude up if it carries.
  */
 function syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void {
   const dither = ditherOf(v);
@@ -54,7 +54,7 @@ function syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): voi
   }
 }
 
-/** All bits of v, folded to four: as good as random, and the same whenever the vector is the same. */
+/** All bits of v, folded to four: nearly random, yet equal vectors have equal dithers. */
 function ditherOf(v: Float32Array): number {
   let folded = 0;
   for (let f = 0; f < v.length; f++) {
@@ -67,18 +67,18 @@ function ditherOf(v: Float32Array): number {
   return folded & 15;
 }
 
-/** Share of the squared residual at which single precision has no more to give. */
+/** A descent stops at this share of the squared residual: single precision cannot improve it further. */
 const CONVERGED = 1e-10;
-/** Share of the largest curvature below which a direction is flat but for rounding. */
+/** A curvature below this share of the largest one is only a rounding error. */
 const FLAT = 1e-6;
 const MAX_FLOAT = 3.4e38;
 
-/** Scratch of a descent, as long as the longest vector. */
+/** Scratch memory of a descent, as long as the longest vector. */
 const residual = new Float32Array(MAX_FACTOR_COUNT);
 const direction = new Float32Array(MAX_FACTOR_COUNT);
 const image = new Float64Array(MAX_FACTOR_COUNT);
 
-/** Conjugate directions on f; `image` holds A·d, A the half Hessian of f. */
+/** Conjugate gradients on f; `image` holds A·d, where A is half the Hessian of f and d the direction. */
 function descend(
   f: Quadratic,
   data: Float32Array,
@@ -107,7 +107,7 @@ function descend(
     const t = slope / curvature;
     const bend = curvature / length;
     steepest = Math.max(steepest, bend);
-    // Flat but for rounding, not convex (a rating that weighs less than the prior), or out of range.
+    // The direction is flat, f is not convex (a rating weighs less than the prior), or the step is out of range.
     if (!(bend > FLAT * steepest && slope > 0 && slope * t < Number.MAX_VALUE && t < MAX_FLOAT))
       break;
     value -= t * slope;
@@ -124,7 +124,7 @@ function descend(
   out.after = value;
 }
 
-/** A quadratic without entries, whose matrix is weight·A + scale·S. */
+/** Descends on a quadratic without entries whose matrix is weight·A + scale·S. */
 function descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: Descent): void {
   const k = own.length;
   const { weight, triangle, scale, ridge, linear } = f;
@@ -143,7 +143,7 @@ let blended = new Float64Array(0);
 const noFloats = new Float32Array();
 const noEntries = { length: 0, slots: new Uint32Array(), curvatures: noFloats, pulls: noFloats };
 
-/** f(own), with the residual −∇f/2 left in scratch. */
+/** Returns f(own) and leaves −∇f/2 in `residual`. */
 function start(f: Quadratic, data: Float32Array, own: Float32Array): number {
   const k = own.length;
   const { slots, curvatures, pulls, matrix, linear, scale, ridge } = f;
@@ -168,7 +168,7 @@ function start(f: Quadratic, data: Float32Array, own: Float32Array): number {
   return value;
 }
 
-/** d·A·d for the direction in scratch; A·d is left in `image` only if wanted. */
+/** Returns d·A·d for the current direction d, and leaves A·d in `image` if `wantImage`. */
 function applyHessian(f: Quadratic, data: Float32Array, k: number, wantImage: boolean): number {
   const { slots, curvatures, matrix, scale, ridge } = f;
   let curvature = 0;
@@ -226,7 +226,7 @@ export function referenceKernels(): Kernels {
   };
 }
 
-/** Four sums, so that one addition need not wait for the last. */
+/** Four independent sums, so that one addition need not wait for the previous one. */
 function dotAt(query: Float32Array, k: number, data: Float32Array, at: number): number {
   let s0 = 0;
   let s1 = 0;

@@ -1,4 +1,4 @@
-/** Which slots of a table are in use: removed ones are handed out again, last removed first. */
+/** Which slots of a table are in use. Removed slots are reused, the last removed first. */
 export class Slots {
   readonly #removed: number[] = [];
   readonly #isRemoved = new Set<number>();

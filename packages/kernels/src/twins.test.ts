@@ -1,4 +1,4 @@
-/** Do the WebAssembly kernels compute what their TypeScript twins compute, on any input? */
+/** Do the WebAssembly kernels and the TypeScript reference give the same results on any input? */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -226,7 +226,7 @@ function quadratic({ k, vectors, slots, numbers }: World, factor: number): Quadr
   };
 }
 
-/** The entries of a world as sums: A = Σ v·vᵀ, and Σ b·v beside q. */
+/** The entries of a world as sums: A = Σ v·vᵀ, with Σ b·v added to q. */
 function summed({ k, vectors, slots }: World, pulls: Float32Array, linear: Float32Array) {
   const triangle = new Float32Array((k * (k + 1)) / 2);
   const sum = linear.slice();
@@ -247,7 +247,7 @@ function descent(kernels: Kernels, f: Quadratic, table: VectorTable, steps: numb
   return { own, ...out };
 }
 
-/** The terms of f, as its definition has them. */
+/** The terms of f, straight from its definition. */
 function* terms(f: Quadratic, vectors: readonly Float32Array[], own: Float32Array) {
   const k = own.length;
   for (let e = 0; e < f.length; e++) {

@@ -1,4 +1,4 @@
-/** What every table of vectors promises, whoever made it. */
+/** The contract of vector tables, for every implementation. */
 
 import { describe, expect, it } from 'vitest';
 import type { Kernels } from './kernels.ts';

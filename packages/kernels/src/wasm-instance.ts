@@ -1,4 +1,4 @@
-/** The compiled kernels: where they are found, what they export, and an instance of them on a memory. */
+/** Loads the compiled kernels, declares what they export, and instantiates them on a memory. */
 
 import { readFileSync } from 'node:fs';
 
@@ -23,7 +23,7 @@ declare const WebAssembly: {
 
 export const { Memory } = WebAssembly;
 
-/** What assembly/index.ts exports; every argument but a scale or a count is a byte address. */
+/** The exports of assembly/index.ts. Arguments are byte addresses, except scales, counts and sizes in bytes. */
 export interface WasmExports {
   dot(a: number, b: number, bytes: number): number;
   promote(from: number, to: number, bytes: number): void;
@@ -118,7 +118,7 @@ export interface WasmExports {
 
 let compiled: CompiledModule | undefined;
 
-/** Beside the compiled JavaScript; the sources find it there too. Made by build.mjs. */
+/** build.mjs writes kernels.wasm to dist/. The path is right from src/ as well as from dist/. */
 function compile(): CompiledModule {
   compiled ??= new WebAssembly.Module(
     readFileSync(new URL('../dist/kernels.wasm', import.meta.url)),
@@ -126,7 +126,7 @@ function compile(): CompiledModule {
   return compiled;
 }
 
-/** Compiled once per process, instantiated once per memory. */
+/** The module is compiled once per process and instantiated once per memory. */
 export function instantiate(memory: LinearMemory): WasmExports {
   return new WebAssembly.Instance(compile(), { env: { memory, abort } }).exports as WasmExports;
 }

@@ -1,30 +1,30 @@
 /**
- * One way to lay vectors out: in the coordinates of a balanced basis, in classes of nearly equal length there. A table
- * has one layout, or two while its vectors move from one to the other.
+ * Vectors transformed to one balanced basis and grouped into classes of nearly equal length in that basis. A table has
+ * one layout, or two while its vectors are being moved from one basis to another.
  */
 
 import { type Basis, identityBasis } from './balanced-basis.ts';
 import type { WasmExports } from './wasm-instance.ts';
 import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
 
-/** Vectors of nearly equal length; all blocks are full but the last. */
+/** Vectors of nearly equal length. All blocks are full except the last one. */
 export interface NormClass {
   readonly layout: WasmLayout;
   readonly number: number;
   /** No vector of the class is longer. */
   readonly longest: number;
   readonly blocks: number[];
-  /** Where the kernels find the addresses of the blocks, with room for so many. */
+  /** Address of a list of the addresses of `blocks`, which the kernels read; it has room for `listRoom` of them. */
   list: number;
   listRoom: number;
-  /** Where the kernels find the class: its place in the directory. */
+  /** Address of this class's entry in the directory that the kernels read. */
   entry: number;
   count: number;
 }
 
-/** About 4 % from one class to the next: finer ones would be emptier, coarser ones stop later. */
+/** Lengths grow by about 4 % from class to class. Finer classes would be emptier; with coarser ones searches stop later. */
 const CLASSES_PER_OCTAVE = 16;
-/** Below 2^−60 and above 2^60 all is one class; the upper one has no bound and is always scanned. */
+/** All lengths below 2^−60 share one class, and so do all above 2^60. The latter has no bound and is always scanned. */
 const OUTERMOST_CLASS = 60 * CLASSES_PER_OCTAVE;
 const ENTRY_BYTES = 16;
 
@@ -36,16 +36,16 @@ export class WasmLayout {
   readonly #factorCount: number;
   readonly #stride: number;
   #basis: Basis;
-  /** Addresses of A and B in f32, each row as long as a vector of the table. */
+  /** Addresses of A and B in f32; each row takes as many bytes as a vector of the table. */
   readonly #ofVectors: number;
   readonly #ofQueries: number;
-  /** Address of the length of each row of A, f64; and the length of all of B as one vector. */
+  /** Address of the norm of each row of A, in f64. `#queryStretch` is the Frobenius norm of B. */
   readonly #rowLengths: number;
   #queryStretch = 1;
   readonly #byNumber = new Map<number, NormClass>();
   /** Longest first. */
   readonly #classes: NormClass[] = [];
-  /** The same for the kernels; see rank.ts. */
+  /** The same classes in the format that the kernels read; see rank.ts. */
   readonly #directory: WasmScratch;
   #size = 0;
 
@@ -68,7 +68,7 @@ export class WasmLayout {
     return this.#basis;
   }
 
-  /** To be changed only while nothing lies in this layout. */
+  /** May only be changed while the layout is empty. */
   set basis(basis: Basis) {
     this.#basis = basis;
     const { f32, f64 } = this.#memory;
@@ -96,19 +96,19 @@ export class WasmLayout {
     return this.#directory.atLeast(ENTRY_BYTES * this.#classes.length);
   }
 
-  /** How many vectors lie in this layout. */
+  /** Number of vectors in this layout. */
   get size(): number {
     return this.#size;
   }
 
-  /** A class has got or lost vectors. */
+  /** Changes the number of vectors of a class. */
   count(own: NormClass, change: number): void {
     this.#size += change;
     own.count += change;
     this.#memory.u32[own.entry / 4 + 1] = own.count;
   }
 
-  /** v' = A·v, from one address to another; the class that it belongs to. */
+  /** Writes v' = A·v to the address `transformed` and returns the class that v' belongs to. */
   transform(vector: number, transformed: number): NormClass {
     const rows = this.transformedBytes / 4;
     this.#exports.scan(vector, this.#ofVectors, rows, transformed, this.#stride);
@@ -117,7 +117,7 @@ export class WasmLayout {
     );
   }
 
-  /** q' = B·q, left at one address, and behind the query what the kernels take of it; see rank.ts. */
+  /** Writes q' = B·q to the address `transformed`, and the sketch of q' behind the query; see rank.ts. */
   transformQuery(query: number, tail: number, transformed: number): void {
     this.#exports.transformQuery(
       query,
@@ -131,7 +131,7 @@ export class WasmLayout {
     );
   }
 
-  /** Lets a class have one more block. */
+  /** Adds a block to a class. */
   extend(own: NormClass, block: number): void {
     const nth = own.blocks.push(block) - 1;
     if (nth === own.listRoom) {
@@ -143,7 +143,7 @@ export class WasmLayout {
     this.#memory.u32[own.list / 4 + nth] = block;
   }
 
-  /** Some vectors as they are, about `count` of all. */
+  /** A sample of about `count` vectors, not transformed. */
   *sample(count: number, vectorsPerBlock: number): Generator<Float32Array> {
     const { f32 } = this.#memory;
     const step = Math.max(1, Math.floor(this.size / count));
@@ -179,7 +179,7 @@ export class WasmLayout {
     return added;
   }
 
-  /** Writes the directory anew: a class was added. */
+  /** Rewrites the whole directory after a class was added. */
   #enter(): void {
     const first = this.directory;
     const { f32, u32 } = this.#memory;
@@ -192,15 +192,15 @@ export class WasmLayout {
   }
 }
 
-/** The class whose edge is the least that is not below the norm. */
+/** The class with the smallest upper edge that is not below the norm. */
 function classOfNorm(norm: number): number {
-  // Written so that what is not finite counts as long: it must be scanned, not lost.
+  // The comparison is negated so that NaN also falls into the outermost class, which is always scanned.
   if (!(norm < 2 ** 60)) return OUTERMOST_CLASS;
   const number = Math.ceil(Math.log2(norm) * CLASSES_PER_OCTAVE);
   return Math.max(number, -OUTERMOST_CLASS);
 }
 
-/** A little above the exact power: the logarithm above may round down, and so may single precision. */
+/** Slightly above the exact power, since the logarithm in `classOfNorm` and the float32 may both round down. */
 function edgeOf(number: number): number {
   return Math.fround(2 ** (number / CLASSES_PER_OCTAVE) * (1 + 1e-6));
 }

@@ -1,13 +1,13 @@
 /**
- * The one linear memory of a WebAssembly instance: who gets which bytes, and views of them that are still
- * valid after it has grown. Nothing is given back: tables and scratch live as long as their kernels.
+ * The linear memory of one WebAssembly instance: allocates bytes, and provides typed views that are renewed when the
+ * memory grows. Nothing is ever freed: tables and scratch memory live as long as their kernels.
  */
 
 import { type LinearMemory, Memory } from './wasm-instance.ts';
 
 const WASM_PAGE_BYTES = 65_536;
 const MAX_PAGES = 65_536;
-/** Below this lie the instance's own globals. */
+/** The bytes below this address hold the instance's own globals. */
 const FIRST_BYTE = 1_024;
 
 export class WasmMemory {
@@ -18,7 +18,7 @@ export class WasmMemory {
   #u32 = new Uint32Array(this.memory.buffer);
   #u8 = new Uint8Array(this.memory.buffer);
 
-  /** Growing detaches every view, so take them from here after any allocation. */
+  /** Growing the memory detaches every view, so callers must read these getters again after any allocation. */
   get f32(): Float32Array {
     return this.#f32;
   }
@@ -45,7 +45,7 @@ export class WasmMemory {
     return start;
   }
 
-  /** By an eighth at least: each time costs a collection, and pages never written cost nothing. */
+  /** Grows by at least an eighth: each growth costs a garbage collection, while unused pages cost nothing. */
   #grow(missing: number): void {
     const held = this.memory.buffer.byteLength;
     const room = MAX_PAGES * WASM_PAGE_BYTES - held;
@@ -59,7 +59,7 @@ export class WasmMemory {
   }
 }
 
-/** Scratch that grows to what is asked of it; the old bytes are lost, at most as many as the new. */
+/** Scratch memory that grows on demand. It at least doubles, so the abandoned bytes never exceed those in use. */
 export class WasmScratch {
   readonly #memory: WasmMemory;
   #address = 0;

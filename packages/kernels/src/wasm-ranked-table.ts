@@ -1,12 +1,12 @@
 /**
- * Vectors in WebAssembly memory, kept in classes of nearly equal norm. A search goes through the classes
- * from the longest vectors down and stops when Cauchy–Schwarz leaves no hope for the rest. A vector that
- * grows or shrinks moves to another class as it is written: there is nothing to rebuild, and every search
- * sees every vector as it is now.
+ * Vectors in WebAssembly memory, grouped into classes of nearly equal norm. A search scans the classes from the longest
+ * vectors to the shortest, and stops when the Cauchy–Schwarz bound shows that no shorter vector can reach the list. A
+ * vector whose norm changes moves to another class when it is written, so there is no index to rebuild and every
+ * search sees the current vectors.
  *
- * Norms are those in a *balanced basis* (balanced-basis.ts), learnt from the vectors and from the queries of late: there
- * the first coordinates tell most of a score. Beside each vector lies a sketch of its transform, one byte a coordinate,
- * the first 32 apart from the others: most vectors that are scanned are refused by those alone.
+ * Norms are taken in a *balanced basis* (balanced-basis.ts), chosen from the vectors and the most recent queries, in
+ * which the first coordinates contribute most of a score. Each vector is stored with a sketch of its transform: one byte
+ * per coordinate, in two parts, the first 32 coordinates and the rest. The first part suffices to reject most vectors.
  */
 
 import { balancedBasis, momentsOf, reach } from './balanced-basis.ts';
@@ -21,41 +21,41 @@ export const VECTORS_PER_BLOCK = 64;
 const BLOCK_SHIFT = 6;
 export const HIDDEN = 0x80;
 const FIRST_SLOTS = 1_024;
-/** Of each vector beside its factors: its slot and four figures. */
+/** Each vector is stored with its slot and four float32 figures. */
 const FIGURES_BYTES = 20;
-/** Coordinates of a transform behind the first: the head of a sketch. */
+/** The head of a sketch holds coordinates 1 to 32 of the transform. Coordinate 0 is stored as a float. */
 export const HEAD = 32;
-/** Queries that are remembered, and vectors that are looked at, to choose a basis: a few for each factor. */
+/** A basis is chosen from this many recent queries and sampled vectors: a few for each factor. */
 const QUERIES_KEPT = 256;
 const VECTORS_SAMPLED = 512;
-/** Another basis must shorten by this what Cauchy–Schwarz reaches: moving all vectors takes 2 µs each. */
+/** A new basis must reduce the bound to this share, since moving all vectors to it takes 2 µs each. */
 const WORTH_TURNING = 0.95;
 
 export class WasmRankedTable implements RankedTable {
   readonly factorCount: number;
   /** Bytes from one vector to the next. */
   readonly stride: number;
-  /** Bytes from one tail of a sketch to the next. */
+  /** Bytes of the tail of a sketch. */
   readonly tailStride: number;
   readonly #memory: WasmMemory;
   readonly #exports: WasmExports;
   readonly #nothing: Float32Array;
-  /** Address of a vector that is about to be written, and of its transform. */
+  /** Addresses of the vector that is being written and of its transform. */
   readonly #vector: number;
   readonly #transformed: number;
   readonly #slots = new Slots();
-  /** The first is written to; a second one is being emptied. */
+  /** Writes go to the first layout. A second one exists while its vectors are moved to the first. */
   readonly #layouts: WasmLayout[] = [];
   #spare: WasmLayout | undefined;
-  /** The queries of late, one after another, the oldest overwritten. */
+  /** Ring buffer of the most recent queries. */
   readonly #asked: Float32Array;
   #askedCount = 0;
   readonly #freeBlocks: number[] = [];
   #blockCount = 0;
-  /** By slot: the class, and which of its vectors. */
+  /** By slot: the class, and the index within the class. */
   readonly #classOf: NormClass[] = [];
   #indexOf = new Uint32Array(FIRST_SLOTS);
-  /** Address of one byte for each slot: hidden, or left out of a search of the pass that is running. */
+  /** Address of one byte per slot: the bit HIDDEN, and one bit for each running search that excludes the slot. */
   #skip: number;
 
   constructor(memory: WasmMemory, exports: WasmExports, factorCount: number) {
@@ -137,7 +137,7 @@ export class WasmRankedTable implements RankedTable {
     return (this.#memory.u8[this.#skip + slot] & HIDDEN) !== 0;
   }
 
-  /** Remembers what is asked of the table. */
+  /** Remembers a query for the next choice of a basis. */
   ask(query: Float32Array): void {
     this.#asked.set(query, (this.#askedCount++ % QUERIES_KEPT) * this.factorCount);
   }
@@ -170,7 +170,7 @@ export class WasmRankedTable implements RankedTable {
     return this.#layouts.length === 1;
   }
 
-  /** Where a block names the slots of its vectors. */
+  /** Address of the slots of a block's vectors. */
   slotsOfBlock(block: number): number {
     return block + VECTORS_PER_BLOCK * this.stride;
   }
@@ -195,7 +195,7 @@ export class WasmRankedTable implements RankedTable {
     for (let nth = 0; nth < kept; nth++) yield this.#asked.subarray(nth * k, (nth + 1) * k);
   }
 
-  /** Makes a vector ready to be laid in; the class that it belongs to. */
+  /** Copies and transforms a vector so that `#layIn` can store it; returns the class it belongs to. */
   #transform(vector: Float32Array): NormClass {
     this.#memory.f32.set(vector, this.#vector / 4);
     return this.#layouts[0].transform(this.#vector, this.#transformed);
@@ -214,7 +214,7 @@ export class WasmRankedTable implements RankedTable {
     );
   }
 
-  /** At the end of its class, whatever lies there. */
+  /** Assigns a slot the place at the end of a class. The vector itself is not written yet. */
   #place(slot: number, target: NormClass): void {
     const index = target.count;
     if (index >> BLOCK_SHIFT === target.blocks.length) {
@@ -226,7 +226,7 @@ export class WasmRankedTable implements RankedTable {
     this.#memory.u32[this.#slotCell(target, index)] = slot;
   }
 
-  /** The last of the class takes the place that becomes free. */
+  /** Removes a slot from its class. The last vector of the class moves to the freed place. */
   #displace(slot: number): void {
     const source = this.#classOf[slot];
     const index = this.#indexOf[slot];
@@ -253,7 +253,7 @@ export class WasmRankedTable implements RankedTable {
 
   #lastOf({ classes }: WasmLayout): number {
     const own = classes.find(({ count }) => count > 0);
-    if (own === undefined) throw new Error('an empty layout was not removed');
+    if (own === undefined) throw new Error('a layout without vectors was not removed');
     return this.#memory.u32[this.#slotCell(own, own.count - 1)];
   }
 
@@ -278,7 +278,7 @@ function blockOf({ blocks }: NormClass, index: number): number {
   return blocks[index >> BLOCK_SHIFT];
 }
 
-/** Which vector of its block. */
+/** Index of a vector within its block. */
 function within(index: number): number {
   return index & (VECTORS_PER_BLOCK - 1);
 }

@@ -1,7 +1,7 @@
 /**
- * Exact search over a ranked table. A class is scanned while its longest vector could still reach the
- * worst score kept; all bounds allow for the rounding of single precision, so that what is found is what
- * a scan of everything would have found, score for score.
+ * Exact search over a ranked table. A class is scanned if its longest vector could still reach the worst score
+ * on the list. All bounds allow for single precision rounding, so a search returns exactly the scores that a scan of
+ * all vectors would return.
  */
 
 import { MAX_FACTOR_COUNT, type Search } from './kernels.ts';
@@ -11,12 +11,12 @@ import type { WasmLayout } from './wasm-layout.ts';
 import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
 import { HEAD, HIDDEN, VECTORS_PER_BLOCK, type WasmRankedTable } from './wasm-ranked-table.ts';
 
-/** Queries that share one pass: four of them and two vectors fill the registers. */
+/** Queries that share one pass: four queries and two vectors fill the SIMD registers. */
 const AT_ONCE = 4;
 const HEAP_HEADER_BYTES = 16;
-/** Nine, and padding; see rank.ts. */
+/** Nine figures and padding; see rank.ts. */
 const QUERY_FIGURES = 12;
-/** The last three: how long a query is, and what a bound must add for each unit of a vector's length, and always. */
+/** The last three figures: the query's length, its rounding slack per unit of a vector's length, and a constant slack. */
 const LENGTH_FIGURE = 6;
 
 export class WasmSearch {
@@ -24,7 +24,7 @@ export class WasmSearch {
   readonly #exports: WasmExports;
   readonly #queries: WasmScratch;
   readonly #heaps: WasmScratch;
-  /** Address of the transform of the query that is looked at. */
+  /** Address of the transform of the current query. */
   readonly #transformed: number;
 
   constructor(memory: WasmMemory, exports: WasmExports) {
@@ -83,7 +83,7 @@ export class WasmSearch {
     const scores = places + 4 * count;
     const { u32, f32 } = this.#memory;
     for (let e = 0; e < count; e++) {
-      // Four at a time: the last one fills up.
+      // The kernel takes four at a time, so the last slot is repeated as padding.
       u32[places / 4 + e] = table.address(slots[Math.min(e, slots.length - 1)]);
     }
     this.#exports.rowDots(address, places, 4 * count, scores, table.stride);
@@ -113,7 +113,7 @@ export class WasmSearch {
     }
   }
 
-  /** Their addresses. What stands in for a fourth query that is not there finds nothing. */
+  /** Prepares four heaps and returns their addresses. Heaps without a search have no room, so they stay empty. */
   #openHeaps(searches: readonly Search[], table: WasmRankedTable): number[] {
     const roomOf = (nth: number) => Math.min(searches[nth]?.best.slots.length ?? 0, table.size);
     const heaps: number[] = [];
@@ -136,7 +136,7 @@ export class WasmSearch {
     return heaps;
   }
 
-  /** From the longest vectors of a layout down, until no query can gain. */
+  /** Scans a layout from the longest vectors down, until no query can still find a better one. */
   #descend(
     count: number,
     queries: number,
@@ -151,7 +151,7 @@ export class WasmSearch {
     rankFour(queries, apart, directory, classes.length, stride, tail, h0, h1, h2, h3, skip);
   }
 
-  /** Sets the bit of a query on the slots that it leaves out. */
+  /** Sets the bit of a query on the slots that it excludes. */
   #mark(excluded: readonly number[], bit: number, { skip, slotEnd }: WasmRankedTable): void {
     const { u8 } = this.#memory;
     for (let e = 0; e < excluded.length; e++) {
@@ -159,7 +159,7 @@ export class WasmSearch {
     }
   }
 
-  /** Leaves of these slots only whether they are hidden. */
+  /** Clears the bits of all queries on these slots and keeps HIDDEN. */
   #unmark(excluded: readonly number[], { skip, slotEnd }: WasmRankedTable): void {
     const { u8 } = this.#memory;
     for (let e = 0; e < excluded.length; e++) {

@@ -1,6 +1,6 @@
 /**
- * The vectors of one side in WebAssembly memory: blocks of consecutive vectors, so that a table grows
- * without moving and several tables share one memory. Vectors are padded with zeros to a multiple of 4.
+ * The vectors of all users or all items in WebAssembly memory. They are stored in blocks, so a table can grow without
+ * copying and several tables share one memory. Vectors are padded with zeros to a multiple of 4 factors.
  */
 
 import type { VectorTable } from './kernels.ts';
@@ -8,7 +8,7 @@ import { checkFactorCount, checkLength } from './reference-table.ts';
 import { Slots } from './slots.ts';
 import type { WasmMemory } from './wasm-memory.ts';
 
-/** What a table may waste at its end. */
+/** A table leaves less than one block unused at its end. */
 const BLOCK_BYTES = 32_768;
 
 export class WasmTable implements VectorTable {

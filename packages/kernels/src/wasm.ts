@@ -1,6 +1,6 @@
 /**
- * The kernels in WebAssembly SIMD: the same contract as the reference, on vectors that live in one linear
- * memory. The only file that hands out addresses, and only to the instance it made.
+ * The kernels in WebAssembly SIMD: they fulfil the same contract as the reference, on vectors in one linear memory.
+ * Addresses never leave this package, and are only passed to the instance that owns the memory.
  */
 
 import type {
@@ -19,7 +19,7 @@ import { WasmRankedTable } from './wasm-ranked-table.ts';
 import { WasmSearch } from './wasm-search.ts';
 import { WasmTable } from './wasm-table.ts';
 
-/** Bytes of one vector of the longest kind. */
+/** Bytes of a vector of MAX_FACTOR_COUNT floats. */
 const VECTOR_BYTES = 1_024;
 
 export function wasmKernels(): Kernels {
@@ -37,14 +37,14 @@ export function sharedKernels(): Kernels {
 class WasmKernels implements Kernels {
   readonly #memory = new WasmMemory();
   readonly #exports: WasmExports = instantiate(this.#memory.memory);
-  /** Two f32 vectors, one f64 vector, then what a descent needs. */
+  /** Scratch memory: two f32 vectors, two f64 vectors, then that of a descent. */
   readonly #a = this.#memory.allocate(VECTOR_BYTES);
   readonly #b = this.#memory.allocate(VECTOR_BYTES);
   readonly #wide = this.#memory.allocate(2 * VECTOR_BYTES);
   readonly #wideOut = this.#memory.allocate(2 * VECTOR_BYTES);
   readonly #descent = this.#memory.allocate(7 * VECTOR_BYTES);
   readonly #outcome = this.#memory.allocate(16);
-  /** What the entries that pad a row to fours point to. */
+  /** A zero vector: rows are padded to a multiple of 4 entries with pointers to it. */
   readonly #zero = this.#memory.allocate(VECTOR_BYTES);
   readonly #matrix = new WasmScratch(this.#memory);
   readonly #row = new WasmScratch(this.#memory);
@@ -232,7 +232,7 @@ class WasmKernels implements Kernels {
     }
   }
 
-  /** A vector into memory, its padding zeroed. */
+  /** Copies a vector into memory and zeroes its padding. */
   #put(vector: Float32Array, address: number): void {
     const { f32 } = this.#memory;
     const start = address / 4;
