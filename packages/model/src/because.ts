@@ -1,7 +1,8 @@
 /**
  * Why does an item have its score? A score is θ₀(w − w̄)·h + θ₁w̄·h + θ₂ … · counts + a raise. At the minimum of the user's
- * block (eq:block) w = A⁻¹(Σ ω·y·h + μ·w̄), A the half Hessian: a sum with one term for each rating and one for the
- * mean. What the vector has not yet descended is told as the rest, so that the parts add up to the score.
+ * block (eq:block), w = A⁻¹(Σ ω·y·h + μ·w̄), where A is half the Hessian: a sum with one term for each rating and one for
+ * the mean. `rest` is the part that these terms do not explain because the vector has not fully converged, so that all
+ * parts add up to the score.
  */
 import { cholesky, solveFactored } from '@freshet/kernels';
 import type { RankingQuery } from './combiner.ts';
@@ -16,33 +17,33 @@ interface ExplainedRating {
   readonly vector: Float32Array;
 }
 
-/** The item asked for, and what it scores now. */
+/** The item whose score is explained. */
 export interface ExplainedItem {
   readonly vector: Float32Array;
   readonly counts: Float32Array;
   readonly score: number;
-  /** Its raise, divided among the items it came after. */
+  /** Its raise, divided among the user's recent items that it often follows. */
   readonly after: Reasons['after'];
 }
 
 export interface Reasons {
   readonly score: number;
   readonly contributions: readonly { item: string; value: number; contribution: number }[];
-  /** By how often the item is rated, in all and of late. */
+  /** The part that comes from how often the item is rated, in total and recently. */
   readonly popular: number;
-  /** By how often newcomers rate it. */
+  /** The part that comes from how often new users rate it. */
   readonly newcomers: number;
-  /** What the mean of all users gives. */
+  /** The part that comes from the mean vector of all users. */
   readonly mean: number;
-  /** By having come after what the user rated last. */
+  /** The parts that come from following items which the user rated last. */
   readonly after: readonly { item: string; contribution: number }[];
   readonly rest: number;
 }
 
-/** Which of the counts is that of newcomers, as FeatureTable has them. */
+/** Index of the newcomers' count among the features of FeatureTable. */
 const OF_NEWCOMERS = 2;
 
-/** All ratings, oldest first; only the newest carry the score, those that a half-step looks at. */
+/** `all` are the user's ratings, oldest first. Only the newest contribute: those that a half-step uses. */
 export function because(
   all: readonly ExplainedRating[],
   { vector, counts, score, after }: ExplainedItem,
@@ -58,7 +59,7 @@ export function because(
     ...part,
     contribution: ofOwn * part.contribution,
   }));
-  // Of w·h, the share of w̄; of w̄·h, what is not counted as the user's own.
+  // The share of w̄ in w·h, plus the part of w̄·h that is not already counted as the user's own taste.
   const mean = ofOwn * own.mean + (ofMean - ofOwn) * dot(meanUser, vector);
   const told = sumOf([...contributions, ...after].map(({ contribution }) => contribution));
   contributions.sort((a, b) => b.contribution - a.contribution);
@@ -66,7 +67,7 @@ export function because(
   return { score, contributions, popular, newcomers, mean, after, rest };
 }
 
-/** The terms of w·h. */
+/** w·h as a sum over the ratings and the mean. */
 function ownParts(
   all: readonly ExplainedRating[],
   target: Float32Array,
@@ -74,7 +75,7 @@ function ownParts(
   grams: Grams,
   settings: ModelSettings,
 ): Pick<Reasons, 'contributions' | 'mean'> {
-  // Somebody without ratings stands at the mean: no block has been descended.
+  // A user without ratings has the mean as her vector.
   if (all.length === 0) return { contributions: [], mean: dot(meanUser, target) };
   const k = target.length;
   const { priorValue, priorCells } = settings;
@@ -102,7 +103,7 @@ function sumOf(parts: readonly number[]): number {
   return parts.reduce((sum, part) => sum + part, 0);
 }
 
-/** How a half-step weighs the ratings it looks at. */
+/** The weights that a half-step gives the newest ratings. */
 function weightsOf(all: readonly ExplainedRating[], settings: ModelSettings): Float32Array {
   const full = { ...emptyRow(all.length), start: 0, length: all.length };
   const { weights, length } = new RowWindow(settings).of(full);
@@ -126,7 +127,7 @@ function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return sum;
 }
 
-/** A⁻¹·b, in place of b; a direction without curvature gets nothing. */
+/** Replaces b by A⁻¹·b, which is 0 along directions without curvature. */
 function solve(a: Float64Array, b: Float64Array): Float64Array {
   const largest = a.reduce((most, each) => Math.max(most, Math.abs(each)), Number.MIN_VALUE);
   cholesky(a, b.length, 1e-12 * largest);

@@ -1,4 +1,4 @@
-/** Is the block that skips the unknown ratings the block that sums over all of them? */
+/** Does the block that skips unknown ratings equal the block that sums over all of them? */
 
 import { referenceKernels, wasmKernels } from '@freshet/kernels';
 import { describe, expect, it } from 'vitest';
@@ -77,7 +77,7 @@ function naiveError(loss: LossName, rating: number, prediction: number): number 
   return rating * Math.log(rating / prediction) - rating + prediction;
 }
 
-/** The block with every unknown rating visited (eq:l_w_i), the penalties added. */
+/** The block computed by visiting every unknown rating (eq:l_w_i), plus the penalties. */
 function naiveBlock(
   settings: ModelSettings,
   side: Side,
@@ -141,7 +141,7 @@ describe.each(variants)(`the %s block (seed ${SEED})`, (_, variant) => {
       for (let f = 0; f < settings.factorCount; f++) {
         const [low, high] = [at(f, -1e-3), at(f, 1e-3)];
         const slope = (high.value - low.value) / (high.x - low.x);
-        // A kink of the absolute loss within the difference leaves only a bound.
+        // If the absolute loss has a kink between the two points, the slope is only known within a bound.
         const room = settings.loss === 'absolute' ? kinks(world, low.x, high.x, f) : 0;
         expect(Math.abs(gradient[f] - slope)).toBeLessThan(2e-3 * (1 + Math.abs(slope)) + room);
       }
@@ -174,7 +174,7 @@ describe.each(variants)(`the %s block (seed ${SEED})`, (_, variant) => {
 
 const wasm = wasmKernels();
 
-/** By how much the slope may differ because a prediction crosses its rating within the difference. */
+/** By how much the slope may differ because a prediction crosses its rating between the two points. */
 function kinks(world: ReturnType<typeof problem>, low: number, high: number, f: number): number {
   let jump = 0;
   for (let e = 0; e < world.row.length; e++) {

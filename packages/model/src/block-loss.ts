@@ -1,6 +1,7 @@
 /**
- * The terms of the objective that depend on one vector, and their gradient: eq:block and eq:gradient for a
- * user, eq:fast_block and eq:fast_gradient for an item. Written once: it knows `own` and the other side.
+ * The terms of the objective that depend on one vector, and their gradient: eq:block and eq:gradient for a user,
+ * eq:fast_block and eq:fast_gradient for an item. The code is the same for both: `own` is the vector that moves,
+ * `others` are the vectors of the other side.
  */
 
 import type { Kernels, Quadratic, VectorTable, WeightedRow } from '@freshet/kernels';
@@ -12,7 +13,7 @@ import type { ModelSettings, Side } from './settings.ts';
 
 export class BlockLoss implements SmoothBlock {
   readonly loss: Loss;
-  /** What the last quadratic leaves out: the loss of predicting zero everywhere. */
+  /** The constant term that the last `quadratic` leaves out: the loss of predicting zero everywhere. */
   constant = 0;
   readonly #kernels: Kernels;
   readonly #settings: ModelSettings;
@@ -21,7 +22,7 @@ export class BlockLoss implements SmoothBlock {
   #predictions = new Float32Array(0);
   #coefficients = new Float32Array(0);
   #alpha = 0;
-  /** What a known rating takes back of the prior, as a share of α. */
+  /** What a known rating subtracts from the prior: α if the prior is only on unknown ratings, else 0. */
   #known = 0;
   #target: TargetLine = { base: 0, slope: 1 };
   #shrinkage = 0;
@@ -49,7 +50,7 @@ export class BlockLoss implements SmoothBlock {
     };
   }
 
-  /** Names the block: whose row, which neighbours, everything else through the grams; `weight` is an item's. */
+  /** Selects the block: the row, and the grams for all unknown ratings. `weight` is that of an item's unknown ratings. */
   prepare(side: Side, row: WeightedRow, others: VectorTable, grams: Grams, weight = 1): void {
     this.#row = row;
     this.#others = others;
@@ -68,8 +69,8 @@ export class BlockLoss implements SmoothBlock {
   }
 
   /**
-   * l(own) without λ, its smooth part. Each entry counts its own error and takes back what the sum
-   * over all neighbours charged for it as unknown.
+   * l(own) without the L1 penalty. Each entry adds its own error and subtracts what the prior over all cells
+   * charged for it as an unknown rating.
    */
   value(own: Float32Array): number {
     const { row, others, facing } = this.#prepared();
@@ -88,7 +89,7 @@ export class BlockLoss implements SmoothBlock {
     return total;
   }
 
-  /** ∇l(own) without λ; `value(own)` must have been the last call, its predictions are used. */
+  /** ∇l(own) without the L1 penalty. `value(own)` must have been the last call: its predictions are used. */
   gradient(own: Float32Array, out: Float64Array): void {
     const { row, others, facing } = this.#prepared();
     const { priorValue } = this.#settings;
@@ -109,7 +110,7 @@ export class BlockLoss implements SmoothBlock {
     this.#kernels.rowSum(this.#coefficients, row.slots, row.length, others, out);
   }
 
-  /** The squared block as the quadratic it is, up to `constant`. */
+  /** The block with the squared loss as a quadratic, without its `constant`. */
   quadratic(): Quadratic {
     const { row, facing } = this.#prepared();
     const { priorValue } = this.#settings;
@@ -146,11 +147,12 @@ export class BlockLoss implements SmoothBlock {
   }
 
   #prepared(): { row: WeightedRow; others: VectorTable; facing: Gram } {
-    if (!this.#row || !this.#others || !this.#facing) throw new TypeError('no block was named');
+    if (!this.#row || !this.#others || !this.#facing)
+      throw new TypeError('prepare() must be called first');
     return { row: this.#row, others: this.#others, facing: this.#facing };
   }
 
-  /** The prior's cost if nothing were rated: α(wSw − 2r̂₀ w·s + r̂₀²·count), or α w·s. */
+  /** The cost of the prior if no cell were rated: α(wSw − 2r̂₀ w·s + r̂₀²·count), or α w·s. */
   #priorOverAll(own: Float32Array, facing: Gram): number {
     const { priorValue } = this.#settings;
     let linear = 0;

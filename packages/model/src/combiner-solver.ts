@@ -1,24 +1,24 @@
-/** θ from what the ratings teach: damped Newton steps, θ += (H + λI)⁻¹G. */
+/** Learns the ranking weights θ by damped Newton steps, θ += (H + λI)⁻¹G. */
 
 import { cholesky, solveFactored } from '@freshet/kernels';
 import { FEATURES, firstTheta, NEXT_FEATURE, WEIGHTS } from './combiner.ts';
 import { CURVATURES, type Lessons } from './lessons.ts';
 
-/** λ for each rating that a step follows: it is short as long as little is known, however many come at once. */
+/** λ for each rating of a step. It keeps steps short while H is small, whatever the number of ratings in a step. */
 const DAMPING_PER_RATING = 0.005;
-/** Ratings after which the curvature of old ones counts half. */
+/** After this many ratings, the curvature of an old rating has half its weight. */
 const CURVATURE_HALF_LIFE = 300_000;
-/** What is left of the curvature once all vectors are others: θ stays, and moves as easily as a young one. */
+/** The share of the curvature that is kept after a factorization: θ stays, but later ratings move it more easily. */
 const LEFT_AFTER_CHANGE = 0.02;
 /**
- * No weight gets beyond: something has gone wrong that no ranking should follow. To come after what was rated never
- * counts against an item: a search relies on that.
+ * No weight may exceed this in absolute value: a larger one can only come from a fault. The weight of `comes_next` is
+ * never negative, because the search relies on raises that are not negative.
  */
 const LIMIT = 100;
 
 export class CombinerSolver {
   readonly theta: Float64Array;
-  /** H, faded. */
+  /** H, in which old ratings fade. */
   readonly curvature: Float64Array;
   readonly #factor = new Float64Array(WEIGHTS * WEIGHTS);
   readonly #step = new Float64Array(WEIGHTS);
@@ -28,7 +28,7 @@ export class CombinerSolver {
     this.curvature = curvature;
   }
 
-  /** Takes in what is new since the last call; what has cells that are no numbers teaches nothing. */
+  /** Learns from the ratings since the last call. Lessons with a number that is not finite are ignored. */
   take({ gradient, curvature, events }: Pick<Lessons, 'gradient' | 'curvature' | 'events'>): void {
     if (!gradient.every(Number.isFinite) || !curvature.every(Number.isFinite)) return;
     for (let at = 0; at < CURVATURES; at++) this.curvature[at] += curvature[at];
@@ -37,7 +37,7 @@ export class CombinerSolver {
     for (let at = 0; at < CURVATURES; at++) this.curvature[at] *= fade;
   }
 
-  /** Vectors were learnt anew: what θ has become is a good beginning, but less certain than it was. */
+  /** To be called after a factorization: θ still fits the new vectors roughly, so it should change faster. */
   loosen(): void {
     for (let at = 0; at < CURVATURES; at++) this.curvature[at] *= LEFT_AFTER_CHANGE;
   }

@@ -1,7 +1,8 @@
 /**
- * How much does each feature of an item count for a user with so many ratings? θ, linear between knots of the
- * row's length: for a newcomer mostly what is popular, for a regular mostly the factors. One inner product:
- * [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], and for the few items that came after what the user rated last, a raise.
+ * How much does each feature of an item count in the ranking for a user with n ratings? The weights θ(n) are
+ * interpolated between knots of log n: for a new user popularity counts most, for a regular one the factors. The score
+ * is one inner product, [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], plus a raise for the few items that often follow what
+ * the user rated last.
  */
 
 import type { Grams } from './gram.ts';
@@ -9,7 +10,7 @@ import { COUNT_FEATURES, countFeatureNames } from './item-statistics.ts';
 import type { ModelSettings } from './settings.ts';
 import { meanVector } from './start-vector.ts';
 
-/** (w − w̄)·h and w̄·h, then the counts, then what the last items of the user say. */
+/** (w − w̄)·h and w̄·h, then the counts, then how often the item follows the user's last items. */
 export const featureNames = [
   'own_taste',
   'mean_taste',
@@ -18,27 +19,27 @@ export const featureNames = [
 ] as const;
 export type FeatureName = (typeof featureNames)[number];
 export const FEATURES = featureNames.length;
-/** Which feature is that of the successor lists. */
+/** Index of the feature that comes from the successor lists. */
 export const NEXT_FEATURE = FEATURES - 1;
-/** log₂(1 + n) of the rows at which a θ of its own stands: 0, 15 and 255 ratings. */
+/** The knots as log₂(1 + n); each has weights of its own. They stand at n = 0, 15 and 255 ratings. */
 const KNOTS = [0, 4, 8] as const;
-/** The same in ratings. */
+/** The knots in ratings. */
 export const knotRatings: readonly number[] = KNOTS.map((knot) => 2 ** knot - 1);
 export const WEIGHTS = KNOTS.length * FEATURES;
-/** Before anything is learnt; and by the factors alone, w·h, where nothing ever is. */
+/** The weights before anything is learnt. With `factors` the score is w·h and the weights are never learnt. */
 const FIRST = {
   combined: [6, 1, 0.7, 0, 0.3, 0.1, 0.1, 0.2],
   factors: [1, 1, 0, 0, 0, 0, 0, 0],
 } as const;
 
-/** Between which knots a row lies, and how near it is to the second. */
+/** Between which two knots the length of a row lies; `share` is the weight of the second one. */
 export interface KnotPosition {
   readonly first: number;
   readonly second: number;
   readonly share: number;
 }
 
-/** Of every row up to the last knot: each rating asks for one. */
+/** Precomputed for every row length up to the last knot, since each rating needs one. */
 const knotPositions = Array.from({ length: 2 ** KNOTS[KNOTS.length - 1] }, (_, ratings) =>
   knotPositionAt(Math.log2(1 + ratings)),
 );
@@ -60,7 +61,7 @@ export function firstTheta(ranking: ModelSettings['ranking'] = 'combined'): Floa
   return Float64Array.from({ length: WEIGHTS }, (_, at) => FIRST[ranking][at % FEATURES]);
 }
 
-/** θ(n), written to `out`. */
+/** Writes θ(n) to `out`. */
 export function weightsAt(
   theta: Float64Array,
   { first, second, share }: KnotPosition,
@@ -71,14 +72,14 @@ export function weightsAt(
   }
 }
 
-/** What one user asks of all items: a vector for their factors and a weight for each of their counts. */
+/** The query of one user: a vector for the factors of items and a weight for each of their counts. */
 export class RankingQuery {
   /** θ(n) of the user. */
   readonly weights = new Float64Array(FEATURES);
-  /** θ of the counts. */
+  /** The weights of the counts. */
   readonly counts = this.weights.subarray(2, 2 + COUNT_FEATURES);
   place = knotPositionOf(0);
-  /** w − w̄; zeros for somebody unknown. */
+  /** w − w̄; zeros for an unknown user. */
   readonly own: Float32Array;
   /** w̄ */
   readonly mean: Float32Array;
@@ -91,7 +92,7 @@ export class RankingQuery {
     this.vector = new Float32Array(factorCount);
   }
 
-  /** θ of what comes next. */
+  /** The weight of the feature `comes_next`. */
   get next(): number {
     return this.weights[NEXT_FEATURE];
   }

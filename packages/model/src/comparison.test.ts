@@ -13,7 +13,7 @@ const SEED = 4_173;
 const K = 4;
 const RATED = 7;
 
-/** Items of which each has a vector and some ratings; a few have gone. */
+/** Items with vectors and ratings; a few have been removed. */
 function world(rankingSample = 1) {
   const random = new Random(SEED);
   const kernels = wasmKernels();
@@ -50,7 +50,7 @@ describe(`a comparison (seed ${SEED})`, () => {
   it('has the features of the rated item and of others, what θ makes of them, and teaches that', () => {
     const { comparison, items, grams, user } = world();
     const one = user(30, (slot) => slot !== 21);
-    // Only item 21 is left to be drawn: repeat until it is, once.
+    // Only item 21 can be drawn: repeat until it has been drawn once.
     for (let seed = 0; comparison.length !== 2; seed++) {
       comparison.draw(one, RATED, items, grams, seed);
     }
@@ -166,7 +166,7 @@ describe(`a sample of comparisons (seed ${SEED})`, () => {
       return { lessons, drawn };
     });
     expect(all.lessons.events).toBe(seeds.length);
-    // 5,000 of 20,000 were drawn: four standard errors of a quarter.
+    // 5,000 of 20,000 were drawn; the tolerance is four standard errors of a share of a quarter.
     expect(Math.abs(some.lessons.events / all.lessons.events - 1)).toBeLessThan(0.03);
     const size = Math.max(...all.lessons.gradient.map(Math.abs));
     all.lessons.gradient.forEach((cell, at) => {

@@ -1,7 +1,7 @@
 /**
- * A rating that is about to be learnt: its item beside a few that the user has not rated, drawn at random. θ
- * learns from it (`Lessons`), and how well the model foretold the rating is read off it. What is drawn depends
- * on the seed alone.
+ * Compares the item of a new rating, before the rating is learnt, with a few random items that the user has not rated.
+ * θ learns from the comparison (`Lessons`), and it shows how well the model predicted the rating. The random items
+ * depend only on the seed.
  */
 
 import type { Kernels, VectorTable } from '@freshet/kernels';
@@ -13,38 +13,38 @@ import { type KeyedItems, NextContext, nextFeature, type RatedBefore } from './n
 import { isOfSample, Random } from './random.ts';
 import type { ModelSettings } from './settings.ts';
 
-/** Everything that could be recommended, by slot. */
+/** All items, by slot. */
 export interface ComparedItems extends KeyedItems {
   readonly table: VectorTable;
   readonly features: Pick<FeatureTable, 'read'>;
-  /** P/.04 of an item, by its list of predecessors. */
+  /** P/.04 of an item (see next-context.ts), from its list of predecessors. */
   nextSumAt(slot: number, context: NextContext): number;
   isPresent(slot: number): boolean;
 }
 
-/** A user as she is before the rating. */
+/** A user before the rating is learnt. */
 export interface ComparedUser {
-  /** Her own vector, if there is one. */
+  /** Undefined for a user without ratings. */
   readonly vector: Float32Array | undefined;
   readonly row: RatedBefore & { isRated(slot: number): boolean };
 }
 
-/** How many others are drawn: more where few ratings teach, those of newcomers. */
+/** How many other items are drawn: more for newcomers, whose ratings are few. */
 const OTHERS = { newcomer: 8, regular: 5 } as const;
 const REGULAR_FROM = 16;
-/** Every rating of a user with fewer ratings is compared: in sparse logs these are most of what teaches. */
+/** Users with fewer ratings than this are not sampled: in sparse logs θ learns mostly from them. */
 const SAMPLED_FROM = 32;
 
 export class Comparison {
-  /** Slots of the rated item, then of the others; the first `length` count. */
+  /** The slot of the rated item, then those of the others; only the first `length` are valid. */
   readonly slots = new Uint32Array(OTHERS.newcomer + 1);
-  /** Features of each, in the same order. */
+  /** The features of these items, in the same order. */
   readonly features = new Float64Array(this.slots.length * FEATURES);
-  /** 0 if the rated item could not have been recommended, 1 if there is nothing to compare it with. */
+  /** 0 if the rated item was not known yet, 1 if there is no other item to compare it with. */
   length = 0;
-  /** How many ratings the user had. */
+  /** How many ratings the user had before. */
   earlier = 0;
-  /** Whether it is of the uniform sample, to which ratings of any user belong with the same chance. */
+  /** Whether the rating belongs to the uniform sample of 1 in `rankingSample` ratings. */
   isOfSample = false;
 
   readonly #kernels: Kernels;
@@ -62,7 +62,7 @@ export class Comparison {
     this.#query = new RankingQuery(settings.factorCount);
   }
 
-  /** For a first rating of the item at `slot`; false if it is not one of those that are compared. */
+  /** To be called for a user's first rating of the item at `slot`. Returns false if sampling leaves the rating out. */
   draw(
     user: ComparedUser,
     slot: number,
@@ -84,8 +84,8 @@ export class Comparison {
   }
 
   /**
-   * Lets it teach. One of a sample counts for all those it was drawn from, so that the lessons are, on the
-   * average, those of all ratings, and users whose ratings are all compared do not outweigh the others.
+   * Adds the comparison to the lessons. A sampled rating counts for N ratings if 1 in N is sampled. The lessons are
+   * therefore, on average, those of all ratings, and users who are not sampled do not outweigh the others.
    */
   teach(lessons: Lessons): void {
     if (this.length === 0) return;
@@ -94,7 +94,7 @@ export class Comparison {
     lessons.add(weights, place, this.features, this.length - 1, ratings);
   }
 
-  /** What the model ranks each by, θ(n)·x, in the order of the slots. */
+  /** The score θ(n)·x of each item, in the order of `slots`. */
   scores(): Float64Array {
     const { weights } = this.#query;
     const scores = this.#scores;

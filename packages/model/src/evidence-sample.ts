@@ -1,14 +1,14 @@
 /**
- * Evidence for the losses that have no sums: a bounded sample of the pairs (r, w), each rating with the same
- * chance to be in it. Ratings that are taken back leave gaps; a new one fills a gap of the sample with the
- * chance that the gap it stands in for is there (random pairing, Gemulla et al. 2006).
+ * Evidence for the losses whose gradient cannot be computed from sums: a bounded uniform sample of the pairs (r, w).
+ * A rating that is taken back leaves a gap. The next new rating compensates for one of the gaps, and enters the sample
+ * with the probability that this gap was in the sample (random pairing, Gemulla et al. 2006).
  */
 
 import { bytesToFloats, floatsToBytes } from './float-bytes.ts';
 import { PairList } from './pair-list.ts';
 import { Random } from './random.ts';
 
-/** Within .001 AUC of whole rows, for both losses. */
+/** With this many pairs, the AUC is within .001 of that of whole rows, for both losses. */
 export const MOST_PAIRS = 256;
 
 const random = new Random(0);
@@ -17,7 +17,7 @@ export class EvidenceSample {
   readonly #factorCount: number;
   #pairs: PairList;
   #count = 0;
-  /** The count and all gaps, of the sample and of the rest. */
+  /** The count plus all gaps, inside and outside the sample. */
   #reach = 0;
 
   constructor(factorCount: number) {
@@ -50,7 +50,9 @@ export class EvidenceSample {
     const most = Math.min(count, MOST_PAIRS);
     const isPossible = reach <= MOST_PAIRS ? pairs.length === count : pairs.length <= most;
     if (!isPossible || count > reach) {
-      throw new RangeError(`${pairs.length} pairs cannot stand for ${count} ratings of ${reach}`);
+      throw new RangeError(
+        `a sample of ${pairs.length} pairs cannot represent ${count} of ${reach} ratings`,
+      );
     }
     this.#pairs = pairs;
     this.#count = count;
@@ -87,8 +89,8 @@ export class EvidenceSample {
   }
 
   /**
-   * Which pair a rating is: of those with its value the nearest to what the user's vector is now. Where the
-   * sample is not the whole, it may be none (−1): without ids only its chance is known.
+   * The pair of an earlier rating: among the pairs with its value, the one nearest to the user's current vector. There
+   * are no ids, so if the sample does not hold all ratings, chance decides whether the rating is in it (else −1).
    */
   #placeOf(old: number, vector: Float32Array, seed: number): number {
     const isWhole = this.#pairs.length === this.#count;

@@ -11,7 +11,7 @@ import { BadModelSettings, defaultModel, type ModelSettings } from './settings.t
 
 const SEED = 4_162;
 const K = 9;
-/** How much unknown ratings of the item weigh. */
+/** The weight of the item's unknown ratings. */
 const WEIGHT = 1.7;
 const base: ModelSettings = { ...defaultModel, factorCount: K, itemShrinkage: 2 };
 const forms: [string, ModelSettings][] = [
@@ -90,7 +90,7 @@ describe('a half-step on evidence', () => {
       for (let turn = 0; turn < 40; turn++) step.run(own, evidence, grams);
       return kernels.dot(own, vector);
     });
-    // n|5 − x| + μ‖h‖² with x = 4.5·h in every factor h: the least is at x = n / 256, and at 5 at most.
+    // n|5 − x| + μ‖h‖² with x = 4.5·h in every factor h has its minimum at x = n / 256, but at most at 5.
     expect(ends[0]).toBeCloseTo(1, 2);
     expect(ends[1]).toBeCloseTo(5, 2);
   });

@@ -1,6 +1,6 @@
 /**
- * An item's half-step on its evidence: descent on its vector with everything else held still, without rows
- * and without the vectors of users. Owns its scratch memory; one instance per thread.
+ * The half-step of an item, computed from its evidence: a descent on the item's vector while everything else is fixed.
+ * It needs no rows and no vectors of users. An instance has its own scratch memory, so use one per thread.
  */
 
 import type { Descent, Kernels, SummedQuadratic, VectorTable, WeightedRow } from '@freshet/kernels';
@@ -22,7 +22,7 @@ export class EvidenceStep {
   readonly #block: SummedBlock;
   readonly #projected: ProjectedDescent;
   readonly #halfStep: HalfStep;
-  /** The vectors and values of a sample, entry by entry, as a half-step wants them. */
+  /** The pairs of a sample, copied to the form that HalfStep takes. */
   readonly #table: VectorTable;
   readonly #row: WeightedRow = emptyRow(MOST_PAIRS);
   readonly #outcome: Descent = { before: 0, after: 0 };
@@ -47,8 +47,8 @@ export class EvidenceStep {
   }
 
   /**
-   * Moves `own` in place; unknown ratings of the item weigh α·`weight`. Returns the block loss before and after, for sums without what does not depend on
-   * `own`, in an object that the next run overwrites.
+   * Moves `own` in place; unknown ratings of the item weigh α·`weight`. Returns the block loss before and after, in an
+   * object that the next run overwrites. For sums, the loss lacks the terms that do not depend on `own`.
    */
   run(own: Float32Array, { form }: Evidence, grams: Grams, weight = 1): Readonly<Descent> {
     if (!(form instanceof EvidenceSums)) return this.#onSample(own, form, grams, weight);
@@ -64,8 +64,8 @@ export class EvidenceStep {
   }
 
   /**
-   * [A + αS + μI]h = b, with (1 − α)A where the prior is on unknown ratings alone: each known one then takes
-   * back the α that S charged for it.
+   * [A + αS + μI]h = b, with (1 − α)A instead of A if the prior is only on unknown ratings: each known rating then
+   * subtracts the α that S charged for it.
    */
   #prepareSums(sums: EvidenceSums, grams: Grams, weight: number): void {
     const f = this.#quadratic;
@@ -79,7 +79,7 @@ export class EvidenceStep {
     sums.pullTo(targetLine(settings, grams), f.linear);
   }
 
-  /** As on a row, each pair of which stands for as many ratings. */
+  /** A half-step on the sample as a row in which each pair represents count / length ratings. */
   #onSample(
     own: Float32Array,
     sample: EvidenceSample,

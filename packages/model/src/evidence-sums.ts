@@ -1,11 +1,11 @@
 /**
- * Evidence for the squared loss: A = Σ w·wᵀ, Σ r·w and Σ w are all that the gradient of an item needs of its
- * ratings (eq:fast_gradient, summed), whatever line from values to targets is drawn later. The first pairs (r, w) are kept too: few of them take fewer bytes than
- * the sums, and what is taken back goes without a residue.
+ * Evidence for the squared loss. The gradient of an item depends on its ratings only through A = Σ w·wᵀ, Σ r·w and Σ w
+ * (eq:fast_gradient, summed), even if the line from values to targets changes later. The first pairs (r, w) are kept
+ * as well: a few pairs take fewer bytes than the sums, and can be taken back without a residue.
  *
- * The same ratings leave the same bytes, however they were batched and whenever they were stored: sums change
- * rating by rating, and while there are pairs, the sums are those of the pairs in their order. The cells of A
- * have 28 bits at any time, not only when stored: `syrTriangle` rounds them with each rating.
+ * The same ratings always give the same bytes, however they were batched and whenever they were stored. Sums change
+ * rating by rating, and while pairs are kept, the sums are recomputed from them in order. The cells of A always have
+ * 28 bits, in memory as well as in the store: `syrTriangle` rounds them with each rating.
  */
 
 import { sharedKernels } from '@freshet/kernels';
@@ -19,17 +19,17 @@ import {
 import { PairList } from './pair-list.ts';
 import type { TargetLine } from './prior-weight.ts';
 
-/** About as many bytes as the sums take at k = 32. */
+/** 16 pairs take about as many bytes as the sums at k = 32. */
 const KEPT_PAIRS = 16;
 
 export class EvidenceSums {
   /** The lower triangle of A, row after row, then Σ r·w, then Σ w. */
   readonly sums: Float32Array;
   readonly #factorCount: number;
-  /** Undefined once there have been too many: from then on the sums are all there is. */
+  /** Undefined after the 17th rating: from then on only the sums are kept. */
   #pairs: PairList | undefined;
   #count = 0;
-  /** The highest count since it was last empty. */
+  /** The highest count since the evidence was last empty. */
   #reach = 0;
 
   constructor(factorCount: number) {
@@ -54,7 +54,7 @@ export class EvidenceSums {
     return this.sums.subarray(-2 * this.#factorCount);
   }
 
-  /** out = b = Σ y·w of the targets y. */
+  /** out = b = Σ y·w, where y = base + slope·r are the targets. */
   pullTo({ base, slope }: TargetLine, out: Float32Array): void {
     const k = this.#factorCount;
     const plain = this.sums.length - k;
@@ -66,7 +66,7 @@ export class EvidenceSums {
     return this.sums.byteLength + (this.#pairs?.byteLength ?? 0);
   }
 
-  /** The pairs as long as there are any, then A with 28 bits a cell, and the sums of vectors. */
+  /** The pairs while they are kept; after that A with 28 bits per cell, then the two sums of vectors. */
   toBytes(): Uint8Array {
     if (this.#pairs) return floatsToBytes(this.#pairs.floats);
     const triangle = packCells(this.#triangle);
@@ -83,7 +83,9 @@ export class EvidenceSums {
     const k = this.#factorCount;
     const expected = isFolded ? packed + 8 * k : 4 * count * (k + 1);
     if (bytes.length !== expected || count > reach) {
-      throw new RangeError(`${count} ratings of ${reach} take ${expected}, not ${bytes.length}`);
+      throw new RangeError(
+        `evidence of ${count} ratings of ${reach} takes ${expected} bytes, not ${bytes.length}`,
+      );
     }
     this.#count = count;
     this.#reach = reach;
@@ -101,7 +103,7 @@ export class EvidenceSums {
     this.#addPair(1, value, vector);
   }
 
-  /** A stays as it is: the user still counts once, with the vector of the first time. */
+  /** A does not change: the user still counts once, with the vector she had at her first rating. */
   change(value: number, old: number, vector: Float32Array): void {
     if (this.#pairs) {
       this.#pairs.setValue(pairOf(this.#pairs, old, vector), value);
@@ -109,7 +111,7 @@ export class EvidenceSums {
     } else this.#addVector(Math.fround(value) - Math.fround(old), 0, vector);
   }
 
-  /** Once folded, a residue stays of a vector that has moved since; without ratings nothing stays. */
+  /** Without pairs a residue stays, because the user's vector has moved since. At 0 ratings everything is cleared. */
   takeBack(old: number, vector: Float32Array): void {
     this.#count--;
     if (this.#count === 0) this.#clear();
@@ -148,7 +150,7 @@ export class EvidenceSums {
   }
 }
 
-/** Which pair an earlier rating is: its value is known, and its vector cannot have moved far. */
+/** The pair of an earlier rating: it has the old value, and the user's vector has not moved far from the pair's. */
 function pairOf(pairs: PairList, old: number, vector: Float32Array): number {
   return Math.max(0, pairs.nearest(old, vector));
 }

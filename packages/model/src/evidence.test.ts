@@ -26,7 +26,7 @@ function pairsOf({ form }: Evidence): [value: number, vector: number[]][] {
   return Array.from({ length: pairs.length }, (_, i) => [pairs.valueAt(i), [...pairs.vectorAt(i)]]);
 }
 
-/** Applies changes one by one; the seeds are as a shard makes them. */
+/** Takes changes in one by one, with the seeds that a shard would use. */
 function fold(evidence: Evidence, changes: readonly EvidenceChange[]): Evidence {
   for (const [offset, change] of changes.entries()) evidence.amend(change, hashId('i1', offset));
   return evidence;
@@ -56,8 +56,8 @@ function naive(pairs: readonly { value: number; vector: Float32Array }[]): numbe
 
 function expectNear(actual: Float32Array, expected: readonly number[], count: number): void {
   expect(actual.length).toBe(expected.length);
-  // A rating rounds a cell of A by less than 2^-19 of it, up or down by chance: a standard deviation of at most
-  // 2^-20 of the largest, which grows with the root of the count. Five of them; the rest is float32, and less.
+  // Each rating rounds a cell of A at random, by less than 2^-19 of it: the standard deviation is at most 2^-20 of the
+  // largest cell, and grows with the root of the count. The tolerance is five of them; float32 rounding is smaller.
   const room = 5 * 2 ** -20 * Math.sqrt(count) * Math.max(...expected.map(Math.abs));
   actual.forEach((cell, at) => {
     expect(Math.abs(cell - expected[at])).toBeLessThan(room);
@@ -111,7 +111,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
         Evidence.empty(settings),
         kept.map((at) => ({ value: values[at], old: null, vector: vectors[at] })),
       );
-    // Two have the value 4; the third is nearer to the present vector than either, and has another.
+    // Two pairs have the value 4. The third is nearer to the current vector, but has another value.
     const near = Float32Array.of(0.1, 0.8);
     const removed = of([4, 4, 5], [0, 1, 2]);
     removed.amend({ value: null, old: 4, vector: near }, 0);
@@ -181,7 +181,7 @@ describe(`evidence in sums (seed ${SEED})`, () => {
       const cells = (k * (k + 1)) / 2;
       expect(bytes.length).toBe(8 + Math.ceil(3.5 * cells) + 8 * k);
       const restored = sumsOf(Evidence.fromBytes(bytes, settings));
-      // `toEqual` takes seconds for so many cells.
+      // `toEqual` would take seconds for this many cells.
       expect(sumsOf(evidence).every((cell, at) => Object.is(cell, restored[at]))).toBe(true);
     }
   });
@@ -241,13 +241,13 @@ describe(`evidence in a sample (seed ${SEED})`, () => {
 
   it('keeps every rating with the same chance, the first as well as the last', () => {
     const kept = keptByTenth(1_000, () => undefined);
-    // 300 draws of 25.6 in each tenth: the standard error of their mean is .26.
+    // Each tenth has 25.6 pairs in the mean of 300 draws; the standard error of that mean is .26.
     for (const mean of kept) expect(Math.abs(mean - 25.6)).toBeLessThan(1.1);
   });
 
   it('also where ratings were taken back: new ones stand in for them', () => {
     const kept = keptByTenth(1_000, (evidence, at, vector) => {
-      // Between the 500th and the 700th rating every second one takes the one before it back.
+      // Between the 500th and the 700th rating, every second rating is taken back right after it was added.
       if (at < 500 || at >= 700 || at % 2 === 0) return undefined;
       evidence.amend({ value: null, old: at - 1, vector }, hashId('back', at));
       return at - 1;
@@ -257,7 +257,7 @@ describe(`evidence in a sample (seed ${SEED})`, () => {
     for (const mean of full) expect(Math.abs(mean - (100 * 256) / 900)).toBeLessThan(2);
   });
 
-  /** Mean number in the sample of each tenth of the ratings, over 300 draws; values are positions. */
+  /** How many ratings of each tenth are in the sample, as a mean over 300 draws. The values are the positions. */
   function keptByTenth(
     count: number,
     after: (evidence: Evidence, at: number, vector: Float32Array) => number | undefined,
@@ -283,7 +283,7 @@ describe.each(losses)('evidence for the %s loss', (loss) => {
   it.each([0, 1, 16, 17, 256, 257, 400])('of %i ratings survives its bytes', (count) => {
     const evidence = fold(Evidence.empty(settings), ratings(count));
     const bytes = evidence.toBytes();
-    // In a buffer of its own and in the middle of another, as a store hands it over.
+    // Once in a buffer of its own and once in the middle of another, as a store returns it.
     const inside = new Uint8Array(bytes.byteLength + 7);
     inside.set(bytes, 3);
     for (const given of [bytes, inside.subarray(3, 3 + bytes.byteLength)]) {
@@ -331,7 +331,7 @@ describe.each(losses)('evidence for the %s loss', (loss) => {
   });
 });
 
-/** A new rating, or one of `given` changed or taken back; `given` follows. */
+/** A new rating, or a change or removal of one of `given`, which is updated. */
 function randomChange(random: Random, given: EvidenceChange[], about: number): EvidenceChange {
   const isGrowing = given.length < about * random.next() * 2;
   if (given.length === 0 || isGrowing) {

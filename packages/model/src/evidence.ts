@@ -1,6 +1,6 @@
 /**
- * What an item keeps of its ratings: bounded, however many they are, and without a user's name. Each counts
- * with the vector that its user had before the rating moved it.
+ * What an item keeps of its ratings. Its size is bounded, however many ratings there are, and it names no user. Each
+ * rating counts with the vector that its user had before the rating moved it.
  */
 
 import { EvidenceSample } from './evidence-sample.ts';
@@ -8,7 +8,7 @@ import { EvidenceSums } from './evidence-sums.ts';
 import { hashId } from './random.ts';
 import type { ModelSettings } from './settings.ts';
 
-/** One rating: new (`old` is null), changed, or taken back (`value` is null). */
+/** One event: a rating is new (`old` is null), changed, or taken back (`value` is null). */
 export interface EvidenceChange {
   readonly value: number | null;
   readonly old: number | null;
@@ -16,9 +16,9 @@ export interface EvidenceChange {
   readonly vector: Float32Array;
 }
 
-/** Count and reach, unsigned integers. */
+/** Count and reach as unsigned 32-bit integers. */
 const HEADER_BYTES = 8;
-/** About what the engine takes for objects and array headers. */
+/** Estimated memory of the objects and array headers, in bytes. */
 const OBJECT_BYTES = 500;
 
 export class Evidence {
@@ -33,9 +33,10 @@ export class Evidence {
     return new Evidence(settings);
   }
 
-  /** Throws RangeError where the length cannot be right. */
+  /** Throws RangeError if the length of the bytes does not fit the count and the settings. */
   static fromBytes(bytes: Uint8Array, settings: ModelSettings): Evidence {
-    if (bytes.length < HEADER_BYTES) throw new RangeError(`no evidence has ${bytes.length} bytes`);
+    if (bytes.length < HEADER_BYTES)
+      throw new RangeError(`evidence has at least ${HEADER_BYTES} bytes, not ${bytes.length}`);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const evidence = new Evidence(settings);
     const body = bytes.subarray(HEADER_BYTES);
@@ -43,12 +44,12 @@ export class Evidence {
     return evidence;
   }
 
-  /** Ratings it stands for. */
+  /** Number of ratings that the evidence represents. */
   get count(): number {
     return this.form.count;
   }
 
-  /** Memory it takes, an estimate. */
+  /** Estimated memory in bytes. */
   get byteLength(): number {
     return OBJECT_BYTES + this.form.byteLength;
   }
@@ -65,7 +66,7 @@ export class Evidence {
     return bytes;
   }
 
-  /** `seed` is a hash of the item's id and the event's source offset: it decides what a sample keeps. */
+  /** `seed`, a hash of the item's id and the event's source offset, decides which pairs a sample keeps. */
   amend({ value, old, vector }: EvidenceChange, seed: number): void {
     if (old === null || this.count === 0) {
       if (value !== null) this.form.add(value, vector, seed);
@@ -74,7 +75,7 @@ export class Evidence {
   }
 }
 
-/** Of an event at an offset of the log that an item's shard applies. */
+/** The seed of an event, from the item's id and the event's offset in the log. */
 export function evidenceSeed(item: string, offset: number): number {
   return hashId(item, offset ^ (offset / 2 ** 32));
 }

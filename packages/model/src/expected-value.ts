@@ -1,21 +1,21 @@
 /**
- * What value would a user give an item? r̄ + a + b: the mean of all values, what this user gives beyond it and what
- * this item gets beyond it, each damped as long as little is known. Not what is ranked by: what comes next and what
- * is liked are two questions.
+ * Which value would a user give an item? The estimate is r̄ + a + b: the mean of all values, the user's bias and the
+ * item's bias. Biases are damped toward 0 while there are few ratings. The ranking does not use this estimate: what a
+ * user rates next and how much she likes it are two questions.
  */
 
 import type { FullRow } from './row-window.ts';
 
-/** As if everybody had so many ratings of exactly what was expected. */
+/** Damping: every user and item is treated as if it had this many more ratings without any bias. */
 const DAMPING_RATINGS = { user: 5, item: 10 } as const;
-/** The newest ratings of a user, which are enough. */
+/** A user's bias is computed from this many of her newest ratings. */
 export const NEWEST_RATINGS = 64;
 
 export function itemBias(count: number, excess: number, meanValue: number): number {
   return (excess - count * meanValue) / (count + DAMPING_RATINGS.item);
 }
 
-/** a, of a user with this row; `biasAt` tells b of an item by its slot. */
+/** The bias a of a user with this row; `biasAt` returns the bias b of the item in a slot. */
 export function userBias(
   { slots, values, start, length }: FullRow,
   meanValue: number,

@@ -1,6 +1,6 @@
 /**
- * alg:static: randomized block coordinate descent over all users and items until the objective stops
- * falling. Pass p of a seed always visits in the same order, so a run cut short goes on where it stopped.
+ * alg:static: randomized block coordinate descent over all users and items until the objective stops falling. The seed
+ * and the number of a pass determine its order, so a run that was interrupted can be resumed.
  */
 
 import { ItemRows } from './item-memory.ts';
@@ -14,28 +14,28 @@ import { type ModelSettings, wholeRows } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
 export interface FactorizeProgress {
-  /** Passes done so far, this run's and those before it. */
+  /** Passes done so far, including those of earlier runs. */
   pass: number;
   objective: number;
-  /** How much of the objective the last pass took away, as a share. */
+  /** By which share the last pass lowered the objective. */
   decrease: number;
 }
 
 interface FactorizeOptions {
   readonly seed: number;
-  /** Stop after this many passes in all. */
+  /** Stop after this many passes in total. */
   readonly passes: number;
   /** Stop when a pass lowers the objective by less than this share. */
   readonly tolerance: number;
-  /** Passes an earlier run has done: 0 starts from random vectors, more goes on from those there are. */
+  /** Passes of earlier runs: 0 starts from random vectors, otherwise the present vectors are improved. */
   readonly donePasses?: number;
   readonly onPass?: (progress: Readonly<FactorizeProgress>) => void;
 }
 
-/** Root mean square length of a random start, by what ratings are learnt as: small against any, yet no saddle point. */
+/** Root mean square length of the random start vectors: small compared with any rating, but away from the saddle point 0. */
 const START_LENGTH = { values: 0.5, relative: 0.264 } as const;
 
-/** Vectors alone: evidence still has those from before, until `handOver` collects it anew. */
+/** Learns only the vectors. Evidence keeps the old user vectors until `handOver` rebuilds it. */
 export function factorize(model: OnlineModel, options: FactorizeOptions): FactorizeProgress {
   const { seed, passes, tolerance, donePasses = 0 } = options;
   const visits = new Visits(model);
@@ -54,8 +54,8 @@ export function factorize(model: OnlineModel, options: FactorizeOptions): Factor
 }
 
 /**
- * eq:prior_problem over all cells, without visiting the unknown ones: every cell is in exactly one user's
- * block, and only the penalties of the items are left to add.
+ * eq:prior_problem over all cells, without visiting the unknown ones: the blocks of the users together contain every
+ * cell exactly once, so only the penalties of the items have to be added.
  */
 export function objective(model: OnlineModel): number {
   const settings = wholeRows(model.settings);
@@ -75,7 +75,10 @@ export function objective(model: OnlineModel): number {
   return total;
 }
 
-/** Rows of both sides, whole: recency would give a cell one weight here and another there, no objective. */
+/**
+ * Half-steps over whole rows of both sides. Recency weights are off: they would give a cell different weights in its
+ * user's and its item's block, and there would be no common objective.
+ */
 class Visits {
   readonly #model: OnlineModel;
   readonly #learner: Learner;
@@ -95,7 +98,7 @@ class Visits {
     drawVectors(items, random, settings, weightOf);
   }
 
-  /** Every user and item once, in a random order. */
+  /** One half-step for every user and item, in random order. */
   visitAll(seed: number): void {
     const { users, items, rows, grams } = this.#model;
     const userSlots = Uint32Array.from(users.slots());

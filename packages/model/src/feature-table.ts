@@ -1,4 +1,4 @@
-/** What counts say of all items, by slot: statistics as they are, features as of one clock. */
+/** Statistics of all items by slot, and the features computed from them as of one clock. */
 
 import { itemBias } from './expected-value.ts';
 import {
@@ -10,18 +10,18 @@ import {
   NO_STATISTICS,
 } from './item-statistics.ts';
 
-/** Numbers kept of each item: count, newcomers, fast, slow, excess. */
+/** Numbers per item: count, newcomers, fast, slow, excess. */
 const KEPT = 5;
-/** How far the clock goes until decayed counts are computed anew: half of the shorter half-life. */
+/** Decayed counts are updated when the clock has advanced by this much: half of the shorter half-life. */
 const STALE_AFTER = 0.05;
-/** Beyond, counts may have been too large for a number: they are not shrunk but computed anew. */
+/** If the clock moved further than this, counts may have overflowed, so they are recomputed instead of scaled. */
 const FAR = 1;
 
 export class FeatureTable {
   #end = 0;
   #statistics = new Float64Array(64 * KEPT);
   #features = new Float32Array(64 * COUNT_FEATURES);
-  /** The decayed counts as they are at `#clock`. */
+  /** The decayed counts at `#clock`. */
   #fast = new Float64Array(64);
   #slow = new Float64Array(64);
   #clock = 0;
@@ -34,7 +34,7 @@ export class FeatureTable {
     return { count, newcomers, fast: kept[at + 2], slow: kept[at + 3], excess: kept[at + 4] };
   }
 
-  /** Ratings of an item. */
+  /** Number of ratings of an item. */
   countAt(slot: number): number {
     return slot < this.#end ? this.#statistics[slot * KEPT] : 0;
   }
@@ -44,7 +44,7 @@ export class FeatureTable {
     this.#write(slot, statistics);
   }
 
-  /** Counts that decay are smaller from now on: computed for all items together, once they differ; then true. */
+  /** Advances the clock and updates the decayed counts of all items. Returns false if too little time has passed. */
   moveTo(clock: number): boolean {
     const passed = clock - this.#clock;
     if (Math.abs(passed) < STALE_AFTER) return false;
@@ -63,18 +63,18 @@ export class FeatureTable {
     return true;
   }
 
-  /** Ratings of late, by which popularity alone would rank. */
+  /** The slowly decaying count: a ranking by popularity alone would use it. */
   popularityAt(slot: number): number {
     return this.#slow[slot];
   }
 
-  /** b: by how much an item's ratings exceed the mean value, damped. */
+  /** The bias b: by how much an item's ratings exceed the mean value, damped. */
   biasAt(slot: number, meanValue: number): number {
     const at = slot * KEPT;
     return itemBias(this.#statistics[at], this.#statistics[at + 4], meanValue);
   }
 
-  /** Σ weight·feature of one item. */
+  /** Σ weight·feature for one item. */
   weighted(weights: ArrayLike<number>, slot: number): number {
     const at = slot * COUNT_FEATURES;
     let sum = 0;
@@ -82,7 +82,7 @@ export class FeatureTable {
     return sum;
   }
 
-  /** out[slot] += Σ weight·feature, of all items. */
+  /** out[slot] += Σ weight·feature for all items. */
   addWeighted(weights: ArrayLike<number>, out: Float32Array): void {
     const features = this.#features;
     for (let slot = 0, at = 0; slot < this.#end; slot++, at += COUNT_FEATURES) {

@@ -10,7 +10,7 @@ import {
 
 const SEED = 4_164;
 
-/** Any bits but those of NaN, which an engine may exchange for other bits of NaN. */
+/** Any bits except those of NaN, which an engine may replace by other bits of NaN. */
 const words = fc
   .uint32Array({ maxLength: 40 })
   .map((bits) => bits.map((word) => ((word & 0x7f800000) === 0x7f800000 ? 0x7f800000 : word)));

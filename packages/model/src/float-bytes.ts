@@ -1,4 +1,4 @@
-/** Numbers as bytes, little-endian on every machine: float32, and float32 without its last four bits. */
+/** Converts float32 numbers, whole or without their last four bits, to little-endian bytes and back. */
 
 export function floatsToBytes(floats: Float32Array): Uint8Array {
   const bytes = new Uint8Array(4 * floats.length);
@@ -7,21 +7,22 @@ export function floatsToBytes(floats: Float32Array): Uint8Array {
   return bytes;
 }
 
-/** Throws RangeError where these are no whole numbers of four bytes. */
+/** Throws RangeError if the number of bytes is not a multiple of four. */
 export function bytesToFloats(bytes: Uint8Array): Float32Array {
-  if (bytes.length % 4 !== 0) throw new RangeError(`${bytes.length} bytes are no floats`);
+  if (bytes.length % 4 !== 0)
+    throw new RangeError(`${bytes.length} bytes are not a whole number of float32`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const floats = new Float32Array(bytes.length / 4);
   for (let i = 0; i < floats.length; i++) floats[i] = view.getFloat32(4 * i, true);
   return floats;
 }
 
-/** Bytes of so many cells of 28 bits, two of them in seven. */
+/** The bytes that this many cells of 28 bits take: seven for every two. */
 export function packedCellBytes(cells: number): number {
   return Math.ceil((cells * 28) / 8);
 }
 
-/** Cells whose last four bits are zero; others lose them. */
+/** Drops the last four bits of every cell; cells that `syrTriangle` wrote have zeros there. */
 export function packCells(cells: Float32Array): Uint8Array {
   const bits = new Uint32Array(cells.buffer, cells.byteOffset, cells.length);
   const packed = new Uint8Array(packedCellBytes(cells.length));
@@ -38,7 +39,7 @@ export function packCells(cells: Float32Array): Uint8Array {
   return packed;
 }
 
-/** As many cells as there is room for in `cells`. */
+/** Fills `cells`. */
 export function unpackCells(packed: Uint8Array, cells: Float32Array): void {
   const bits = new Uint32Array(cells.buffer, cells.byteOffset, cells.length);
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);

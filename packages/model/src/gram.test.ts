@@ -5,7 +5,7 @@ import { Random } from './random.ts';
 
 const SEED = 4_151;
 
-/** The gram of some vectors, from nothing. */
+/** The gram of some vectors, computed from scratch. */
 function gramOf(vectors: Iterable<Float32Array>, k: number): Gram {
   const gram = Gram.zero(k);
   for (const vector of vectors) gram.move(undefined, vector);
@@ -93,7 +93,7 @@ describe(`a gram (seed ${SEED})`, () => {
         );
         expect(gram.matrix[row * k + col]).toBeCloseTo(brute, 4);
       }
-      // s and the count know no weights.
+      // s and the count do not depend on weights.
       expect(gram.sum[row]).toBeCloseTo(
         stored.reduce((sum, { vector }) => sum + vector[row], 0),
         10,
@@ -113,7 +113,7 @@ describe(`a gram (seed ${SEED})`, () => {
       const gram = gramOf([draw(), draw(), draw()], k);
       const bytes = gram.toBytes();
       expect(bytes.byteLength).toBe(8 * ((k * (k + 1)) / 2 + k + 1));
-      // Read from the middle of a larger buffer, as a record arrives.
+      // The bytes lie in the middle of a larger buffer, as those of a Kafka record do.
       const record = new Uint8Array(bytes.byteLength + 3);
       record.set(bytes, 3);
       expect(Gram.fromBytes(record.subarray(3), k)).toEqual(gram);

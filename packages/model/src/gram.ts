@@ -1,12 +1,12 @@
 /**
- * The gram of one side or one shard: S = Σ v·vᵀ (eq:sl_trick) with s = Σ v (eq:al_trick) and the count.
- * A sum in a group: moving a vector retracts what it was and adds what it is, so order does not matter,
- * parts add up to the whole, and a scan of the stored float32 vectors rebuilds it.
+ * The gram of one side or one shard: S = Σ v·vᵀ (eq:sl_trick), s = Σ v (eq:al_trick) and the number of vectors. When a
+ * vector moves, its old value is subtracted and its new value added. The order of moves therefore does not matter, the
+ * grams of shards add up to the whole, and a scan of the stored float32 vectors gives the same sums.
  */
 
 import { sharedKernels } from '@freshet/kernels';
 
-/** What a vector weighs in S before and after a move. */
+/** The weight of a vector in S before and after a move. */
 export interface Weights {
   readonly before: number;
   readonly after: number;
@@ -38,8 +38,8 @@ export class Gram {
   }
 
   /**
-   * Without `before` the vector is new; without `after` it is removed. In S each counts with its weight, in s
-   * and the count once. √weight·v is rounded to float32, so that a scan finds the very same.
+   * Without `before` the vector is new; without `after` it is removed. A vector counts in S with its weight, and in s
+   * and the count with 1. √weight·v is rounded to float32, so that a scan of stored vectors gives the same numbers.
    */
   move(
     before: Float32Array | undefined,
@@ -67,7 +67,7 @@ export class Gram {
     this.count = 0;
   }
 
-  /** Count, sum, packed lower triangle: little-endian doubles. */
+  /** Count, sum and the lower triangle of S as little-endian doubles. */
   toBytes(): Uint8Array {
     const k = this.factorCount;
     const bytes = new Uint8Array(gramByteLength(k));
@@ -118,15 +118,15 @@ export function gramByteLength(k: number): number {
   return ((k * (k + 1)) / 2 + k + 1) * 8;
 }
 
-/** What both sides look like from afar: n, m, |R|, S and s of each. */
+/** What a half-step or a ranking knows of all users and items: the grams of both sides, |R| and θ. */
 export interface Grams {
   user: Gram;
   item: Gram;
   ratings: number;
   /** The sum of all known values. */
   values: number;
-  /** How often the catalogue could have been rated through: it goes on by 1/m with each rating. */
+  /** Time in ratings per item of the catalogue: each rating advances it by 1/m. */
   clock: number;
-  /** How much each feature of an item counts in a ranking. */
+  /** The weight of each feature in the ranking. */
   theta: Float64Array;
 }

@@ -1,6 +1,6 @@
 /**
- * The vector of somebody who is not stored: a few ratings folded in with the objective that a user's own
- * half-steps descend on, from the mean of all users until it falls no further. Nothing is kept.
+ * Computes a vector for a guest, who is not stored, from a few ratings: half-steps on the same objective as a user's,
+ * starting at the mean of all users, until the loss stops falling. Nothing is kept.
  */
 import type { Kernels, VectorTable } from '@freshet/kernels';
 import type { Grams } from './gram.ts';
@@ -14,12 +14,13 @@ export interface GuestRating {
   readonly value?: number;
 }
 
-/** Undefined of an item that is not known. */
+/** Returns undefined for an unknown item. */
 interface KnownVectors {
   vectorOf(item: string): Float32Array | undefined;
 }
 
 const MOST_STEPS = 20;
+/** Stop when a half-step lowers the loss by less than this share. */
 const ENOUGH = 1e-6;
 
 export class GuestFolder {
@@ -38,7 +39,7 @@ export class GuestFolder {
     this.#neighbours = kernels.table(settings.factorCount);
   }
 
-  /** Ratings oldest first; null when none of their items is known. */
+  /** Takes ratings oldest first. Returns null if none of their items is known. */
   fold(ratings: readonly GuestRating[]): Float32Array | null {
     const known = ratings.flatMap(({ item, value = 1 }) => {
       const vector = this.#items.vectorOf(item);

@@ -1,6 +1,6 @@
 /**
- * Descent on one vector with everything else held still: a gradient step of alg:static and alg:update for
- * a user or an item alike. Owns its scratch memory; one instance per thread.
+ * A descent on one vector while everything else is fixed: the gradient step of alg:static and alg:update, the same for
+ * a user and an item. An instance has its own scratch memory, so use one per thread.
  */
 
 import type { Descent, Kernels, VectorTable, WeightedRow } from '@freshet/kernels';
@@ -27,8 +27,9 @@ export class HalfStep {
   }
 
   /**
-   * Moves `own` in place. Returns the block loss before and after, in an object that the next run
-   * overwrites. `weight` is how much unknown ratings of an item weigh. The squared loss without λ is a quadratic and has the exact step; the rest backtracks.
+   * Moves `own` in place. Returns the block loss before and after, in an object that the next run overwrites. `weight`
+   * is the weight of an item's unknown ratings. The squared loss without an L1 penalty is a quadratic and has exact
+   * steps; other losses use a backtracking line search.
    */
   run(
     side: Side,
@@ -51,7 +52,7 @@ export class HalfStep {
     return this.#outcome;
   }
 
-  /** The block loss of a vector as it stands. */
+  /** The block loss of a vector, which does not move. */
   value(
     side: Side,
     own: Float32Array,

@@ -25,7 +25,7 @@ function factorized(settings: ModelSettings): OnlineModel {
   return model;
 }
 
-/** All of them, by time: no two have the same. */
+/** All ratings by time; no two have the same time. */
 function ratingsOf(model: OnlineModel): KnownRating[] {
   const all = [...model.users.ids()].flatMap((user) => [...model.ratingsOf(user)]);
   return all.sort((a, b) => a.time - b.time);
@@ -36,7 +36,7 @@ describe(`a hand-over (seed ${SEED})`, () => {
     const model = factorized(small);
     const order = ratingsOf(model);
     const expected = new Map([...model.items.ids()].map((item) => [item, Evidence.empty(small)]));
-    // The oracle lives through them too: users start at the mean, items stand still.
+    // The oracle replays the ratings as well: users start at the mean, items stay fixed.
     const oracle = factorized(small);
     const mean = oracle.vectorOf('nobody');
     for (const slot of oracle.users.slots()) oracle.users.move(slot, mean);

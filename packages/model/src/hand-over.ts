@@ -1,8 +1,8 @@
 /**
- * From a factorization to a stream: the state that ratings, one after the other, would have left. Users start
- * again at the mean and live through their ratings once more, against items that stand still. Every rating leaves
- * its pair with the vector that its user had before it, as in a stream, then each item takes one half-step. θ is not
- * learnt here: the items already know the ratings that they would be judged by.
+ * Prepares a factorized model for a stream: builds the state that the ratings would have left if they had arrived one
+ * by one. Users start at the mean again and their ratings are replayed, while the items' vectors stay fixed. As in a
+ * stream, each rating leaves a pair with the vector that its user had before it. Then each item takes one half-step.
+ * θ is not learnt during the replay: the items' vectors already know the ratings that would test the ranking.
  */
 
 import { ItemEvidence } from './item-memory.ts';
@@ -15,7 +15,7 @@ import { meanVector } from './start-vector.ts';
 
 const RATINGS_PER_REPORT = 10_000;
 
-/** After `factorize`, before the first rating of a stream. With rows and without counts there is nothing to do. */
+/** To be called after `factorize` and before the first rating of a stream. Does nothing for a model with rows and no counts. */
 export function handOver(model: OnlineModel, onProgress?: (share: number) => void): void {
   const { memory, users, items, settings, grams, features, kernels, lists } = model;
   const evidence = memory instanceof ItemEvidence ? memory : undefined;
@@ -60,7 +60,7 @@ interface ReplayedRating {
   readonly time: number;
 }
 
-/** All ratings by time; those of a user in the order of her row. */
+/** All ratings by time. Ratings of a user with equal times stay in the order of her row. */
 function inOrder({ users, rows }: OnlineModel): ReplayedRating[] {
   const cells: ReplayedRating[] = [];
   for (const user of users.slots()) {

@@ -1,4 +1,4 @@
-/** What came before each item of a model in memory: the lists as their writers keep them, and as others are told. */
+/** The predecessor lists of an in-memory model: the current ones, and the copies that were published to readers. */
 
 import type { FeatureTable } from './feature-table.ts';
 import type { KeyedItems, NextContext } from './next-context.ts';
@@ -10,12 +10,12 @@ import { Successors } from './successors.ts';
 
 export class ItemLists implements KeyedItems {
   readonly #successors = new Successors();
-  /** Whose lists were told and are not yet turned round: that is done when somebody asks. */
+  /** Items whose published list is not yet in `#successors`; they are added at the next query. */
   readonly #unturned = new Set<number>();
   readonly #told = new PredecessorTable();
   /**
-   * Receives every list that others are told. The live system publishes lists through Kafka, so they
-   * arrive late there; to measure what that costs, replace this by a follower that delays them.
+   * Receives every published list. In the live system lists travel through Kafka and arrive late; to measure what that
+   * costs, replace this by a follower that delays them.
    */
   follower: ListFollower = {
     set: (owner, list, ratings) => {
@@ -37,7 +37,7 @@ export class ItemLists implements KeyedItems {
     this.#features = features;
   }
 
-  /** The lists that were told, the other way round. */
+  /** The published lists, inverted. */
   get successors(): Successors {
     for (const slot of this.#unturned) this.#successors.setScaled(slot, this.#told.listAt(slot), 1);
     this.#unturned.clear();
@@ -64,7 +64,7 @@ export class ItemLists implements KeyedItems {
     return list;
   }
 
-  /** Keys of the items that a user had rated before the given place of her row, the newest first. */
+  /** Keys of the items just before position `end` of a user's row, the newest first. At 0 the user may be unknown. */
   before(rows: RowStore, user: number, end: number): Uint32Array {
     const keys = new Uint32Array(Math.min(COUNTED_BEFORE, end));
     for (let age = 0; age < keys.length; age++) {
@@ -73,7 +73,7 @@ export class ItemLists implements KeyedItems {
     return keys;
   }
 
-  /** After the rating was counted among those of the item. */
+  /** To be called after the rating was counted in the item's statistics. */
   count(slot: number, before: Uint32Array): void {
     const list = this.of(slot);
     list.count(before);
@@ -94,7 +94,7 @@ export class ItemLists implements KeyedItems {
   }
 }
 
-/** What comparisons ask of lists; nothing where none are kept. */
+/** The part of the lists that comparisons need; all zeros if the model has no lists. */
 export function askedOf(lists: ItemLists | undefined): typeof NO_LISTS {
   if (lists === undefined) return NO_LISTS;
   return {
@@ -104,7 +104,7 @@ export function askedOf(lists: ItemLists | undefined): typeof NO_LISTS {
   };
 }
 
-/** Where nothing is kept of what came before. */
+/** For models without lists. */
 export const NO_LISTS: KeyedItems & Pick<ItemLists, 'nextSumAt'> = {
   keyAt: () => 0,
   countAt: () => 0,

@@ -1,4 +1,4 @@
-/** What the items of a model remember of their ratings: evidence, as the services do, or rows. */
+/** What the items of an in-memory model keep of their ratings: evidence, as in the services, or rows. */
 
 import type { Descent, Kernels } from '@freshet/kernels';
 import { Evidence, type EvidenceChange } from './evidence.ts';
@@ -11,11 +11,11 @@ import type { ModelSettings } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
 interface ItemMemory {
-  /** One rating of an item; its vector does not move yet. */
+  /** Takes in one event. The item's vector does not move yet. */
   amend(item: number, user: number, change: EvidenceChange, seed: number): void;
-  /** How many ratings an item has. */
+  /** Number of ratings of an item. */
   count(item: number): number;
-  /** One half-step; the loss of the block before and after. */
+  /** One half-step. Returns the loss of the block before and after. */
   step(item: number): Readonly<Descent>;
   forget(item: number): void;
 }
@@ -36,7 +36,7 @@ export class ItemEvidence implements ItemMemory {
     this.#own = new Float32Array(settings.factorCount);
   }
 
-  /** Memory it takes, an estimate. */
+  /** Estimated memory in bytes. */
   get byteLength(): number {
     return this.#evidence.reduce((sum, evidence) => sum + (evidence?.byteLength ?? 0), 0);
   }

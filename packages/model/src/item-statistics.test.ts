@@ -1,4 +1,4 @@
-/** Are counts that decay, kept as one exponent each, the counts that decay by their definition? */
+/** Do decaying counts that are stored as exponents equal the counts computed from their definition? */
 
 import { describe, expect, it } from 'vitest';
 import { itemBias, userBias } from './expected-value.ts';
@@ -20,7 +20,7 @@ import { Random } from './random.ts';
 const SEED = 4_172;
 const first: CountedRating = { value: 4, old: null, byNewcomer: false, userBias: 0.5 };
 
-/** Ratings at these times, and the decayed counts at the last of them, by their definition. */
+/** Ratings at these times, and the decaying counts at the last of them, computed from their definition. */
 function decayedBrute(times: readonly number[], now: number): [number, number] {
   const count = (halfLife: number) =>
     times.reduce((sum, time) => sum + 2 ** ((time - now) / halfLife), 0);
@@ -79,7 +79,7 @@ describe(`the statistics of an item (seed ${SEED})`, () => {
 });
 
 describe(`the table of features (seed ${SEED})`, () => {
-  /** What the features of a slot are by their definition, at a clock. */
+  /** The features of a slot at a clock, computed from their definition. */
   function brute(times: readonly number[], now: number): number[] {
     const [fast, slow] = decayedBrute(times, now);
     const count = times.length;

@@ -1,17 +1,17 @@
 /**
- * How often an item was rated, in the four ways that say something about who rates it next: in all, by
- * newcomers, and two counts that decay, a fast one and a slow one. A decayed count is kept as one number that
- * needs no refreshing: the exponent L for which the count at clock t is 2^(L − t / half-life).
+ * How often an item was rated, counted in four ways that help to predict who rates it next: in total, by newcomers, and
+ * by two decaying counts, a fast and a slow one. A decaying count is stored as the exponent L for which the count at
+ * clock t is 2^(L − t / half-life), so it does not change while the item gets no ratings.
  */
 
 export interface ItemStatistics {
   readonly count: number;
-  /** Ratings by users who had rated next to nothing before. */
+  /** Ratings by users with fewer than NEWCOMER_BELOW earlier ratings. */
   readonly newcomers: number;
-  /** Exponents of the decayed counts. */
+  /** The exponents L of the decaying counts. */
   readonly fast: number;
   readonly slow: number;
-  /** The sum of all values, each less the bias of its user: what people give beyond what they always give. */
+  /** The sum over all ratings of the value minus the bias of its user. */
   readonly excess: number;
 }
 
@@ -23,21 +23,21 @@ export const NO_STATISTICS: ItemStatistics = {
   excess: 0,
 };
 
-/** Whoever has fewer earlier ratings is a newcomer. */
+/** A user with fewer earlier ratings is a newcomer. */
 export const NEWCOMER_BELOW = 3;
-/** In clock units: ratings over the number of items. */
+/** In units of the clock: ratings divided by the number of items. */
 const HALF_LIFE = { fast: 0.1, slow: 2 } as const;
 
-/** One event of an item's ratings: new (`old` is null), changed, or taken back (`value` is null). */
+/** One event: a rating is new (`old` is null), changed, or taken back (`value` is null). */
 export interface CountedRating {
   readonly value: number | null;
   readonly old: number | null;
   readonly byNewcomer: boolean;
-  /** By how much the user's ratings exceed what others give the same items. */
+  /** By how much the user's values exceed what others give the same items. */
   readonly userBias: number;
 }
 
-/** The statistics after one more event, at this clock. */
+/** The statistics after an event at this clock. */
 export function withRating(
   { count, newcomers, fast, slow, excess }: ItemStatistics,
   { value, old, byNewcomer, userBias }: CountedRating,
@@ -53,7 +53,7 @@ export function withRating(
   };
 }
 
-/** The same, as if everything had happened so much later. */
+/** The same statistics as if all events had happened later by `time`. */
 export function laterBy(time: number, statistics: ItemStatistics): ItemStatistics {
   const { fast, slow } = statistics;
   return { ...statistics, fast: fast + time / HALF_LIFE.fast, slow: slow + time / HALF_LIFE.slow };
@@ -65,7 +65,7 @@ function raised(a: number, b: number): number {
   return most + Math.log2(1 + 2 ** (least - most));
 }
 
-/** What the counts of an item are turned into, as people are told: those of `features`, in their order. */
+/** Public names of the features that are computed from counts, in the order of `features`. */
 export const countFeatureNames = [
   'rated',
   'rated_often',
@@ -75,33 +75,33 @@ export const countFeatureNames = [
 ] as const;
 export const COUNT_FEATURES = countFeatureNames.length;
 
-/** The decayed counts at a clock. */
+/** The decaying counts at this clock. */
 export function decayedAt({ fast, slow }: ItemStatistics, clock: number): [number, number] {
   return [2 ** (fast - clock / HALF_LIFE.fast), 2 ** (slow - clock / HALF_LIFE.slow)];
 }
 
-/** By which both shrink while the clock goes on by so much. */
+/** The factors by which both counts shrink when the clock advances by `time`. */
 export function decayOver(time: number): [number, number] {
   return [2 ** (-time / HALF_LIFE.fast), 2 ** (-time / HALF_LIFE.slow)];
 }
 
-/** Logarithms, so that a weighted sum of them is a product of powers of counts; 0 of what nobody has rated. */
+/** Logarithms, so that a weighted sum is the logarithm of a product of powers; 0 for an item without ratings. */
 export const features = {
   count: (count: number) => Math.log1p(count),
-  /** Flatter: told apart are only those that are rated often. */
+  /** Flat for small counts: it only tells often rated items apart. */
   often: (count: number) => Math.log1p(count / 20),
   newcomers: (newcomers: number) => Math.log1p(newcomers),
   fast: (decayed: number) => Math.log1p(decayed / 2),
   slow: (decayed: number) => Math.log1p(decayed),
 } as const;
 
-/** What is kept with an item's vector: its weight in the gram, then its statistics. */
+/** The numbers stored with an item's vector: its weight in the gram, then its statistics. */
 export function figuresOf(weight: number, statistics: ItemStatistics): Float64Array {
   const { count, newcomers, fast, slow, excess } = statistics;
   return Float64Array.of(weight, count, newcomers, fast, slow, excess);
 }
 
-/** Without figures nobody has rated it. */
+/** Empty figures stand for an item without ratings. */
 export function statisticsIn(figures: Float64Array): ItemStatistics {
   if (figures.length === 0) return NO_STATISTICS;
   const [, count, newcomers, fast, slow, excess] = figures;

@@ -9,7 +9,7 @@ const value = fc.option(fc.integer({ min: 0, max: 5 }), { nil: null });
 const event = fc.record({ value, time: fc.integer({ min: 0, max: 4 }) });
 const events = fc.array(event, { maxLength: 12 });
 
-/** What is known of a cell after these events, asked about in this order. */
+/** What is known of a cell after these events were judged in this order. */
 function replay(log: readonly KnownCell[]): KnownCell | undefined {
   let known: KnownCell | undefined;
   for (const each of log) if (judge(each, known).kind !== 'stale') known = each;

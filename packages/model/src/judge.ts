@@ -1,10 +1,10 @@
 /**
- * What becomes of an event, given what is known of its cell? The one place that decides it: services,
- * `factorize` and experiments all ask here. The later time wins, and at equal times the later event, so
- * whoever calls must ask in the order of the log.
+ * Does an event change the rating of its user and item? Services, `factorize` and experiments all use this one
+ * function. The event with the later time wins; at equal times the later one in the log wins, so events must be judged
+ * in the order of the log.
  */
 
-/** The last event of a cell that counted; null: a tombstone, the rating was taken back. */
+/** The last event of a cell that was not stale. Its value is null if it took the rating back (a tombstone). */
 export interface KnownCell {
   readonly value: number | null;
   /** ms */
@@ -12,13 +12,13 @@ export interface KnownCell {
 }
 
 export type Decision =
-  /** Older than what is known: nothing changes. */
+  /** Older than the known event: nothing changes. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'new' }
   | { readonly kind: 'changed'; readonly old: number }
-  /** Taken back. */
+  /** The rating is taken back. */
   | { readonly kind: 'removed'; readonly old: number }
-  /** Taken back where no rating stood: a tombstone alone, against ratings that are older than it. */
+  /** Taken back although there was no rating: only a tombstone is kept, so that older ratings which arrive later are stale. */
   | { readonly kind: 'buried' };
 
 export function judge(

@@ -1,4 +1,4 @@
-/** One vector of one side, moved by a row of its ratings: descend, store, let the gram follow. */
+/** A half-step on a row of an in-memory model: reads the vector, descends, stores the vector and updates the gram. */
 
 import type { Descent, Kernels, WeightedRow } from '@freshet/kernels';
 import type { Grams } from './gram.ts';
@@ -39,7 +39,7 @@ export class Learner {
     return outcome;
   }
 
-  /** The block loss of a vector as it stands. */
+  /** The block loss of a vector, which does not move. */
   value(state: SideState, rows: RowStore, slot: number, others: SideState, grams: Grams): number {
     state.vectors.read(slot, this.#own);
     const row = this.#rowOf(state.side, rows, slot);

@@ -1,4 +1,4 @@
-/** Do lessons say which way θ should go? Checked against the loss of pairs they are derivatives of. */
+/** Are lessons the derivatives of the pairwise loss, and do they lead θ to its minimum? */
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -23,7 +23,7 @@ interface Comparison {
   readonly count: number;
 }
 
-/** Rated items have more of the first and the last feature than the others: that is what there is to learn. */
+/** Rated items have higher first and last features than the others, which θ should learn. */
 function comparisons(count: number, seed = SEED): Comparison[] {
   const random = new Random(seed);
   return Array.from({ length: count }, () => {
@@ -35,7 +35,7 @@ function comparisons(count: number, seed = SEED): Comparison[] {
   });
 }
 
-/** −log of how likely the rated items are to be preferred, by its definition. */
+/** −log of the probability that the rated items are preferred, computed from its definition. */
 function lossOf(theta: Float64Array, seen: readonly Comparison[]): number {
   const weights = new Float64Array(FEATURES);
   let total = 0;
@@ -68,7 +68,7 @@ function moved(theta: Float64Array, at: number, by: number): Float64Array {
   return other;
 }
 
-/** Small enough that no pair is settled. */
+/** Small weights, so that the order of every pair is still uncertain. */
 function someTheta(): Float64Array {
   return firstTheta().map((weight, at) => 0.1 * weight + 0.02 * at);
 }

@@ -1,6 +1,6 @@
 /**
- * What ratings teach about θ: the gradient G and the curvature H of the logistic loss of pairs, the rated item
- * against others that the user has not rated. Both are sums, so they add up over shards as grams do.
+ * What θ learns from ratings: the gradient G and the curvature H of the logistic loss over pairs of the rated item and
+ * an item that the user has not rated. Both are sums, so those of shards add up, as grams do.
  */
 
 import { FEATURES, type KnotPosition, WEIGHTS } from './combiner.ts';
@@ -12,7 +12,7 @@ const LESSONS_LENGTH = 1 + WEIGHTS + CURVATURES;
 export const LESSONS_BYTES = 8 * LESSONS_LENGTH;
 
 export class Lessons {
-  /** Ratings seen. */
+  /** Number of ratings learnt from. */
   events = 0;
   readonly gradient = new Float64Array(WEIGHTS);
   readonly curvature = new Float64Array(CURVATURES);
@@ -21,8 +21,8 @@ export class Lessons {
   readonly #difference = new Float64Array(FEATURES);
 
   /**
-   * One rating: `features` are those of its item, then those of `count` others. `weights` is θ at `place`. It
-   * counts as so many `ratings`.
+   * Adds one rating, which counts as `ratings` ratings. `features` has the features of its item, then those of `count`
+   * others; `weights` is θ at `place`.
    */
   add(
     weights: Float64Array,
@@ -51,7 +51,7 @@ export class Lessons {
 
   static fromBytes(bytes: Uint8Array): Lessons {
     if (bytes.length !== LESSONS_BYTES)
-      throw new RangeError(`no lessons have ${bytes.length} bytes`);
+      throw new RangeError(`lessons have ${LESSONS_BYTES} bytes, not ${bytes.length}`);
     const numbers = new Float64Array(new Uint8Array(bytes).buffer);
     const lessons = new Lessons();
     lessons.events = numbers[0];
@@ -60,7 +60,7 @@ export class Lessons {
     return lessons;
   }
 
-  /** What is in these and was not yet in earlier ones. */
+  /** The difference between these lessons and earlier ones of the same shard. */
   since(earlier: Lessons): Lessons {
     const left = new Lessons();
     left.events = this.events - earlier.events;
@@ -85,7 +85,7 @@ export class Lessons {
     this.curvature.fill(0);
   }
 
-  /** G += p·Δx and H += p(1 − p)·Δx·Δxᵀ, p = σ(−θ·Δx): how wrong this pair still is. */
+  /** G += p·Δx and H += p(1 − p)·Δx·Δxᵀ. p = σ(−θ·Δx) is the predicted probability of the wrong order. */
   #meet(weights: Float64Array, features: Float64Array, at: number): void {
     const x = this.#difference;
     let score = 0;
@@ -103,7 +103,7 @@ export class Lessons {
     }
   }
 
-  /** Over the two knots that the user's θ lies between. */
+  /** Distributes G and H over the two knots between which the user's θ is interpolated. */
   #spread(first: number, near: number, second: number, far: number, scale: number): void {
     this.#toKnot(first, near * scale);
     this.#toBlock(first, first, near * near * scale);
@@ -118,7 +118,7 @@ export class Lessons {
       this.gradient[knot * FEATURES + f] += weight * this.#slope[f];
   }
 
-  /** Rows of one knot, columns of one that is not later. */
+  /** Adds to the block of H with the rows of one knot and the columns of the same or an earlier knot. */
   #toBlock(rows: number, columns: number, weight: number): void {
     for (let row = 0; row < FEATURES; row++) {
       const line = rows * FEATURES + row;

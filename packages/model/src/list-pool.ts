@@ -1,11 +1,11 @@
 /**
- * Many short lists of (whole number, weight), 8 bytes an entry, in pages that they all share: an object for each list
- * would take more than what is in it. A list goes by a number of the caller's; it moves when it outgrows its room.
+ * Stores many short lists of (integer, weight), 8 bytes per entry, in shared pages, because one object per list would
+ * take more memory than its entries. The caller numbers the lists. A list that outgrows its room is moved.
  */
 
 const PAGE_BITS = 14;
 const PAGE_LENGTH = 1 << PAGE_BITS;
-/** Rooms that a list can have, in entries: each a little larger than the one before, so that little is left unused. */
+/** Possible sizes of a list's room, in entries. They grow in small steps, so that little room is left unused. */
 const ROOMS = [0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64] as const;
 export const LONGEST_LIST = 64;
 
@@ -19,7 +19,7 @@ export class ListPool {
   readonly #pages: ListPage[] = [];
   readonly #free: number[][] = ROOMS.map(() => []);
   #openEnd = PAGE_LENGTH;
-  /** By list: where it is, which of the rooms it has, how long it is. */
+  /** By list: where it begins, the index of its size in ROOMS, and its length. */
   #place = new Uint32Array(64);
   #room = new Uint8Array(64);
   #length = new Uint16Array(64);
@@ -32,28 +32,28 @@ export class ListPool {
     return list < this.#length.length ? this.#length[list] : 0;
   }
 
-  /** Whether one more entry would move it. */
+  /** Whether one more entry would move the list. */
   isFull(list: number): boolean {
     return this.lengthOf(list) === (list < this.#room.length ? ROOMS[this.#room[list]] : 0);
   }
 
-  /** Of a list that is not empty. */
+  /** The list must not be empty. */
   pageOf(list: number): ListPage {
     return this.#pages[this.#place[list] >>> PAGE_BITS];
   }
 
-  /** Index of its first entry within its page. */
+  /** Index of the list's first entry within its page. */
   startOf(list: number): number {
     return this.#place[list] & (PAGE_LENGTH - 1);
   }
 
-  /** Cuts a list, or makes room behind it for entries that the caller writes. */
+  /** Shortens a list, or lengthens it by entries that the caller must then write. */
   resize(list: number, length: number): void {
     if (list >= this.#place.length) this.#grow(list + 1);
     const room = this.#room[list];
     const wanted = ROOMS.findIndex((entries) => entries >= length);
     if (wanted < 0) throw new RangeError(`a list has at most ${LONGEST_LIST} entries`);
-    // A little too large is left: lists that shrink grow again.
+    // A room that is only slightly too large is kept, since lists that shrink usually grow again.
     if (wanted > room || wanted + 2 < room) this.#move(list, room, wanted, length);
     this.#length[list] = length;
   }

@@ -1,23 +1,23 @@
 /**
- * What a wrong prediction costs, for each of the paper's three losses: E(r, x) and its slope, and what an
- * unknown rating predicted as x costs. That last is a polynomial in x, which is the whole trick: summed
- * over all neighbours it needs only their gram (eq:sl_trick, eq:al_trick, eq:gkl_trick).
+ * The paper's three losses: the error E(r, x) of predicting x for a known rating r, its derivative, and the cost of
+ * predicting x for an unknown rating. The latter is a polynomial in x, so its sum over all users or items needs only
+ * their gram (eq:sl_trick, eq:al_trick, eq:gkl_trick).
  */
 
 import type { LossName } from './settings.ts';
 
 export interface Loss {
-  /** The least a factor may be; −∞ where vectors are free. */
+  /** The lower bound of every factor; −∞ if there is none. */
   readonly floor: number;
   /** E(r, x) */
   error(rating: number, prediction: number): number;
   /** ∂E/∂x */
   slope(rating: number, prediction: number): number;
-  /** Whether an unknown rating costs (x − r̂₀)², and x otherwise. */
+  /** Whether an unknown rating costs (x − r̂₀)²; otherwise it costs x. */
   readonly squaredPrior: boolean;
 }
 
-/** The float32 just above 1e-6: projecting there keeps w·h > 0, which the logarithm needs. */
+/** A float32 just above 1e-6. As a lower bound it keeps w·h > 0, which the logarithm needs. */
 const LOGARITHM_FLOOR = Math.fround(1.000_000_1e-6);
 
 export const losses: Record<LossName, Loss> = {

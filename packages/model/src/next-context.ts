@@ -1,6 +1,7 @@
 /**
- * What a user rated last, as a question to the lists of predecessors: which items came after these? The feature of an item i
- * is ln(1 + P/.04) with P = Σ .8^l · c(i, j_l) / √((n̂_i + 5)(n̂_jl + 5)) over the last five items j_0, j_1 …
+ * The last five items j_0, j_1 … that a user rated, as a query for the items which often follow them. The feature
+ * `comes_next` of an item i is ln(1 + P/.04) with P = Σ .8^l · c(i, j_l) / √((n̂_i + 5)(n̂_jl + 5)), where c counts how
+ * often i was rated soon after j_l, and n̂ is the fading number of ratings of an item (predecessors.ts).
  */
 
 import { FADE, rootOf } from './predecessors.ts';
@@ -9,7 +10,7 @@ export const RECENT_ITEMS = 5;
 const UNIT = 0.04;
 const BUCKETS = 256;
 
-/** The items of a user in the order of rating, and what is known of each. */
+/** The items of a user in the order of her ratings. */
 export interface RatedBefore {
   readonly length: number;
   /** 0 is the newest. */
@@ -18,17 +19,17 @@ export interface RatedBefore {
 
 export interface KeyedItems {
   keyAt(slot: number): number;
-  /** Ratings of an item. */
+  /** Number of ratings of an item. */
   countAt(slot: number): number;
 }
 
 export class NextContext {
   readonly slots = new Uint32Array(RECENT_ITEMS);
   readonly keys = new Uint32Array(RECENT_ITEMS);
-  /** What a count of each adds to P/.04. */
+  /** For each item, what a count of 1 adds to P/.04. */
   readonly scales = new Float64Array(RECENT_ITEMS);
   length = 0;
-  /** By the last byte of a key: 0 if it is none of these. */
+  /** By the last byte of a key: 0 if no key of `keys` ends with this byte. */
   readonly mayBe = new Uint8Array(BUCKETS);
 
   prepare(row: RatedBefore, items: KeyedItems): void {
@@ -44,7 +45,7 @@ export class NextContext {
     }
   }
 
-  /** What a count of the item with this key adds to P/.04. */
+  /** What a count of 1 of the item with this key adds to P/.04; 0 if the key is not in `keys`. */
   scaleOf(key: number): number {
     for (let l = 0; l < this.length; l++) if (this.keys[l] === key) return this.scales[l];
     return 0;

@@ -19,7 +19,7 @@ const small: ModelSettings = {
   itemShrinkage: 1,
 };
 
-/** Everything a model knows, without the scratch: equal snapshots mean equal models. */
+/** Everything that a model knows, without its scratch memory: equal snapshots mean equal models. */
 function snapshot(model: OnlineModel) {
   const vectors = (state: SideState) =>
     [...state.ids()].map((id) => {
@@ -31,7 +31,7 @@ function snapshot(model: OnlineModel) {
   return { users: vectors(model.users), items: vectors(model.items), ratings };
 }
 
-/** The gram of the vectors and weights as they are stored. */
+/** The gram computed from the stored vectors and weights. */
 function scanned(state: SideState, k: number): Gram {
   const gram = Gram.zero(k);
   const vector = new Float32Array(k);

@@ -1,7 +1,6 @@
 /**
- * The whole model in memory: both sides, rows, evidence and grams, moved by one rating at a time
- * (alg:update). What the services do to shards across Kafka and Redis, this does in one place; experiments
- * run on it.
+ * The whole model in memory: vectors, rows, evidence and grams of both sides, updated by one rating at a time
+ * (alg:update). It does in one process what the services do with shards, Kafka and Redis. Experiments use it.
  */
 
 import { type Descent, type Kernels, wasmKernels } from '@freshet/kernels';
@@ -44,14 +43,14 @@ export interface KnownRating {
   readonly time: number;
 }
 
-/** Where a rating would be: slots of what is known, and its position in the user's row, or −1. */
+/** The slots of a user and an item, undefined if unknown, and the item's position in the user's row, or −1. */
 interface CellPlace {
   readonly owner: number | undefined;
   readonly neighbour: number | undefined;
   readonly position: number;
 }
 
-/** After how many ratings θ is solved for again. */
+/** θ takes a Newton step after this many ratings. */
 const RATINGS_PER_SOLUTION = 100;
 
 export class OnlineModel {
@@ -63,9 +62,9 @@ export class OnlineModel {
   readonly rows = new RowStore(true);
   readonly memory: ItemEvidence | ItemRows;
   readonly grams: Grams;
-  /** What counts say of each item, by slot. */
+  /** Statistics and features of each item, by slot. */
   readonly features = new FeatureTable();
-  /** What came before each item; undefined where the settings want none. */
+  /** The predecessor lists; undefined if the settings turn them off. */
   readonly lists: ItemLists | undefined;
   readonly combiner: CombinerSolver;
   readonly #lessons = new Lessons();
@@ -79,7 +78,7 @@ export class OnlineModel {
   /** A user's vector before an event moves it. */
   readonly #before: Float32Array;
   readonly #unrated = new Tombstones();
-  /** Events so far: what a source offset is to a shard. */
+  /** Number of events so far; it takes the role that the source offset has in a shard. */
   #offset = 0;
 
   constructor(settings: ModelSettings = defaultModel, kernels: Kernels = wasmKernels()) {
@@ -126,14 +125,14 @@ export class OnlineModel {
     return decision.kind;
   }
 
-  /** Lets the clock go on, for a catalogue of so many items, and the item's counts with it. */
+  /** Advances the clock by one rating in a catalogue of `items` items, and updates the item's statistics. */
   count(item: number, rating: CountedRating, items = this.items.size): void {
     this.grams.clock += 1 / Math.max(1, items);
     const before = this.features.statisticsAt(item);
     this.features.set(item, withRating(before, rating, this.grams.clock));
   }
 
-  /** Puts the clock forward, and with it all that was counted by it; it never goes back. */
+  /** Moves the clock and all statistics forward to `clock`. It never moves back. */
   startClockAt(clock: number): void {
     const passed = clock - this.grams.clock;
     if (!(passed > 0)) return;
@@ -144,12 +143,12 @@ export class OnlineModel {
     this.features.moveTo(clock);
   }
 
-  /** What is kept with the vector of an item. */
+  /** The numbers stored with the vector of an item. */
   figuresOf(item: number): Float64Array {
     return figuresOf(this.items.weightOf(item), this.features.statisticsAt(item));
   }
 
-  /** Counts a rating without moving a vector that exists: for loading what is then factorized. */
+  /** Takes a rating in without moving existing vectors, to load ratings before a factorization. */
   record(user: string, item: string, value: number, time: number): Decision['kind'] {
     return this.#take(user, item, value, time, this.#find(user, item)).kind;
   }
@@ -173,7 +172,7 @@ export class OnlineModel {
     return decision;
   }
 
-  /** Takes a rating back; what is left without ratings is removed. False if it was not known. */
+  /** Takes a rating back, and removes its user or item if it was the last one. Returns false if there was no such rating. */
   unrate(user: string, item: string, time: number): boolean {
     this.#check(user, item, 0, time);
     const offset = this.#offset++;
@@ -193,7 +192,7 @@ export class OnlineModel {
     return true;
   }
 
-  /** Removes a user, her ratings and every trace of her in the grams. False if she was not known. */
+  /** Removes a user, her ratings and her share of the grams. Returns false if she is unknown. */
   forget(user: string): boolean {
     this.#unrated.removeAll(user);
     const owner = this.users.slotOf(user);
@@ -209,14 +208,14 @@ export class OnlineModel {
     return true;
   }
 
-  /** One descent on one vector; the loss of its block before and after. */
+  /** One half-step on one vector. Returns the loss of its block before and after. */
   step(side: Side, slot: number): Readonly<Descent> {
     return side === 'user'
       ? this.#learner.step(this.users, this.rows, slot, this.items, this.grams)
       : this.memory.step(slot);
   }
 
-  /** w·h; an unknown user is answered for by the mean of all. */
+  /** w·h; an unknown user has the mean of all users as her vector. */
   score(user: string, item: string): number {
     const slot = this.#slot('item', item);
     const vector = new Float32Array(this.settings.factorCount);
@@ -224,7 +223,7 @@ export class OnlineModel {
     return this.kernels.dot(this.vectorOf(user), vector);
   }
 
-  /** out[slot] = what every item is ranked by for a user. */
+  /** out[slot] = the score of every item for a user. */
   scoreAll(user: string, out: Float32Array): void {
     const query = this.#query;
     const slot = this.users.slotOf(user);
@@ -243,7 +242,7 @@ export class OnlineModel {
     }
   }
 
-  /** A user's vector, or the mean of all users for somebody unknown. */
+  /** A user's vector, or the mean of all users if she is unknown. */
   vectorOf(user: string): Float32Array {
     const vector = new Float32Array(this.settings.factorCount);
     const slot = this.users.slotOf(user);
@@ -252,7 +251,7 @@ export class OnlineModel {
     return vector;
   }
 
-  /** a: by how much the ratings of the user in a slot exceed what others give the same items. */
+  /** The bias a: by how much the values of the user in a slot exceed what others give the same items. */
   biasOf(user: number, rows = this.rows): number {
     const row = this.#newest;
     row.length = Math.min(rows.length(user), row.slots.length);
@@ -261,12 +260,12 @@ export class OnlineModel {
     return userBias(row, mean, (slot) => this.features.biasAt(slot, mean));
   }
 
-  /** r̄ */
+  /** r̄, the mean of all values. */
   get meanValue(): number {
     return this.grams.ratings > 0 ? this.grams.values / this.grams.ratings : 0;
   }
 
-  /** What an item keeps of its ratings; undefined for one that is not there, or where items have rows. */
+  /** The evidence of an item; undefined if it is unknown or if items have rows. */
   evidenceOf(item: string): Evidence | undefined {
     const slot = this.items.slotOf(item);
     return slot !== undefined && this.memory instanceof ItemEvidence
@@ -278,7 +277,7 @@ export class OnlineModel {
     return this.#find(user, item).position >= 0;
   }
 
-  /** A user's ratings, oldest first; none of somebody unknown. */
+  /** A user's ratings, oldest first; none if she is unknown. */
   *ratingsOf(user: string): Generator<KnownRating> {
     const owner = this.users.slotOf(user);
     if (owner === undefined) return;
@@ -287,7 +286,7 @@ export class OnlineModel {
     }
   }
 
-  /** Lets a first rating of an item that is known teach θ. */
+  /** Lets θ learn from the first rating of a known item by a user, before the rating is learnt. */
   #teach({ neighbour, position }: CellPlace): void {
     if (this.settings.ranking === 'factors') return;
     if (neighbour !== undefined && position < 0) {
@@ -303,7 +302,7 @@ export class OnlineModel {
     }
   }
 
-  /** alg:update: user and item in turn until a round no longer helps; the streaming form has one round. */
+  /** alg:update: half-steps of user and item in turn until the loss stops falling. The default model takes one round. */
   #update(owner: number, neighbour: number): void {
     const { updateRounds, updateTolerance } = this.settings;
     for (let round = 0; round < updateRounds; round++) {
@@ -316,7 +315,7 @@ export class OnlineModel {
     }
   }
 
-  /** The user is the rater from now on; her row is searched only for an item that is marked. */
+  /** Looks user and item up and makes the user the current rater. Her row is only searched if the item is in it. */
   #find(user: string, item: string): CellPlace {
     const owner = this.users.slotOf(user);
     const neighbour = this.items.slotOf(item);
@@ -350,7 +349,7 @@ export class OnlineModel {
     this.users.remove(owner);
   }
 
-  /** After a rating went: descend on what is left, or remove what has nothing left. */
+  /** After a rating was taken back: a half-step of the item, or its removal if no rating is left. */
   #settleItem(slot: number): void {
     if (this.memory.count(slot) > 0) return void this.step('item', slot);
     this.memory.forget(slot);

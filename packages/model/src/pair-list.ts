@@ -1,20 +1,22 @@
-/** Ratings with the vectors of those who gave them, (r, w), in the order they came. No ids. */
+/** A list of pairs (r, w): the value of a rating and the vector of its user, in the order of arrival, without ids. */
 
 export class PairList {
   readonly #factorCount: number;
-  /** From one pair to the next: the value, then the vector. */
+  /** Floats per pair: the value, then the vector. */
   readonly #stride: number;
   #data: Float32Array;
   #length: number;
 
-  /** Takes the floats over: whole pairs, value and vector in turn. */
+  /** Uses `floats` without a copy; they must be whole pairs. */
   constructor(factorCount: number, floats: Float32Array = new Float32Array()) {
     this.#factorCount = factorCount;
     this.#stride = factorCount + 1;
     this.#data = floats;
     this.#length = floats.length / this.#stride;
     if (!Number.isInteger(this.#length)) {
-      throw new RangeError(`${floats.length} floats are no pairs of ${this.#stride}`);
+      throw new RangeError(
+        `${floats.length} floats are not a whole number of pairs of ${this.#stride}`,
+      );
     }
   }
 
@@ -22,12 +24,12 @@ export class PairList {
     return this.#length;
   }
 
-  /** Memory reserved. */
+  /** Bytes allocated. */
   get byteLength(): number {
     return this.#data.byteLength;
   }
 
-  /** What is in use of it: a view. */
+  /** A view of the floats in use. */
   get floats(): Float32Array {
     return this.#data.subarray(0, this.#length * this.#stride);
   }
@@ -67,7 +69,7 @@ export class PairList {
     this.#length--;
   }
 
-  /** Of the pairs with this value, the one whose vector is nearest; the first of equals; −1 if none. */
+  /** The pair with this value whose vector is nearest to `vector`, the first of equals; −1 if no pair has the value. */
   nearest(value: number, vector: Float32Array): number {
     const wanted = Math.fround(value);
     let found = -1;

@@ -1,12 +1,12 @@
-/** The lists of predecessors of all items, by slot, as others than their writers have been told them. */
+/** The published predecessor lists of all items, by slot, as readers know them. */
 
 import { ListPool } from './list-pool.ts';
 import type { NextContext } from './next-context.ts';
 import { type KeyedCounts, rootOf } from './predecessors.ts';
 
-/** Who follows what is told of lists. */
+/** Receives published lists. */
 export interface ListFollower {
-  /** `ratings`: of the owner. */
+  /** `ratings` is the number of ratings of the list's owner. */
   set(owner: number, list: KeyedCounts, ratings: number): void;
   remove(owner: number): void;
 }
@@ -30,7 +30,7 @@ export class PredecessorTable implements ListFollower {
     this.#pool.resize(owner, 0);
   }
 
-  /** P/.04 of an item. */
+  /** P/.04 of an item (see next-context.ts). */
   sumAt(slot: number, context: NextContext): number {
     const pool = this.#pool;
     const length = pool.lengthOf(slot);
@@ -46,7 +46,7 @@ export class PredecessorTable implements ListFollower {
     return sum;
   }
 
-  /** A copy of what is held of an item; √(n̂ + 5) of the item is in its counts. */
+  /** A copy of an item's list; its counts are already divided by √(n̂ + 5) of the item. */
   listAt(slot: number): KeyedCounts {
     const pool = this.#pool;
     const length = pool.lengthOf(slot);

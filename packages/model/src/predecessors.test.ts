@@ -1,4 +1,4 @@
-/** Do lists of predecessors hold what they say, and does asking them either way round give the same answer? */
+/** Do predecessor lists hold the right counts, and do they agree with their inverted index? */
 
 import { describe, expect, it } from 'vitest';
 import { NextContext } from './next-context.ts';
@@ -66,7 +66,7 @@ describe('a list of predecessors', () => {
     const list = Predecessors.empty();
     const plain: { key: number; count: number }[] = [];
     for (let rating = 0; rating < 20_000; rating++) {
-      // Some keys twice, as two items that share one would be; some differ in their first bits alone.
+      // Some keys occur twice, as if two items shared a key; some differ only in their first bits.
       const before = Array.from({ length: random.below(6) }, () => {
         return random.below(random.next() < 0.5 ? 20 : 150) * (random.next() < 0.1 ? 2 ** 20 : 1);
       });
@@ -117,7 +117,7 @@ describe('a list of predecessors', () => {
   });
 });
 
-/** Items 0 to m − 1 with random lists over each other, told and told again, some removed. */
+/** Items 0 to m − 1 with random lists of each other, published several times; some are removed. */
 function randomWorld(random: Random, m: number, events: number) {
   const table = new PredecessorTable();
   const successors = new Successors();
@@ -162,7 +162,7 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
     const random = new Random(SEED);
     let compared = 0;
     for (let world = 0; world < 12; world++) {
-      // Few enough that no item has more successors than are kept.
+      // So few items that none has more successors than a list holds.
       const m = 5 + random.below(60);
       const { table, successors, told, ratings } = randomWorld(
         random,
@@ -230,7 +230,7 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
     for (let time = 0; time < 20; time++) tell();
     const settled = successors.byteLength;
     for (let time = 0; time < 280; time++) tell();
-    // Rooms of a size stay for lists of that size: a few more are cut while lists settle.
+    // A freed room is only reused for lists of its size, so a few more rooms are allocated at first.
     expect(successors.byteLength).toBeLessThanOrEqual(1.3 * settled);
   });
 });

@@ -1,17 +1,18 @@
 /**
- * What did people rate just before an item? A bounded list of items, each with a count that fades with every rating of the
- * list's owner, so no clock is needed. The owner's one writer keeps it; it names no user. Items in it go by a 32-bit key
- * of their id: two items that share one are taken for each other, one in 43,000 among 100,000 items.
+ * Which items do users rate just before an item? The item, the list's owner, has a bounded list of them. Each entry has
+ * a count that fades with every rating of the owner, so no clock is needed. Only the owner's shard changes the list, and
+ * it names no user. Items are identified by a 32-bit hash of their id. Items with the same hash are confused: among
+ * 100,000 items, that is one in 43,000.
  */
 
 import { hashId } from './random.ts';
 
-/** A rating counts so many items before it. */
+/** A rating counts this many items that the user rated before it. */
 export const COUNTED_BEFORE = 5;
-/** Each further one back counts so much less, in counting and in asking. */
+/** Each item further back counts by this factor less, both when ratings are counted and when lists are queried. */
 export const FADE = 0.8;
 const LIST_LENGTH = 64;
-/** A count halves in so many ratings of the owner. */
+/** A count halves within this many ratings of the owner. */
 const HALF_LIFE = 100;
 const FADE_PER_RATING = 2 ** (-1 / HALF_LIFE);
 export const ENTRY_BYTES = 8;
@@ -19,10 +20,10 @@ const KEY_SALT = 0x6e657874;
 const FIRST_CAPACITY = 4;
 
 const UNKNOWN = -1;
-/** Where in a list each key of a rating is that is being counted. */
+/** Scratch memory: the index in the list of each key of the rating that is being counted. */
 const found = new Int32Array(COUNTED_BEFORE);
 
-/** The key at `back` is at `place` now, and whatever was there is gone. */
+/** Updates `found` after the key before[back] was written to `place`. */
 function noteMove(before: ArrayLike<number>, back: number, place: number): void {
   for (let later = back + 1; later < before.length; later++) {
     if (before[later] === before[back]) found[later] = place;
@@ -34,7 +35,7 @@ export function itemKey(id: string): number {
   return hashId(id, KEY_SALT);
 }
 
-/** Entries of a list: keys of items, and how much each counts; the first `length` of both. */
+/** The entries of a list: keys of items and their counts. Only the first `length` are valid. */
 export interface KeyedCounts {
   readonly length: number;
   readonly keys: Uint32Array;
@@ -62,11 +63,13 @@ export class Predecessors implements KeyedCounts {
     return list;
   }
 
-  /** Becomes what the bytes say: for readers who keep nothing else of it. */
+  /** Replaces the contents by those of the bytes, so that a reader can reuse one object. */
   read(bytes: Uint8Array): void {
     const length = bytes.length / ENTRY_BYTES;
     if (!(Number.isInteger(length) && length <= LIST_LENGTH)) {
-      throw new RangeError(`no list has ${bytes.length} bytes`);
+      throw new RangeError(
+        `a list has up to ${LIST_LENGTH} entries of ${ENTRY_BYTES} bytes, not ${bytes.length} bytes`,
+      );
     }
     while (this.keys.length < length) this.#grow();
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -78,7 +81,7 @@ export class Predecessors implements KeyedCounts {
   }
 
   toBytes(): Uint8Array {
-    // From Node's pool: to allocate so few bytes of their own costs more than to fill them.
+    // Taken from Node's buffer pool: a separate allocation of so few bytes costs more than filling them.
     const bytes = Buffer.allocUnsafe(this.length * ENTRY_BYTES);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let e = 0; e < this.length; e++) {
@@ -93,8 +96,8 @@ export class Predecessors implements KeyedCounts {
   }
 
   /**
-   * One more rating of the owner, by somebody who had rated these before, the newest first, at most five. In a full list a
-   * newcomer is paid for by the least count, and takes its place once that is used up.
+   * Counts one rating of the owner. `before` has the items that the user rated before it, at most five, the newest
+   * first. If the list is full, a new item lowers the least count, and replaces that entry when the count reaches 0.
    */
   count(before: ArrayLike<number>): void {
     this.#fade(before);
@@ -111,7 +114,7 @@ export class Predecessors implements KeyedCounts {
       } else {
         if (least === UNKNOWN) least = this.#least();
         this.counts[least] -= weight;
-        // What was the least and became less still is the least.
+        // The entry with the least count stays the least when its count is lowered.
         if (this.counts[least] > 0) continue;
         this.#put(least, before[back], weight);
         noteMove(before, back, least);
@@ -120,7 +123,7 @@ export class Predecessors implements KeyedCounts {
     }
   }
 
-  /** Such a rating was taken back: what it added is subtracted, though it may have faded since. */
+  /** Takes a rating back by subtracting what it added, although that may have faded since. */
   takeBack(before: ArrayLike<number>): void {
     for (let back = 0, weight = 1; back < before.length; back++, weight *= FADE) {
       const at = this.#find(before[back]);
@@ -139,7 +142,7 @@ export class Predecessors implements KeyedCounts {
     return -1;
   }
 
-  /** Lets all counts fade, and leaves in `found` where each of these keys is: one pass along the list for both. */
+  /** In one pass, lets all counts fade and writes the index of each key of `before` to `found`. */
   #fade(before: ArrayLike<number>): void {
     let endings = 0;
     for (let back = 0; back < before.length; back++) {
@@ -149,7 +152,7 @@ export class Predecessors implements KeyedCounts {
     const { keys, counts, length } = this;
     for (let e = 0; e < length; e++) {
       counts[e] *= FADE_PER_RATING;
-      // Most keys differ from all of these in their last five bits already.
+      // Most keys already differ from all keys of `before` in their last five bits.
       if ((endings & (1 << keys[e])) === 0) continue;
       for (let back = 0; back < before.length; back++)
         if (keys[e] === before[back]) found[back] = e;
@@ -182,24 +185,24 @@ export class Predecessors implements KeyedCounts {
   }
 }
 
-/** Ratings of a list's owner that fade as its counts do: n̂ = (1 − 2^(−n/100)) / (1 − 2^(−1/100)). */
+/** n̂, the number of ratings of an owner if they fade as its counts do: (1 − 2^(−n/100)) / (1 − 2^(−1/100)). */
 function faded(ratings: number): number {
   return (1 - FADE_PER_RATING ** ratings) / (1 - FADE_PER_RATING);
 }
 
-/** As if every item had been rated so much more often: chance pairs of rare items must not count much. */
+/** Added to the ratings of every item, so that chance pairs of rare items do not count much. */
 const DAMPING = 5;
-/** Beyond it n̂ grows no more that matters. */
+/** For 1,024 ratings and more, n̂ is practically constant. */
 const roots = Float64Array.from({ length: 1_024 }, (_, n) => 1 / Math.sqrt(faded(n) + DAMPING));
 
-/** 1 / √(n̂ + 5), by which counts of pairs are compared whatever the popularity of both. */
+/** 1 / √(n̂ + 5): scaled by it, counts can be compared between popular and rare items. */
 export function rootOf(ratings: number): number {
   return roots[Math.min(Math.max(0, ratings), roots.length - 1)];
 }
 
 const TOLD_GROWTH = Math.log(1.05);
 
-/** Others are told a list when its owner's ratings have grown by 5 %: it changes by no more in between. */
+/** A list is published each time its owner's ratings have grown by 5 %; in between it changes by less than that. */
 export function isDue(ratings: number): boolean {
   const step = (n: number) => Math.floor(Math.log(n) / TOLD_GROWTH);
   return ratings > 0 && step(ratings) > step(ratings - 1);

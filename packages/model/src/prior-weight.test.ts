@@ -4,7 +4,7 @@ import { Gram, type Grams } from './gram.ts';
 import { itemWeight, shrinkage, targetLine } from './prior-weight.ts';
 import { defaultModel, paperModel } from './settings.ts';
 
-/** A store with so many users, items and ratings, each of the value 4. */
+/** Grams with these numbers of users, items and ratings; every rating has the value 4. */
 function store(users: number, items: number, ratings: number): Grams {
   const grams: Grams = {
     ...{ user: Gram.zero(1), item: Gram.zero(1), ratings },

@@ -1,11 +1,11 @@
-/** The laws by which what is learnt depends on how much is known: of priors, shrinkage and targets. */
+/** How the prior, the shrinkage and the targets depend on the number of users, items and ratings. */
 
 import type { Grams } from './gram.ts';
 import type { ModelSettings, Side } from './settings.ts';
 
 /**
- * α with ρ = α(nm − |R|)/|R| (eq:prior_problem), by the counts as they are now. At most 1: while nearly every
- * cell is rated, the few unknown ones must not outweigh what people said.
+ * α with ρ = α(nm − |R|)/|R| (eq:prior_problem), for the current counts. It is at most 1: if nearly every cell is
+ * rated, an unknown one must not outweigh a rating.
  */
 export function priorWeight(rho: number, grams: Grams): number {
   const n = grams.user.count;
@@ -15,8 +15,8 @@ export function priorWeight(rho: number, grams: Grams): number {
 }
 
 /**
- * c: an unknown rating of an item with so many ratings weighs α·c. Whoever did not rate what everybody rates
- * has more likely seen it than what nobody knows. The other losses have their prior in s, which has no weights.
+ * c: an unknown rating of an item with `count` ratings weighs α·c. A user who has not rated a popular item has more
+ * likely seen it than an obscure one. The other losses have their prior in s, which has no weights.
  */
 export function itemWeight(settings: ModelSettings, count: number, grams: Grams): number {
   const { popularityPower, loss } = settings;
@@ -26,8 +26,8 @@ export function itemWeight(settings: ModelSettings, count: number, grams: Grams)
 }
 
 /**
- * μ of one side, by how many ratings its members have. Whoever is there has one at least: grams that are behind, or
- * not there yet, must not set the first vectors free.
+ * μ of one side, which grows with the mean number of ratings per user or item. That mean is taken as at least 1: grams
+ * that are late, or missing at the start, must not remove the shrinkage of the first vectors.
  */
 export function shrinkage(settings: ModelSettings, side: Side, grams: Grams): number {
   const { userShrinkage, itemShrinkage, shrinkageGrowth } = settings;
@@ -37,7 +37,7 @@ export function shrinkage(settings: ModelSettings, side: Side, grams: Grams): nu
   return first * each ** shrinkageGrowth;
 }
 
-/** What a value is learnt as: base + slope·value. */
+/** A rating with some value is learnt as the target base + slope·value. */
 export interface TargetLine {
   readonly base: number;
   readonly slope: number;

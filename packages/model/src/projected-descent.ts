@@ -1,20 +1,21 @@
 /**
- * Backtracking descent for every block that is not a free quadratic: factors kept above a floor, an L1
- * penalty, a loss with kinks. A step is w⁺ = P(w − t·g), P the projection (and the soft threshold of λ).
+ * Descent with a backtracking line search, for every block that is not an unconstrained quadratic: with a lower bound
+ * of factors, an L1 penalty, or a loss with kinks. A step is w⁺ = P(w − t·g), where P is the projection to the bound
+ * (after the soft threshold of λ).
  */
 
 import type { Descent } from '@freshet/kernels';
 import type { Loss } from './loss.ts';
 
 const limits = {
-  /** Share of the predicted decrease a step must reach (Armijo). */
+  /** The share of the predicted decrease that a step must reach (Armijo). */
   armijo: 0.1,
   shrink: 0.4,
-  /** 0.4^24 ≈ 3e-10 of a vector's own length: nothing is left to gain below that. */
+  /** The last trial moves by 0.4^24 ≈ 3e-10 of the vector's length; shorter steps gain nothing. */
   trials: 24,
 } as const;
 
-/** A block without its penalty. */
+/** A block without its L1 penalty. */
 export interface SmoothBlock {
   readonly loss: Loss;
   value(own: Float32Array): number;
@@ -48,7 +49,7 @@ export class ProjectedDescent {
     out.after = value;
   }
 
-  /** The loss at the first step length that lowers it enough, left in `trial`; else NaN. */
+  /** The loss at the first step length that lowers it enough, or NaN if none does. The new vector is in `#trial`. */
   #search(block: SmoothBlock, own: Float32Array, value: number): number {
     const gradient = this.#gradient;
     let slope = 0;
@@ -69,7 +70,7 @@ export class ProjectedDescent {
     return Number.NaN;
   }
 
-  /** Puts w⁺ in `trial`; the decrease ⟨g, w − w⁺⟩ + λ(‖w‖₁ − ‖w⁺‖₁) that a linear block would give. */
+  /** Writes w⁺ to `#trial` and returns the decrease ⟨g, w − w⁺⟩ + λ(‖w‖₁ − ‖w⁺‖₁) that a linear block would have. */
   #propose(own: Float32Array, t: number, floor: number): number {
     const threshold = t * this.#lambda;
     let predicted = 0;

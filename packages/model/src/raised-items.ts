@@ -1,6 +1,6 @@
 /**
- * Which items came after what a user rated last, and what do they score with the raise they get for it? A raise is never
- * negative, so the best of a list are among the best without any raise and the raised ones.
+ * Items that often follow what a user rated last get a raise of their score. A raise is never negative, so every item
+ * of the best list is either among the best without raises or has a raise.
  */
 
 import type { Kernels, RankedTable } from '@freshet/kernels';
@@ -14,40 +14,40 @@ import {
 } from './next-context.ts';
 import type { CameAfter, Successors } from './successors.ts';
 
-/** What a user asks of all items. */
+/** What a ranking for one user needs. */
 export interface RankingRequest {
-  /** One number for each column of the table. */
+  /** The query, one number for each column of the table. */
   readonly vector: Float32Array;
-  /** So much counts what came after these items, the newest last; absent: it counts nothing. */
+  /** The weight of raises and the slots of the user's recent items, the newest last. Without it there are no raises. */
   readonly next?: { readonly weight: number; readonly recent: readonly number[] };
 }
 
-/** Items and what they score, best first; the first `length` count. */
+/** Items and their scores, best first; only the first `length` are valid. */
 export interface Scored {
   readonly slots: ArrayLike<number>;
   readonly scores: ArrayLike<number>;
   readonly length: number;
-  /** There are no other items that may be listed. */
+  /** Whether these are all items that may be listed. */
   readonly isAll: boolean;
 }
 
-/** Items and what they score with their raises, in no order; the first `length` count. Overwritten by the next question. */
+/** Items and their scores with raises, in no order; only the first `length` are valid. The next call overwrites them. */
 export interface Raised {
   slots: Uint32Array;
   scores: Float32Array;
   length: number;
 }
 
-/** Of one item: what of its score it owes to having come after another. */
+/** The part of an item's raise that it gets for following the item in `slot`. */
 interface RaisePart {
   readonly slot: number;
   readonly contribution: number;
 }
 
 const NOTHING_LEFT_OUT: readonly number[] = [];
-/** So many more than are asked for should be found without raises. */
+/** A search should find this many more items than are asked for; see `raise`. */
 export const MORE = 16;
-/** More than single precision can be off by. */
+/** More than the relative rounding error of single precision. */
 const ROUNDING = 1e-5;
 
 export class RaisedItems {
@@ -57,7 +57,7 @@ export class RaisedItems {
   readonly #successors: Successors;
   readonly #context = new NextContext();
   readonly #raised: Raised = { slots: new Uint32Array(), scores: new Float32Array(), length: 0 };
-  /** By slot: the last question that it was found for without a raise, or left out of. */
+  /** By slot: the number of the last call that had found or excluded the item. */
   #isDone = new Uint32Array(1_024);
   #question = 0;
 
@@ -69,9 +69,10 @@ export class RaisedItems {
   }
 
   /**
-   * What was found without raises, and what a raise may have lifted into the best `count`. What was not found scores no more
-   * without its raise than the last that was. So where the list of what was found ends with a score of T, only raises of T
-   * less that score, or more, can matter: fewer, the more was found beyond `count` (`MORE`).
+   * Returns the items that were found without raises, and those that a raise may lift into the best `count`. Let T be
+   * the `count`-th best score of the found items with their raises. An item that was not found scores at most as much
+   * without its raise as the last found item, so it can only matter if its raise is at least T minus that score. The
+   * more items are found beyond `count` (`MORE`), the fewer others qualify.
    */
   raise(asked: RankingRequest, found: Scored, count: number, excluded = NOTHING_LEFT_OUT): Raised {
     const { vector, next } = asked;
@@ -98,7 +99,7 @@ export class RaisedItems {
     return raised;
   }
 
-  /** What one item scores. */
+  /** The score of one item with its raise. */
   scoreOf({ vector, next }: RankingRequest, slot: number): number {
     const score = new Float32Array(1);
     this.#kernels.scoresOf(vector, [slot], this.#table, score);
@@ -109,7 +110,7 @@ export class RaisedItems {
     return score[0];
   }
 
-  /** With what was found, and room for all that can be raised. */
+  /** Copies what was found, and makes room for all items that can be raised. */
   #begin(found: Scored): Raised {
     const raised = this.#raised;
     const room = found.length + RECENT_ITEMS * LONGEST_LIST;
@@ -128,14 +129,14 @@ export class RaisedItems {
   #markDone(found: Scored, excluded: readonly number[]): void {
     const { slotEnd } = this.#table;
     if (this.#isDone.length < slotEnd) this.#isDone = new Uint32Array(Math.ceil(1.5 * slotEnd));
-    // Once round, marks of long ago would look like those of today.
+    // When the number wraps around, old marks must not be mistaken for new ones.
     if (this.#question === 2 ** 32 - 1) this.#isDone.fill(0);
     this.#question = (this.#question % (2 ** 32 - 1)) + 1;
     for (let e = 0; e < found.length; e++) this.#isDone[found.slots[e]] = this.#question;
     for (let e = 0; e < excluded.length; e++) this.#isDone[excluded[e]] = this.#question;
   }
 
-  /** Of what comes next, what is neither done nor hidden and has a sum of at least so much. */
+  /** The followers with a sum of at least `least` that are not yet done and not hidden. */
   #pick({ slots, length }: CameAfter, least: number): number[] {
     const picked: number[] = [];
     for (let e = 0; e < length; e++) {
@@ -147,13 +148,13 @@ export class RaisedItems {
     return picked;
   }
 
-  /** Of an item, as the last question has it. */
+  /** The raise of an item, by the sums of the last call of `after`. */
   #raiseOf(slot: number, weight: number): number {
     const sum = this.#successors.sumAt(slot);
     return sum > 0 ? weight * nextFeature(sum) : 0;
   }
 
-  /** The raise of one item, divided among the items it came after. */
+  /** The raise of one item, divided among the recent items that it follows. */
   partsOf({ next }: RankingRequest, slot: number): RaisePart[] {
     if (next === undefined || !(next.weight > 0)) return [];
     this.#prepareContext(next.recent);
@@ -169,7 +170,7 @@ export class RaisedItems {
     });
   }
 
-  /** What came after one item: P of each, by which chance pairs of popular items count little. */
+  /** The items that often follow one item, each with its P, in which chance pairs of popular items count little. */
   after(slot: number): RaisePart[] {
     this.#prepareContext([slot]);
     const { slots, length } = this.#successors.after(this.#context);
@@ -192,7 +193,7 @@ let best = new Float32Array(64);
 export function nthBest(scores: Float32Array, nth: number, length = scores.length): number {
   if (length < nth) return Number.NEGATIVE_INFINITY;
   if (best.length < nth) best = new Float32Array(2 * nth);
-  // The greatest so far, greatest first.
+  // `best` holds the greatest scores so far, greatest first.
   for (let e = 0, kept = 0; e < length; e++) {
     const score = scores[e];
     if (kept === nth && !(score > best[nth - 1])) continue;

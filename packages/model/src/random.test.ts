@@ -25,7 +25,7 @@ describe(`seeded randomness (seed ${SEED})`, () => {
       sum += x;
       squares += x * x;
     }
-    // Six standard deviations of a count of 10,000, of a mean and of a variance.
+    // The tolerances are six standard deviations of a count of 10,000, of a mean and of a variance.
     for (const count of counts) expect(Math.abs(count - draws / 7)).toBeLessThan(560);
     expect(Math.abs(sum / draws)).toBeLessThan(0.023);
     expect(Math.abs(squares / draws - 1)).toBeLessThan(0.033);
@@ -53,7 +53,7 @@ describe('a sample of offsets', () => {
 
   it('is one in so many, the same for the same offsets, none at 0 and all at 1', () => {
     const some = sampleOf(32);
-    // Four standard errors of the share.
+    // The tolerance is four standard errors of the share.
     expect(Math.abs(some.length / offsets.length - 1 / 32)).toBeLessThan(0.0022);
     expect(sampleOf(32)).toEqual(some);
     expect(sampleOf(0)).toEqual([]);
@@ -80,7 +80,7 @@ describe('a sample of offsets', () => {
       random.reseed(offset);
       sum += random.next();
     }
-    // Five standard errors of the mean of 6,250.
+    // The tolerance is five standard errors of the mean of 6,250.
     expect(Math.abs(sum / due.length - 0.5)).toBeLessThan(0.018);
   });
 });

@@ -1,4 +1,4 @@
-/** Randomness that a seed repeats: everything random in the model is seeded by an id or by the caller. */
+/** Reproducible random numbers: everything random in the model is seeded by an id or by the caller. */
 
 /** 32-bit FNV-1a over the UTF-16 units of an id, started from a salt. */
 export function hashId(id: string, salt: number): number {
@@ -9,7 +9,7 @@ export function hashId(id: string, salt: number): number {
   return mix(hash);
 }
 
-/** Scatters the bits of a 32-bit number, so that near seeds give unlike streams. */
+/** Scrambles the bits of a 32-bit number, so that similar seeds give different streams. */
 export function mix(seed: number): number {
   let z = Math.imul(seed ^ (seed >>> 16), 0x85ebca6b);
   z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
@@ -17,14 +17,15 @@ export function mix(seed: number): number {
 }
 
 /**
- * Whether the rating at this offset is of a sample of one in so many; 0: none is. Drawn, for producers may have a
- * rhythm, and from a stream of its own: what else the offset draws must not depend on it.
+ * Whether the rating at this offset belongs to a sample of 1 in `oneIn` ratings; none does if that is 0. The sample is
+ * random, because every N-th offset could coincide with a pattern of the producer. It has a random stream of its own,
+ * so that other random choices for the same offset are independent of it.
  */
 export function isOfSample(offset: number, oneIn: number): boolean {
   return oneIn > 0 && lotOf(offset) * oneIn < 1;
 }
 
-/** Uniform in [0, 1): the least lots are of every sample. */
+/** Uniform in [0, 1). A sample of 1 in N consists of the offsets with a lot below 1/N, so samples are nested. */
 export function lotOf(offset: number): number {
   return mix(mix(~offset) + 0x9e3779b9) / 2 ** 32;
 }
@@ -36,7 +37,7 @@ export class Random {
     this.#state = mix(seed >>> 0);
   }
 
-  /** Starts the stream of another seed, without a new object. */
+  /** Restarts with another seed, without a new object. */
   reseed(seed: number): void {
     this.#state = mix(seed >>> 0);
   }

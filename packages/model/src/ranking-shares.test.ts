@@ -12,7 +12,7 @@ import { Lessons } from './lessons.ts';
 import { Random } from './random.ts';
 import { rankingParts, rankingShares } from './ranking-shares.ts';
 
-/** The same θ at all knots, by name. */
+/** The same θ at all knots, given by feature names. */
 function thetaOf(weights: Partial<Record<(typeof featureNames)[number], number>>): Float64Array {
   return Float64Array.from(
     { length: WEIGHTS },
@@ -20,7 +20,7 @@ function thetaOf(weights: Partial<Record<(typeof featureNames)[number], number>>
   );
 }
 
-/** What users with so many ratings teach, from pairs that differ by `differ`. */
+/** The lessons of users with this many ratings, from pairs whose features differ by `differ`. */
 function taught(theta: Float64Array, rowLength: number, differ: () => number[]): Lessons {
   const lessons = new Lessons();
   const place = knotPositionOf(rowLength);
@@ -52,7 +52,7 @@ describe('the names of features', () => {
 describe('the shares of a ranking', () => {
   it('are weight times how far items differ, whatever the unit of a feature', () => {
     const random = new Random(7);
-    // Taste differs by a tenth of what counts differ by, and weighs thirty times as much.
+    // Taste differs a tenth as much as counts do, and has thirty times their weight.
     const theta = thetaOf({ own_taste: 0.3, rated_now: 0.01 });
     const differ = () => [random.normal(), 0, 0, 0, 0, 10 * random.normal(), 0];
     const [newcomer] = rankingShares(theta, taught(theta, 0, differ).curvature);
@@ -87,7 +87,7 @@ describe('the shares of a ranking', () => {
   it('are of the users at each knot, add up to one, and are unknown where nobody is', () => {
     const random = new Random(9);
     const theta = thetaOf({ own_taste: 1, mean_taste: 1, rated: 1, rated_lately: 1 });
-    // Whoever has rated nothing has no taste of her own.
+    // A user without ratings has no taste of her own.
     const newcomers = taught(theta, 0, () => [0, 0, random.normal(), 0, 0, 0, random.normal()]);
     const regulars = taught(theta, 300, () => [random.normal(), 0, 0, 0, 0, 0, 0]);
     newcomers.include(regulars);

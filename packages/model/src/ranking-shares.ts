@@ -1,11 +1,11 @@
 /**
- * What does a ranking rest on? Weights of different features cannot be compared: one feature differs much between
- * items, another one little. The curvature H = Σ p(1 − p)·Δx·Δxᵀ knows by how much, over the pairs of items that θ was
- * learnt from, those counting most that the ranking is in doubt about.
+ * How much does each part contribute to the ranking? The weights of different features cannot be compared directly,
+ * because some features differ more between items than others. The curvature H = Σ p(1 − p)·Δx·Δxᵀ measures these
+ * differences over the pairs of items that θ was learnt from; pairs with an uncertain order count most.
  */
 import { FEATURES, type FeatureName, featureNames, knotRatings } from './combiner.ts';
 
-/** Features of one part say nearly the same, and may correct each other: only their sum means something. */
+/** The features of one part are strongly correlated and may offset each other, so only their sum is meaningful. */
 const members = {
   own: ['own_taste'],
   popular: ['mean_taste', 'rated', 'rated_often'],
@@ -21,8 +21,8 @@ const featuresOf = rankingParts.map((part) =>
 );
 
 /**
- * By knot, then by part: √Σ p(1 − p)·(θ·Δx of the part)², as a share of the sum over the parts. Not a number at a
- * knot that nobody has come near.
+ * By knot, then by part: √Σ p(1 − p)·(θ·Δx of the part)², as a share of the sum over the parts. NaN at a knot without
+ * any ratings.
  */
 export function rankingShares(theta: Float64Array, curvature: Float64Array): number[][] {
   return knotRatings.map((_, knot) => {
@@ -36,7 +36,7 @@ export function rankingShares(theta: Float64Array, curvature: Float64Array): num
   });
 }
 
-/** θᵀHθ over some of the weights, H being a lower triangle. */
+/** θᵀHθ over some of the weights, where H is given by its lower triangle. */
 function quadratic(theta: Float64Array, curvature: Float64Array, some: readonly number[]): number {
   let sum = 0;
   for (const row of some) {

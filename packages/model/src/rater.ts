@@ -1,4 +1,4 @@
-/** A user of the model in memory as comparisons see one: a view that moves from rating to rating. */
+/** The user of the current rating, as comparisons see her. One object is reused for all ratings. */
 
 import type { ComparedUser } from './comparison.ts';
 import type { RowStore } from './row-store.ts';
@@ -13,14 +13,14 @@ export class Rater implements ComparedUser {
   readonly #users: SideState;
   readonly #own: Float32Array;
 
-  /** `own`: room for a vector. */
+  /** `own` is scratch memory for the user's vector. */
   constructor(users: SideState, items: SideState, rows: RowStore, own: Float32Array) {
     this.row = new RaterRow(items, rows);
     this.#users = users;
     this.#own = own;
   }
 
-  /** The user in a slot, or somebody unknown. */
+  /** Selects the user in a slot; undefined stands for an unknown user. */
   setUser(slot: number | undefined): void {
     this.row.setUser(slot);
     this.vector = slot === undefined ? undefined : this.#own;
@@ -32,9 +32,9 @@ class RaterRow {
   readonly #items: SideState;
   readonly #rows: RowStore;
   #owner: number | undefined;
-  /** By slot of an item: `#mark` if it is in the row. One walk along the row answers for every item. */
+  /** By slot of an item: `#mark` if the item is in the row. Marking takes one pass over the row. */
   #marks = new Uint32Array(64);
-  /** Another with each user, so that nothing must be cleared. */
+  /** A new number for each user, so that old marks need not be cleared. */
   #mark = 0;
 
   constructor(items: SideState, rows: RowStore) {
@@ -61,7 +61,7 @@ class RaterRow {
     return this.#owner === undefined ? 0 : this.#rows.slotAt(this.#owner, this.length - 1 - age);
   }
 
-  /** As it was when the user was faced. */
+  /** Whether the item was in the row when the user was selected. */
   isRated(slot: number): boolean {
     return this.#marks[slot] === this.#mark;
   }

@@ -82,7 +82,7 @@ describe(`a row store (seed ${SEED})`, () => {
     const users = new RowStore(true);
     const ratings = 200_000;
     for (let i = 0; i < ratings; i++) {
-      // Squaring makes a tenth of the owners hold a third of the ratings.
+      // Squaring a uniform number gives a tenth of the owners a third of the ratings.
       const user = Math.floor(1_200 * random.next() ** 2);
       users.insert(user, users.length(user), random.below(740), 1, i);
     }

@@ -1,7 +1,7 @@
 /**
- * The rows of one side, in event order, in few bytes: 8 per rating, 16 with times. A row is a chain of
- * segments, each about a quarter of what came before it, so that a row grows without moving and what it
- * leaves unused is a small share of it. Segments of all rows share pages of typed arrays.
+ * The rows of one side, in event order, in few bytes: 8 per rating, 16 with times. A row is a chain of segments. A new
+ * segment is about a quarter as long as the row before it, so a row grows without being copied, and only a small share
+ * of it is unused. The segments of all rows share pages of typed arrays.
  */
 
 import type { WeightedRow } from '@freshet/kernels';
@@ -42,7 +42,7 @@ export class RowStore {
     return this.#pool.pageOf(segment).times[at];
   }
 
-  /** Position of a neighbour in a row, or −1; the newest ratings are looked at first. */
+  /** Position of the rating of `slot` in a row, or −1. The newest ratings are searched first. */
   find(owner: number, slot: number): number {
     const pool = this.#pool;
     let end = this.length(owner);
@@ -58,7 +58,7 @@ export class RowStore {
     return -1;
   }
 
-  /** marks[slot] = mark, of every neighbour in a row. */
+  /** marks[slot] = mark for every slot in a row. */
   mark(owner: number, marks: Uint32Array, mark: number): void {
     const pool = this.#pool;
     let end = this.length(owner);
@@ -71,7 +71,7 @@ export class RowStore {
     }
   }
 
-  /** Where a rating of this time belongs: after all that are not newer. */
+  /** The position of a new rating of this time: after all that are not newer. */
   positionOf(owner: number, time: number): number {
     const pool = this.#pool;
     let end = this.length(owner);
@@ -104,7 +104,7 @@ export class RowStore {
     if (this.length(owner) > 0) this.#truncate(owner, 0);
   }
 
-  /** Fills a row, as long as it says it is, with the newest ratings, in order. */
+  /** Copies the newest `row.length` ratings to `row`, in order. */
   copyNewest(owner: number, row: Pick<WeightedRow, 'length' | 'slots' | 'values'>): void {
     const pool = this.#pool;
     let end = this.length(owner);
@@ -152,7 +152,7 @@ export class RowStore {
     if (page.times.length > 0) page.times[at] = time;
   }
 
-  /** Cuts the row at `cut`, lets `between` append, then puts back what was from `resume` on. */
+  /** Truncates the row at `cut`, lets `between` append, then appends again what was at `resume` and after it. */
   #aside(owner: number, cut: number, resume: number, between: () => void): void {
     const newer = this.#from(owner, resume);
     this.#truncate(owner, cut);
@@ -160,7 +160,7 @@ export class RowStore {
     for (const [slot, value, time] of newer) this.#append(owner, slot, value, time);
   }
 
-  /** The ratings from a position on. */
+  /** The ratings from a position to the end. */
   #from(owner: number, position: number): [slot: number, value: number, time: number][] {
     const pool = this.#pool;
     const reversed: [slot: number, value: number, time: number][] = [];

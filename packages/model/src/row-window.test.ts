@@ -11,7 +11,7 @@ const settings: ModelSettings = {
   recencyRamp: 0,
 };
 
-/** A row whose rating at position p is of slot p, with value p / 10. */
+/** A row whose rating at position p has slot p and value p / 10. */
 function row(length: number, start = 0): FullRow {
   const slots = Uint32Array.from({ length: start + length }, (_, i) => i - start);
   return { slots, values: Float32Array.from(slots, (slot) => slot / 10), start, length };

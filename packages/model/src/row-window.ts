@@ -1,6 +1,6 @@
 /**
- * Which ratings a half-step looks at and how much each counts: the newest of a row, the last few weighing
- * most. An update costs the same however long a row has grown.
+ * Which ratings a half-step uses, and with which weights: the newest of a row, with the most weight on the last few.
+ * The cost of an update therefore does not grow with the length of the row.
  */
 
 import type { WeightedRow } from '@freshet/kernels';
@@ -18,7 +18,7 @@ export interface FullRow {
 export class RowWindow {
   readonly #window: number;
   readonly #ramp: number;
-  /** The extra weight by age, as far as it shows in float32. */
+  /** The extra weight by age, as far as it makes a difference in float32. */
   readonly #extras: Float32Array;
   readonly #row: WeightedRow;
 
@@ -40,14 +40,14 @@ export class RowWindow {
     return row;
   }
 
-  /** The same, of a row that lies in a store. */
+  /** The same for a row in a RowStore. */
   ofStored(rows: RowStore, owner: number): WeightedRow {
     const row = this.#begin(rows.length(owner));
     rows.copyNewest(owner, row);
     return row;
   }
 
-  /** Makes room and weighs: ω = 1 + weight·n/(n + ramp)·2^(−age/half-life), n the length of the whole row. */
+  /** Sets length and weights: ω = 1 + weight·n/(n + ramp)·2^(−age/half-life), where n is the length of the whole row. */
   #begin(fullLength: number): WeightedRow {
     const row = this.#row;
     row.length = Math.min(fullLength, this.#window);
@@ -62,7 +62,7 @@ export class RowWindow {
   }
 }
 
-/** a·2^(−age/h), by how many of the user's ratings are newer. */
+/** extra·2^(−age/halfLife); the age is the number of newer ratings of the user. */
 function recencyExtras(extra: number, halfLife: number): Float32Array {
   const visible = extra > 0 ? Math.ceil(halfLife * Math.max(0, Math.log2(extra) + 20)) : 0;
   const extras = new Float32Array(Math.min(visible, 4096));
@@ -70,7 +70,7 @@ function recencyExtras(extra: number, halfLife: number): Float32Array {
   return extras;
 }
 
-/** Room for ratings that each stand for themselves alone. */
+/** Room for `capacity` ratings, all with weight 1, each representing only itself. */
 export function emptyRow(capacity: number): WeightedRow {
   return {
     length: 0,

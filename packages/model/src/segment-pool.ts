@@ -1,13 +1,13 @@
 /**
- * Stretches of typed arrays, handed out and taken back: what rows are made of. A segment is a number;
- * 0 is none. Its length is a power of two, so a released one fits the next row of that size exactly.
+ * Allocates and frees the segments that rows are made of: stretches of typed arrays. A segment is a number; 0 stands
+ * for none. Lengths are powers of two, so a freed segment is an exact fit for the next request of its size.
  */
 
-/** Rating i has its slot at slots[2i] and its value at values[2i + 1]: one cache line has both. */
+/** Rating i has its slot at slots[2i] and its value at values[2i + 1], so that both are in one cache line. */
 export interface RatingPage {
   readonly slots: Uint32Array;
   readonly values: Float32Array;
-  /** Empty where times are not kept. */
+  /** Empty if times are not kept. */
   readonly times: Float64Array;
 }
 
@@ -19,11 +19,11 @@ const MOST = 1 << 10;
 export class SegmentPool {
   readonly #timed: boolean;
   readonly #pages: RatingPage[] = [];
-  /** By logarithm of the length. */
+  /** Freed segments, by the logarithm of their length. */
   readonly #free: number[][] = Array.from({ length: 1 + Math.log2(MOST) }, () => []);
   #openEnd = PAGE_LENGTH;
   #count = 1;
-  /** Per segment: where it is, what position of its row it begins with, the one before it. */
+  /** By segment: where it is stored, the row position of its first rating, the previous segment, log₂ of its length. */
   #place = new Uint32Array(64);
   #base = new Uint32Array(64);
   #previous = new Uint32Array(64);
@@ -38,7 +38,7 @@ export class SegmentPool {
     return this.#pages.length * PAGE_LENGTH * perRating + this.#size.length * 13;
   }
 
-  /** The next segment of a row of this length whose last one is `previous`. */
+  /** Allocates the next segment of a row with this length, whose last segment is `previous`. */
   take(rowLength: number, previous: number): number {
     const wanted = Math.min(MOST, Math.max(LEAST, rowLength / 4));
     const size = Math.floor(Math.log2(wanted));
@@ -56,17 +56,17 @@ export class SegmentPool {
     return this.#pages[this.#place[segment] >>> PAGE_BITS];
   }
 
-  /** Index of its first rating within its page. */
+  /** Index of the segment's first rating within its page. */
   startOf(segment: number): number {
     return this.#place[segment] & (PAGE_LENGTH - 1);
   }
 
-  /** Position, in its row, of its first rating. */
+  /** Position of the segment's first rating in its row. */
   baseOf(segment: number): number {
     return this.#base[segment];
   }
 
-  /** Index within its page of the rating at a position of its row. */
+  /** Index within the page of the rating at a position of the row. */
   indexOf(segment: number, position: number): number {
     return this.startOf(segment) + position - this.#base[segment];
   }

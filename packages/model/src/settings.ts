@@ -1,4 +1,4 @@
-/** Which model is learnt: its size, its loss, its priors. Two named sets: the default and the paper's. */
+/** The settings of a model: its size, its loss, its priors. There are two named sets: the default and the paper's. */
 
 import { MAX_FACTOR_COUNT } from '@freshet/kernels';
 
@@ -9,51 +9,51 @@ export interface ModelSettings {
   /** k, the length of every vector. */
   readonly factorCount: number;
   readonly loss: LossName;
-  /** ρ, the influence of all unknown ratings over that of all known ones; 0 ignores the unknown. */
+  /** ρ, the weight of all unknown ratings together relative to all known ones; 0 ignores the unknown ones. */
   readonly rho: number;
-  /** r̂₀, what an unknown rating is expected to be; squared loss only. */
+  /** r̂₀, the expected value of an unknown rating; squared loss only. */
   readonly priorValue: number;
-  /** λ, the L1 penalty. */
+  /** λ, the weight of the L1 penalty. */
   readonly lambda: number;
-  /** What a rating is learnt as: its value, or 1 + τ(value / mean value − 1). */
+  /** The target of a rating: its value, or 1 + τ(value / mean value − 1). */
   readonly targets: 'values' | 'relative';
-  /** τ: how much a value says beside that something was rated at all; 1 is all of it. */
+  /** τ: how much the value of a rating matters. With 0 only the fact that it was rated counts. */
   readonly valueWeight: number;
-  /** Which cells the prior pulls at: those nobody rated, or all of them. */
+  /** The cells to which the prior applies: the unrated ones, or all. */
   readonly priorCells: 'unknown' | 'all';
-  /** An unknown rating of an item weighs α·(ratings of the item / mean of all items)^this; 0: all alike. */
+  /** An unknown rating of an item weighs α·(ratings of the item / mean of all items)^this; with 0 all weigh the same. */
   readonly popularityPower: number;
-  /** μ of a user, toward the mean of all users, for one rating a user. */
+  /** μ of users, toward the mean of all users, at one rating per user. */
   readonly userShrinkage: number;
-  /** μ of an item, toward zero, for one rating an item. */
+  /** μ of items, toward zero, at one rating per item. */
   readonly itemShrinkage: number;
-  /** Both grow with this power of the ratings per user or item; 0: they stay as they are. */
+  /** Both μ grow with this power of the ratings per user or item; with 0 they are constant. */
   readonly shrinkageGrowth: number;
-  /** What items are ranked by: factors and counts in a learnt combination, or the factors alone. */
+  /** The ranking uses a learnt combination of factors and counts, or only the factors. */
   readonly ranking: 'combined' | 'factors';
-  /** θ learns from one in so many ratings, and from all of users with few. */
+  /** θ learns from a sample of 1 in N ratings, and from all ratings of users with few ratings. */
   readonly rankingSample: number;
-  /** Whether items keep lists of what was rated before them, by which the ranking raises what comes next. */
+  /** Whether items keep lists of their predecessors, with which the ranking raises items that often come next. */
   readonly nextItems: 'lists' | 'none';
-  /** How many of a user's ratings, the newest, one half-step looks at. */
+  /** A half-step uses this many of a user's newest ratings. */
   readonly window: number;
-  /** What an item keeps of its ratings: bounded evidence, or whole rows, as the paper has it. */
+  /** What an item keeps of its ratings: bounded evidence, or whole rows as in the paper. */
   readonly items: 'evidence' | 'rows';
-  /** How much the newest rating of a user weighs beyond the 1 every rating has. */
+  /** Extra weight of a user's newest rating, in addition to the 1 that every rating has. */
   readonly recencyWeight: number;
-  /** After how many newer ratings of the same user that extra weight has halved. */
+  /** The extra weight halves with this many newer ratings of the same user. */
   readonly recencyHalfLife: number;
-  /** The row length at which a user's recency has half its weight: one rating alone says little of now. */
+  /** The row length at which recency has half its weight: in a short row, order says little. */
   readonly recencyRamp: number;
-  /** Directions per half-step. */
+  /** Conjugate gradient steps per half-step. */
   readonly conjugateSteps: number;
-  /** A new vector: the mean of its side plus noise, or one random feature (alg:update). */
+  /** A new vector is the mean of its side plus noise, or one random feature (alg:update). */
   readonly start: 'mean' | 'feature';
-  /** Root mean square of the noise, over all factors together, added to a mean start. */
+  /** Root mean square length of the noise that is added to the mean. */
   readonly startNoise: number;
-  /** The most times one rating moves its user and its item in turn. */
+  /** At most this many rounds of half-steps, user and item in turn, for one rating. */
   readonly updateRounds: number;
-  /** Rounds end when one lowers the two blocks by less than this share. */
+  /** Rounds end when one lowers the loss of the two blocks by less than this share. */
   readonly updateTolerance: number;
 }
 
@@ -86,12 +86,12 @@ export const defaultModel: ModelSettings = {
 };
 
 /**
- * What comes next and what is liked are two questions. The default answers the first; with this it ranks by how
- * much something will be liked.
+ * The default model ranks by what a user will probably rate next. With these changes it ranks by how much she will
+ * like an item.
  */
 export const forLiking = { valueWeight: 1, popularityPower: 0, ranking: 'factors' } as const;
 
-/** `model: paper`: no shrinkage, no recency, every rating of a row, alternating until converged. */
+/** The model of the paper: no shrinkage, no recency, whole rows, and rounds of half-steps until convergence. */
 export const paperModel: ModelSettings = {
   factorCount: 20,
   loss: 'squared',
@@ -120,7 +120,7 @@ export const paperModel: ModelSettings = {
   updateTolerance: 0.001,
 };
 
-/** Every rating of a row, all alike: what static factorization and the rows of items are. */
+/** Uses every rating of a row with the same weight, as static factorization and the rows of items need it. */
 export function wholeRows(settings: ModelSettings): ModelSettings {
   return { ...settings, window: 2 ** 31, recencyWeight: 0 };
 }
@@ -169,13 +169,13 @@ export function checkSettings(settings: ModelSettings): void {
     }
   }
   for (const name of whole) {
-    if (!Number.isInteger(settings[name])) problems.push(`${name} must be whole`);
+    if (!Number.isInteger(settings[name])) problems.push(`${name} must be a whole number`);
   }
   if (settings.priorValue !== 0 && settings.loss !== 'squared') {
     problems.push('priorValue needs the squared loss');
   }
   if (settings.priorValue !== 0 && settings.items === 'evidence') {
-    problems.push("priorValue needs items: 'rows', evidence does not have the sum of its vectors");
+    problems.push("priorValue needs items: 'rows', because evidence lacks the sums it requires");
   }
   if (problems.length > 0) throw new BadModelSettings(problems.join('; '));
 }

@@ -1,7 +1,6 @@
 /**
- * What one shard adds to what all know: its partial gram and, of users, what their ratings have taught about θ.
- * Both are sums over everything it has ever applied, so a part that comes twice, or again after a restart, does no
- * harm.
+ * The sums that one shard publishes for all: its partial gram and, for user shards, the lessons for θ. Both are totals
+ * over everything that the shard has ever applied, so receiving them twice, or again after a restart, does no harm.
  */
 
 import { Gram, gramByteLength } from './gram.ts';
@@ -11,7 +10,7 @@ import type { Side } from './settings.ts';
 export class ShardSums {
   private constructor(
     readonly gram: Gram,
-    /** None on the item side. */
+    /** Undefined for item shards. */
     readonly lessons: Lessons | undefined,
   ) {}
 

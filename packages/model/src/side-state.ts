@@ -1,4 +1,4 @@
-/** Who is there on one side, their vectors and their gram. */
+/** All users or all items of an in-memory model: their ids, vectors and gram. */
 
 import type { Kernels, VectorTable } from '@freshet/kernels';
 import { Gram } from './gram.ts';
@@ -10,7 +10,7 @@ export class SideState {
   readonly gram: Gram;
   readonly #slots = new Map<string, number>();
   readonly #ids: (string | undefined)[] = [];
-  /** What each vector weighs in the gram. */
+  /** The weight of each vector in the gram, by slot. */
   readonly #weights: number[] = [];
   readonly #scratch: Float32Array;
 
@@ -25,7 +25,7 @@ export class SideState {
     return this.#slots.size;
   }
 
-  /** One past the highest slot: the length of anything indexed by slot. */
+  /** One past the highest slot: arrays that are indexed by slot need this length. */
   get slotEnd(): number {
     return this.vectors.slotEnd;
   }
@@ -42,7 +42,7 @@ export class SideState {
     return this.#slots.keys();
   }
 
-  /** Slots in use, in the order their owners came. */
+  /** Slots in use, in the order in which their ids were added. */
   slots(): IterableIterator<number> {
     return this.#slots.values();
   }
@@ -67,7 +67,7 @@ export class SideState {
     this.#ids[slot] = undefined;
   }
 
-  /** Replaces a vector and what it weighs; the gram follows. */
+  /** Replaces a vector and its weight, and updates the gram. */
   move(slot: number, vector: Float32Array, weight = 1): void {
     this.vectors.read(slot, this.#scratch);
     this.vectors.write(slot, vector);

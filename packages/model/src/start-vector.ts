@@ -1,4 +1,4 @@
-/** Where a vector begins: what is assumed of a user or an item before its first half-step. */
+/** The vector of a user or an item before its first half-step. */
 
 import type { Grams } from './gram.ts';
 import { losses } from './loss.ts';
@@ -7,15 +7,15 @@ import type { ModelSettings, Side } from './settings.ts';
 
 const salts: Record<Side, number> = { user: 0x75736572, item: 0x6974656d };
 
-/** The mean of a side, or zeros while it is empty: also the answer for somebody unknown. */
+/** The mean of a side, or zeros while it is empty. Unknown users get it as their vector. */
 export function meanVector(side: Side, grams: Grams, out: Float32Array): void {
   const { sum, count } = grams[side];
   for (let f = 0; f < out.length; f++) out[f] = count > 0 ? sum[f] / count : 0;
 }
 
 /**
- * The paper sets one random feature (alg:update, line 1). The mean starts a newcomer from what is true of
- * most; the noise, seeded by id, lets a stream learn from an empty store, where all means are zero.
+ * The paper sets one random feature (alg:update, line 1). The mean is a better guess for a new user or item. The noise,
+ * seeded by the id, lets a stream learn from an empty store, where all means are zero, which is a saddle point.
  */
 export function startVector(
   id: string,

@@ -1,10 +1,11 @@
 /**
- * What comes after an item? The lists of predecessors the other way round: for each key the items that have it in their
- * list, at most 64, those that it counts most for. 8 bytes an entry: the slot of the item with a stamp, and its weight.
+ * Which items follow an item? An inverted index of the predecessor lists: for each key, the items that have the key in
+ * their list, at most the 64 with the highest weights. An entry has 8 bytes: the slot of the item with a stamp, and the
+ * weight.
  *
- * An item that is told a new list gets a new stamp, which makes the entries of its former list void without looking for
- * them: void ones are passed over, and their places are taken before a list grows. Stamps have 8 bits; when one has gone round, all
- * void entries are taken out at once and all stamps begin anew.
+ * When an item gets a new list, its stamp changes, which makes all entries of its old list void without searching for
+ * them. Void entries are skipped, and reused before a list grows. Stamps have 8 bits; before one would overflow, all
+ * void entries are removed and all stamps restart at 0.
  */
 
 import { ListPool, LONGEST_LIST } from './list-pool.ts';
@@ -16,13 +17,13 @@ const STAMP_SHIFT = 24;
 const STAMPS = 256;
 const SLOT_MASK = 2 ** STAMP_SHIFT - 1;
 const FIRST_KEYS = 64;
-/** Above this share of the places taken, searching for a key takes long. */
+/** The hash table grows above this load: probing for a key would take too long. */
 const FULL = 0.6;
 
-/** What counts less is left out: a sum of 0 stands for an item that was not met yet. */
+/** Smaller weights are left out: `#collect` takes a sum of 0 for an item that it has not met yet. */
 const LEAST_WEIGHT = 1e-20;
 
-/** Items that come next, each once; the first `length` count. Overwritten by the next question. */
+/** Items that come next, each once; only the first `length` are valid. The next call overwrites them. */
 export interface CameAfter {
   readonly slots: Uint32Array;
   length: number;
@@ -30,13 +31,13 @@ export interface CameAfter {
 
 export class Successors implements ListFollower {
   readonly #pool = new ListPool();
-  /** By slot of an item: its stamp. */
+  /** The stamp of each item, by slot. */
   #stamps = new Uint8Array(64);
-  /** Open addressing: keys, and for each the number of its list; 0 is none. */
+  /** A hash table with open addressing: keys, and the number of each key's list; 0 stands for none. */
   #keys = new Uint32Array(FIRST_KEYS);
   #lists = new Uint32Array(FIRST_KEYS);
   #listCount = 0;
-  /** By slot: P/.04 of those that the last question raised. */
+  /** By slot: P/.04 of the items that the last call of `after` returned. */
   #sums = new Float32Array(64);
   readonly #raised: CameAfter = {
     slots: new Uint32Array(RECENT_ITEMS * LONGEST_LIST),
@@ -58,13 +59,16 @@ export class Successors implements ListFollower {
   }
 
   remove(owner: number): void {
-    if (owner > SLOT_MASK) throw new RangeError(`no list for more than ${SLOT_MASK} items`);
+    if (owner > SLOT_MASK)
+      throw new RangeError(
+        `slot ${owner} is too large: successor lists hold at most ${SLOT_MASK + 1} items`,
+      );
     if (owner >= this.#stamps.length) this.#growSlots(owner + 1);
-    if (this.#stamps[owner] === STAMPS - 1) this.#beginAnew();
+    if (this.#stamps[owner] === STAMPS - 1) this.#restartStamps();
     this.#stamps[owner]++;
   }
 
-  /** Every item that came after one of these; `sumAt` has how much. */
+  /** All items that follow an item of the context; `sumAt` then has their sums. */
   after(context: NextContext): CameAfter {
     const raised = this.#raised;
     const sums = this.#sums;
@@ -77,12 +81,12 @@ export class Successors implements ListFollower {
     return raised;
   }
 
-  /** P/.04 of an item, as the last question had it. */
+  /** P/.04 of an item for the context of the last call of `after`. */
   sumAt(slot: number): number {
     return slot < this.#sums.length ? this.#sums[slot] : 0;
   }
 
-  /** What an item counts for in one list, 0 if it is not there: √(n̂ + 5) of the key is not yet in it. */
+  /** The weight of an item in the list of a key, or 0. It is not yet divided by √(n̂ + 5) of the key's item. */
   weightOf(key: number, slot: number): number {
     const list = this.#lists[this.#find(key)];
     const length = this.#pool.lengthOf(list);
@@ -126,7 +130,7 @@ export class Successors implements ListFollower {
     this.#write(list, at, owner, weight);
   }
 
-  /** Where the owner was before, or at the end; or, before a list is made longer, where a void entry is. −1: nowhere. */
+  /** Index of the owner's old entry, else of the end; a void entry is reused before the list would move. −1 if it is full. */
   #placeFor(list: number, owner: number): number {
     const pool = this.#pool;
     const length = pool.lengthOf(list);
@@ -161,7 +165,7 @@ export class Successors implements ListFollower {
     weights[at + 1] = weight;
   }
 
-  /** Takes the void entries out of a list. */
+  /** Removes the void entries of a list. */
   #dropVoid(list: number): void {
     const pool = this.#pool;
     const length = pool.lengthOf(list);
@@ -178,7 +182,7 @@ export class Successors implements ListFollower {
     pool.resize(list, (kept - start) / 2);
   }
 
-  #beginAnew(): void {
+  #restartStamps(): void {
     for (let list = 1; list <= this.#listCount; list++) {
       this.#dropVoid(list);
       const length = this.#pool.lengthOf(list);
@@ -190,7 +194,7 @@ export class Successors implements ListFollower {
     this.#stamps.fill(0);
   }
 
-  /** The list of a key, a new one if it has none. */
+  /** The list of a key; a new one is created if there is none. */
   #listOf(key: number): number {
     let at = this.#find(key);
     if (this.#lists[at] === 0) {
@@ -204,7 +208,7 @@ export class Successors implements ListFollower {
     return this.#lists[at];
   }
 
-  /** Where a key is, or would be. Keys are hashes: their low bits are as good as any. */
+  /** Where a key is or would be in the hash table. Keys are hashes already, so their low bits are used. */
   #find(key: number): number {
     const mask = this.#keys.length - 1;
     let at = key & mask;

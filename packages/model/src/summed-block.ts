@@ -1,4 +1,4 @@
-/** The squared block of an item in the sums of its evidence, up to a constant: h·M·h − 2 b·h. */
+/** The block of an item with the squared loss, from the sums of its evidence and up to a constant: h·M·h − 2 b·h. */
 
 import type { Kernels, SummedQuadratic } from '@freshet/kernels';
 import { losses } from './loss.ts';
@@ -42,7 +42,7 @@ export class SummedBlock implements SmoothBlock {
     return total;
   }
 
-  /** `value(own)` must have been the last call, its product is used. */
+  /** `value(own)` must have been the last call: its product is used. */
   gradient(own: Float32Array, out: Float64Array): void {
     for (let f = 0; f < own.length; f++) out[f] = 2 * (this.#product[f] - this.#pull[f]);
   }

@@ -1,4 +1,4 @@
-/** When each user un-rated each item: an older rating of it must not come back. */
+/** When a user took a rating of an item back, so that an older rating which arrives later stays out. */
 export class Tombstones {
   readonly #times = new Map<string, Map<string, number>>();
 
