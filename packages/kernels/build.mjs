@@ -1,4 +1,4 @@
-/** Compiles assembly/ to dist/kernels.wasm with asc, unless the sources have not changed since the last build. */
+/** Compiles assembly/ to dist/kernels.wasm with asc if the sources have changed. */
 
 import { createHash } from 'node:crypto';
 import {

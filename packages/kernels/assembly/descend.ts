@@ -1,17 +1,18 @@
-// Conjugate gradients on a Quadratic: a whole half-step is one call, without calls back into JavaScript.
+// Conjugate gradients on a Quadratic: a whole half-step is one call, without calls back into
+// JavaScript.
 import { blend, symv } from './matrix';
 import { curvatureOnly, curvaturePass, gradientPass, pulled } from './row';
 import { dot, promote, sumOfDoubles } from './vectors';
 
-/** A descent stops at this share of the squared residual: single precision cannot improve it further. */
+/** A descent stops at this share of the squared residual, the limit of single precision. */
 const CONVERGED: f64 = 1e-10;
 /** A curvature below this share of the largest one is only a rounding error. */
 const FLAT: f64 = 1e-6;
 
 /**
- * `end` is four bytes per entry, rounded up to a multiple of sixteen. `scratch` has room for three f32 vectors of
- * `bytes` bytes (residual, direction, image) and two f64 vectors. The values of f before and after are written to
- * `outcome`.
+ * `end` is four bytes per entry, rounded up to a multiple of sixteen. `scratch` has room for three
+ * f32 vectors of `bytes` bytes (residual, direction, image) and two f64 vectors. The values of f
+ * before and after are written to `outcome`.
  */
 export function descend(
   k: u32, bytes: usize, end: usize, pointers: usize, curvatures: usize, pulls: usize,
@@ -48,8 +49,11 @@ export function descend(
     const t = slope / curvature;
     const bend = curvature / dot(direction, direction, bytes);
     steepest = max(steepest, bend);
-    // The direction is flat, f is not convex (a rating weighs less than the prior), or the step is out of range.
-    if (!(bend > FLAT * steepest && slope > 0 && slope * t < f64.MAX_VALUE && t < f32.MAX_VALUE)) break;
+    // The direction is flat, f is not convex (a rating weighs less than the prior), or the step is
+    // out of range.
+    if (
+      !(bend > FLAT * steepest && slope > 0 && slope * t < f64.MAX_VALUE && t < f32.MAX_VALUE)
+    ) break;
     value -= t * slope;
     move(<f32>t, own, direction, residual, image, bytes);
     const next = dot(residual, residual, bytes);
@@ -70,7 +74,8 @@ export function descendSums(
 
 /** out = scale·S·v + ridge·v; returns v·out. */
 function multiply(
-  scale: f64, s: usize, ridge: f64, v: usize, out: usize, k: u32, bytes: usize, wide: usize, product: usize,
+  scale: f64, s: usize, ridge: f64, v: usize, out: usize, k: u32, bytes: usize,
+  wide: usize, product: usize,
 ): f64 {
   promote(v, wide, bytes);
   for (let at: usize = 0; at < 2 * bytes; at += 16) {
@@ -89,7 +94,9 @@ function multiply(
 /** own += t·d, residual −= t·image */
 // @ts-ignore: decorator
 @inline
-function move(t: f32, own: usize, direction: usize, residual: usize, image: usize, bytes: usize): void {
+function move(
+  t: f32, own: usize, direction: usize, residual: usize, image: usize, bytes: usize,
+): void {
   const length = f32x4.splat(t);
   for (let at: usize = 0; at < bytes; at += 16) {
     const o = own + at;

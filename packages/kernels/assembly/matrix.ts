@@ -1,7 +1,7 @@
 // Symmetric k×k matrices in f64, row-major and without padding; vectors are in f64.
 import { sumOfDoubles } from './vectors';
 
-/** out += scale · S·v. Four rows share the loads of v; two sums per row hide the latency of an addition. */
+/** out += scale · S·v. Four rows share the loads of v; two sums per row hide latency. */
 export function symv(scale: f64, s: usize, v: usize, out: usize, k: u32): void {
   const rowBytes = <usize>k << 3;
   const pairs = rowBytes & ~15;
@@ -77,7 +77,7 @@ export function syrMove(before: usize, after: usize, s: usize, k: u32): void {
   }
 }
 
-/** A += sign · v·vᵀ in f32, where A is a lower triangle, row after row; each cell is rounded to 28 bits. */
+/** A += sign · v·vᵀ in f32, where A is a lower triangle by rows; cells are rounded to 28 bits. */
 export function syrTriangle(sign: f32, v: usize, triangle: usize, k: u32): void {
   const end = <usize>k << 2;
   const dither = ditherOf(v, end);
@@ -110,8 +110,10 @@ function ditherOf(v: usize, end: usize): i32 {
   return bits & 15;
 }
 
-/** out = weight·A + scale·S, where A is symmetric and given by its lower triangle in f32, row after row. */
-export function blend(weight: f64, triangle: usize, scale: f64, s: usize, out: usize, k: u32): void {
+/** out = weight·A + scale·S, where A is given by its lower triangle in f32, row after row. */
+export function blend(
+  weight: f64, triangle: usize, scale: f64, s: usize, out: usize, k: u32,
+): void {
   const rowBytes = <usize>k << 3;
   for (let row: usize = 0; row < <usize>k; row++) {
     const start = row * rowBytes;

@@ -1,8 +1,10 @@
-// Exact scans of blocks of vectors for those with the best scores, for one query or for four at a time.
+// Exact scans of blocks of vectors for those with the best scores, for one query or for four at a
+// time.
 //
-// Each query has a heap: filled u32 · room u32 · threshold f32 · dropped f32 · scores, room × f32 · slots, room × u32.
-// The worst score of the list is at the root. `threshold` is that score once the heap is full, and −∞ before.
-// `dropped` is the best score that did not fit: if it equals the worst score of the list, there is a tie.
+// Each query has a heap: filled u32 · room u32 · threshold f32 · dropped f32 · scores, room × f32 ·
+// slots, room × u32. The worst score of the list is at the root. `threshold` is that score once the
+// heap is full, and −∞ before. `dropped` is the best score that did not fit: if it equals the worst
+// score of the list, there is a tie.
 import { scan } from './row';
 import { laneSums } from './vectors';
 
@@ -80,17 +82,20 @@ export function order(heap: usize): void {
 }
 
 /**
- * A block holds 64 vectors in f32 and their slots in u32. Then come four f32 figures of each transform v' (see
- * balanced-basis.ts): the first coordinate, the scale of the head, the length of the tail and the scale of the tail.
- * Last come the heads and the tails in i8. The head is coordinates 1 to 32 and the tail all further ones; a coordinate
- * is its integer times the scale, with an error of at most half a scale.
+ * A block holds 64 vectors in f32 and their slots in u32. Then come four f32 figures of each
+ * transform v' (see balanced-basis.ts): the first coordinate, the scale of the head, the length of
+ * the tail and the scale of the tail. Last come the heads and the tails in i8. The head is
+ * coordinates 1 to 32 and the tail all further ones; a coordinate is its integer times the scale,
+ * with an error of at most half a scale.
  *
- * A directory has 16 bytes for each class of a layout, longest first: the address of a list of the addresses of its
- * blocks, which are all full except the last; the number of its vectors; an upper bound of their lengths, f32; padding.
+ * A directory has 16 bytes for each class of a layout, longest first: the address of a list of the
+ * addresses of its blocks, which are all full except the last; the number of its vectors; an upper
+ * bound of their lengths, f32; padding.
  *
- * A query is the vector in f32, then head and tail of its transform in i16 (2 × `tail` bytes for the tail), then nine
- * f32: the same four figures as above; the largest effect of rounding to integers in the head and in the tail; the
- * length of the transform; and the slack for all other rounding, per unit of a vector's length and constant.
+ * A query is the vector in f32, then head and tail of its transform in i16 (2 × `tail` bytes for
+ * the tail), then nine f32: the same four figures as above; the largest effect of rounding to
+ * integers in the head and in the tail; the length of the transform; and the slack for all other
+ * rounding, per unit of a vector's length and constant.
  */
 const VECTORS: usize = 64;
 const HEAD: usize = 32;
@@ -102,7 +107,7 @@ const TAILS: usize = HEADS + HEAD * VECTORS;
 /** Four-byte values stored for each vector: its slot and four figures. */
 const ROWS: usize = 5;
 
-/** Queries are scaled to integers from −32,000 to 32,000: the sum of 256 products with a sketch then fits in 32 bits. */
+/** Queries are scaled to ±32,000: the sum of 256 products with a sketch then fits in 32 bits. */
 const QUERY_MAX: f64 = 32_000;
 const EPSILON: f64 = 1.1920928955078125e-7;
 /** Rounding errors made while a bound itself is computed, as a multiple of EPSILON. */
@@ -134,12 +139,14 @@ export function layIn(
 }
 
 /**
- * Transforms a query by B and writes the sketch and the figures of the result behind the query. `stretch` is the
- * Frobenius norm of B, and `lengths` has the norms of the rows of A in f64. They bound the difference between q'·v' and
- * q·v as computed: both transforms and the score round at most k/4 + 4 times, and |v| ≤ ‖B‖·|v'|.
+ * Transforms a query by B and writes the sketch and the figures of the result behind the query.
+ * `stretch` is the Frobenius norm of B, and `lengths` has the norms of the rows of A in f64. They
+ * bound the difference between q'·v' and q·v as computed: both transforms and the score round at
+ * most k/4 + 4 times, and |v| ≤ ‖B‖·|v'|.
  */
 export function transformQuery(
-  query: usize, basis: usize, lengths: usize, stretch: f64, k: u32, bytes: usize, tail: usize, transformed: usize,
+  query: usize, basis: usize, lengths: usize, stretch: f64, k: u32, bytes: usize, tail: usize,
+  transformed: usize,
 ): void {
   scan(query, basis, k, transformed, bytes);
   const integers = query + bytes;
@@ -168,7 +175,7 @@ export function transformQuery(
   store<f32>(own, LEAST_SKETCHED * (1 + length), 32);
 }
 
-/** Writes i16 integers and pads with zeros to `width`. Returns their scale, or 0 if all numbers are too small to scale. */
+/** Writes i16 integers, padded with zeros to `width`. Returns their scale; 0 if too small. */
 function sketchQuery(from: usize, count: u32, to: usize, width: usize): f32 {
   let largest: f32 = 0;
   for (let f: u32 = 0; f < count; f++) {
@@ -185,8 +192,9 @@ function sketchQuery(from: usize, count: u32, to: usize, width: usize): f32 {
 }
 
 /**
- * By how much, in units of the sketch's scale, the product of the integers may be too small: half a step of the sketch
- * and half a step of the query in each coordinate, plus rounding. For a query too small to scale, the whole product.
+ * By how much, in units of the sketch's scale, the product of the integers may be too small: half a
+ * step of the sketch and half a step of the query in each coordinate, plus rounding. For a query
+ * too small to scale, the whole product.
  */
 function allowance(from: usize, count: u32, scale: f32): f32 {
   let sum: f64 = 0;
@@ -229,7 +237,8 @@ function scaleOf(from: usize, count: u32): f32 {
     largest = max<f32>(largest, abs<f32>(load<f32>(from + (<usize>f << 2))));
   }
   if (largest > LEAST_SKETCHED && largest < f32.MAX_VALUE) return largest / SKETCH_MAX;
-  // Too small to divide by, or not finite: the integers are 0, and the allowance alone covers the whole product.
+  // Too small to divide by, or not finite: the integers are 0, and the allowance alone covers the
+  // whole product.
   return 2 * lengthOf(from, count) + LEAST_SKETCHED;
 }
 
@@ -261,7 +270,7 @@ function score(query: usize, vector: usize, bytes: usize): f32 {
   return f32x4.extract_lane(laneSums<f32>(sum, zero, zero, zero), 0);
 }
 
-/** Upper bounds: scale · (sum · scale of the query + allowance), for four vectors or four queries at once. */
+/** Upper bounds scale · (sum · scale of the query + allowance), four at once. */
 // @ts-ignore: decorator
 @inline
 function mostOf(sums: v128, scale: v128, ownScale: v128, allowance: v128): v128 {
@@ -275,7 +284,7 @@ function headProduct(q0: v128, q1: v128, q2: v128, q3: v128, head: usize): v128 
   return i32x4.add(product(q0, q1, head), product(q2, q3, head + 16));
 }
 
-/** Finds the best slots of a layout for one query. Skips slots that are hidden or have the query's bit. */
+/** Finds the best slots of a layout for one query, without hidden and excluded ones. */
 export function rankOne(
   query: usize, directory: usize, classes: u32, bytes: usize, tail: usize, heap: usize, skip: usize,
 ): void {
@@ -292,7 +301,8 @@ export function rankOne(
 }
 
 function rankClass(
-  query: usize, list: usize, count: u32, bytes: usize, tail: usize, rounding: f32, heap: usize, skip: usize,
+  query: usize, list: usize, count: u32, bytes: usize, tail: usize, rounding: f32, heap: usize,
+  skip: usize,
 ): void {
   const q0 = v128.load(query + bytes);
   const q1 = v128.load(query + bytes, 16);
@@ -358,7 +368,7 @@ function partProduct(integers: usize, sketch: usize, width: usize): f32 {
   return total(sum);
 }
 
-/** Adds the bound of the tail to `ahead`, the bound of everything before it, and computes the score only if needed. */
+/** Adds the bound of the tail to `ahead`, and computes the score only if that is high enough. */
 function consider(
   query: usize, block: usize, at: u32, bytes: usize, tail: usize, ahead: f32,
   skip: usize, mask: u32, heap: usize,
@@ -392,7 +402,8 @@ export function rankFour(
     const slacks = f32x4.add(f32x4.mul(roundings, longest), least);
     const most = f32x4.add(f32x4.mul(lengths, longest), slacks);
     if (i32x4.bitmask(f32x4.lt(most, gather(h0 + 8, h1 + 8, h2 + 8, h3 + 8))) == 15) return;
-    rankClassFour(queries, apart, load<u32>(directory), count, bytes, tail, slacks, h0, h1, h2, h3, skip);
+    const list = load<u32>(directory);
+    rankClassFour(queries, apart, list, count, bytes, tail, slacks, h0, h1, h2, h3, skip);
   }
 }
 
@@ -435,10 +446,22 @@ function rankClassFour(
       const ahead = f32x4.add(lead, head);
       const hopeless = i32x4.bitmask(f32x4.lt(f32x4.add(ahead, behind), limits));
       if (hopeless == 15) continue;
-      if (!(hopeless & 1)) consider(queries, block, done, bytes, tail, f32x4.extract_lane(ahead, 0), skip, HIDDEN | 1, h0);
-      if (!(hopeless & 2)) consider(queries + apart, block, done, bytes, tail, f32x4.extract_lane(ahead, 1), skip, HIDDEN | 2, h1);
-      if (!(hopeless & 4)) consider(queries + 2 * apart, block, done, bytes, tail, f32x4.extract_lane(ahead, 2), skip, HIDDEN | 4, h2);
-      if (!(hopeless & 8)) consider(queries + 3 * apart, block, done, bytes, tail, f32x4.extract_lane(ahead, 3), skip, HIDDEN | 8, h3);
+      if (!(hopeless & 1)) {
+        const bound = f32x4.extract_lane(ahead, 0);
+        consider(queries, block, done, bytes, tail, bound, skip, HIDDEN | 1, h0);
+      }
+      if (!(hopeless & 2)) {
+        const bound = f32x4.extract_lane(ahead, 1);
+        consider(queries + apart, block, done, bytes, tail, bound, skip, HIDDEN | 2, h1);
+      }
+      if (!(hopeless & 4)) {
+        const bound = f32x4.extract_lane(ahead, 2);
+        consider(queries + 2 * apart, block, done, bytes, tail, bound, skip, HIDDEN | 4, h2);
+      }
+      if (!(hopeless & 8)) {
+        const bound = f32x4.extract_lane(ahead, 3);
+        consider(queries + 3 * apart, block, done, bytes, tail, bound, skip, HIDDEN | 8, h3);
+      }
       limits = gather(h0 + 8, h1 + 8, h2 + 8, h3 + 8);
     }
   }

@@ -1,5 +1,6 @@
-// Passes over the vectors of a row or of a block. They take four vectors at a time, so that one load of the query or
-// of the sum serves all four. Rows consist of pointers, padded to a multiple of four with pointers to a zero vector.
+// Passes over the vectors of a row or of a block. They take four vectors at a time, so that one
+// load of the query or of the sum serves all four. Rows consist of pointers, padded to a multiple
+// of four with pointers to a zero vector.
 import { addPromoted, laneSums, sumOfDoubles } from './vectors';
 
 /** query·v for four vectors. */
@@ -23,7 +24,9 @@ function dots(query: usize, p0: usize, p1: usize, p2: usize, p3: usize, bytes: u
 /** out += Σ c·v over four vectors. */
 // @ts-ignore: decorator
 @inline
-function addScaled(c: v128, p0: usize, p1: usize, p2: usize, p3: usize, out: usize, bytes: usize): void {
+function addScaled(
+  c: v128, p0: usize, p1: usize, p2: usize, p3: usize, out: usize, bytes: usize,
+): void {
   const c0 = v128.shuffle<f32>(c, c, 0, 0, 0, 0);
   const c1 = v128.shuffle<f32>(c, c, 1, 1, 1, 1);
   const c2 = v128.shuffle<f32>(c, c, 2, 2, 2, 2);
@@ -35,16 +38,25 @@ function addScaled(c: v128, p0: usize, p1: usize, p2: usize, p3: usize, out: usi
   }
 }
 
+/** query·v for the four vectors whose pointers begin at `p`. */
+// @ts-ignore: decorator
+@inline
+function dotsAt(query: usize, p: usize, bytes: usize): v128 {
+  return dots(query, load<u32>(p), load<u32>(p, 4), load<u32>(p, 8), load<u32>(p, 12), bytes);
+}
+
 /** out[e] = query·v */
 export function rowDots(query: usize, pointers: usize, end: usize, out: usize, bytes: usize): void {
   for (let at: usize = 0; at < end; at += 16) {
     const p = pointers + at;
-    v128.store(out + at, dots(query, load<u32>(p), load<u32>(p, 4), load<u32>(p, 8), load<u32>(p, 12), bytes));
+    v128.store(out + at, dotsAt(query, p, bytes));
   }
 }
 
 /** out += Σ coefficient·v, out in f32 */
-export function rowSum(coefficients: usize, pointers: usize, end: usize, out: usize, bytes: usize): void {
+export function rowSum(
+  coefficients: usize, pointers: usize, end: usize, out: usize, bytes: usize,
+): void {
   for (let at: usize = 0; at < end; at += 16) {
     const p = pointers + at;
     const c = v128.load(coefficients + at);
@@ -56,10 +68,12 @@ export function rowSum(coefficients: usize, pointers: usize, end: usize, out: us
 export let pulled: f64 = 0;
 
 /**
- * With x = own·v: out += Σ (b − a·x)·v, which is the row's part of the residual −∇f/2. Returns Σ x(b − a·x).
+ * * With x = own·v: out += Σ (b − a·x)·v, which is the row's part of the residual −∇f/2. Returns Σ
+ * x(b − a·x).
  */
 export function gradientPass(
-  own: usize, pointers: usize, curvatures: usize, pulls: usize, end: usize, out: usize, bytes: usize,
+  own: usize, pointers: usize, curvatures: usize, pulls: usize, end: usize, out: usize,
+  bytes: usize,
 ): f64 {
   let products = f64x2.splat(0);
   let pulling = f64x2.splat(0);
@@ -106,14 +120,14 @@ export function curvatureOnly(
   let products = f64x2.splat(0);
   for (let at: usize = 0; at < end; at += 16) {
     const p = pointers + at;
-    const y = dots(direction, load<u32>(p), load<u32>(p, 4), load<u32>(p, 8), load<u32>(p, 12), bytes);
+    const y = dotsAt(direction, p, bytes);
     const c = f32x4.mul(v128.load(curvatures + at), y);
     products = addPromoted(products, f32x4.mul(c, y));
   }
   return sumOfDoubles(products);
 }
 
-/** out[i] = query·v for `count` consecutive vectors; `out` has room for `count` rounded up to a multiple of 4. */
+/** out[i] = query·v for `count` consecutive vectors; `out` has room for a multiple of 4. */
 export function scan(query: usize, start: usize, count: u32, out: usize, bytes: usize): void {
   for (let done: u32 = 0; done < count; done += 4) {
     const p0 = start + done * bytes;

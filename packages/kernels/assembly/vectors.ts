@@ -32,7 +32,7 @@ export function sumOfDoubles(v: v128): f64 {
   return f64x2.extract_lane(v, 0) + f64x2.extract_lane(v, 1);
 }
 
-/** Numbers are widened to f64 before they are multiplied: the square of a long residual must not overflow. */
+/** Multiplies in f64, so that the square of a long residual does not overflow. */
 export function dot(a: usize, b: usize, bytes: usize): f64 {
   let sum = f64x2.splat(0);
   for (let at: usize = 0; at < bytes; at += 8) {

@@ -1,8 +1,9 @@
 /**
- * In which coordinates do the first few contribute most of an inner product? Queries q and vectors v are transformed
- * to q' = B·q and v' = A·v with BᵀA = I, so that q'·v' = q·v. A and B are chosen so that the first coordinates have
- * the largest products, and so that queries and vectors are equally long along each coordinate: the Cauchy–Schwarz
- * bound on the remaining coordinates is then as tight as possible.
+ * In which coordinates do the first few contribute most of an inner product? Queries q and vectors
+ * v are transformed to q' = B·q and v' = A·v with BᵀA = I, so that q'·v' = q·v. A and B are chosen
+ * so that the first coordinates have the largest products, and so that queries and vectors are
+ * equally long along each coordinate: the Cauchy–Schwarz bound on the remaining coordinates is then
+ * as tight as possible.
  */
 
 import { cholesky, solveTransposed } from './cholesky.ts';
@@ -22,7 +23,7 @@ export interface Basis {
 
 /** Only this many coordinates are sorted by importance; the others are in no particular order. */
 const ORDERED = 33;
-/** Rounds of subspace iteration. Each one separates the ordered directions further from the others. */
+/** Rounds of subspace iteration; each separates the ordered directions from the others. */
 const ROUNDS = 8;
 /** A column with less than this share of the sum of squares counts as empty. */
 const NEARLY_NOTHING = 1e-9;
@@ -54,7 +55,8 @@ export function balancedBasis(queries: Moments, vectors: Moments, k: number): Ba
   const lower = regularized(queries, vectors, k);
   if (!cholesky(lower, k)) return undefined;
   for (let row = 0; row < k; row++) lower.fill(0, row * k + row + 1, (row + 1) * k);
-  // In coordinates where queries have the same moments in all directions, the moments of the vectors are M = Lᵀ·S·L.
+  // In coordinates where queries have the same moments in all directions, the moments of the
+  // vectors are M = Lᵀ·S·L.
   const moments = timesTransposed(transposed(lower, k), vectors.matrix, k);
   const directions = mainDirections(moments, k);
   const ofVectors = new Float64Array(k * k);
@@ -62,7 +64,8 @@ export function balancedBasis(queries: Moments, vectors: Moments, k: number): Ba
   const least = NEARLY_NOTHING * trace(moments, k);
   for (let d = 0; d < k; d++) {
     const direction = directions.subarray(d * k, (d + 1) * k);
-    // Along a direction, queries have the mean square 1 and vectors λ. Scaling by the fourth root of λ gives both √λ.
+    // Along a direction, queries have the mean square 1 and vectors λ. Scaling by the fourth root
+    // of λ gives both √λ.
     const balance = Math.max(along(moments, direction), least) ** 0.25;
     for (let f = 0; f < k; f++) {
       let sum = 0;
@@ -79,9 +82,10 @@ export function balancedBasis(queries: Moments, vectors: Moments, k: number): Ba
 }
 
 /**
- * How loose the Cauchy–Schwarz bound |q'|·|v'| is in a basis, in root mean squares up to a common factor. Returns the
- * bound over all coordinates, which determines how many vectors a search scans, plus the bound over the coordinates
- * after the ordered ones, which determines for how many it computes the exact score.
+ * How loose the Cauchy–Schwarz bound |q'|·|v'| is in a basis, in root mean squares up to a common
+ * factor. Returns the bound over all coordinates, which determines how many vectors a search scans,
+ * plus the bound over the coordinates after the ordered ones, which determines for how many it
+ * computes the exact score.
  */
 export function reach(basis: Basis, queries: Moments, vectors: Moments, k: number): number {
   const asked = regularized(queries, vectors, k);
@@ -95,7 +99,7 @@ export function reach(basis: Basis, queries: Moments, vectors: Moments, k: numbe
   return whole + behind;
 }
 
-/** A few queries do not represent all queries, so every column is given its share of an average score in addition. */
+/** A few queries do not represent all, so every column gets a share of an average score. */
 function regularized(queries: Moments, vectors: Moments, k: number): Float64Array {
   const out = queries.matrix.slice();
   const least = NEARLY_NOTHING * trace(vectors.matrix, k);
@@ -148,7 +152,7 @@ function rowsTimes(x: Float64Array, matrix: Float64Array, k: number): Float64Arr
   return out;
 }
 
-/** Orthonormal rows: the main directions of S by subspace iteration, largest first, completed to a full basis. */
+/** Orthonormal rows: the main directions of S, largest first, completed to a full basis. */
 function mainDirections(matrix: Float64Array, k: number): Float64Array {
   const ordered = Math.min(ORDERED, k);
   const largest = Array.from({ length: k }, (_, f) => f).sort(
@@ -166,7 +170,7 @@ function mainDirections(matrix: Float64Array, k: number): Float64Array {
   return all;
 }
 
-/** Makes rows orthogonal to all earlier ones. A row that vanishes is replaced by the next unit vector that does not. */
+/** Makes rows orthogonal to all earlier ones. Unit vectors replace rows that vanish. */
 function orthonormalize(
   rows: Float64Array,
   from: number,
@@ -184,7 +188,7 @@ function orthonormalize(
   }
 }
 
-/** Two rounds of Gram–Schmidt: the second removes rounding errors of the first. False if the row nearly vanishes. */
+/** Two rounds of Gram–Schmidt, against rounding errors. False if the row nearly vanishes. */
 function isMadeOrthogonal(own: Float64Array, rows: Float64Array, before: number): boolean {
   const k = own.length;
   for (let time = 0; time < 2; time++) {

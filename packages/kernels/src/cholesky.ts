@@ -1,8 +1,9 @@
-/** Solves small dense systems S·x = b, where S is symmetric, positive definite, k×k and row-major. */
+/** Solves small dense systems S·x = b; S is symmetric, positive definite, k×k and row-major. */
 
 /**
- * Replaces the lower triangle of S by L with L·Lᵀ = S. Returns false if S is not positive definite. If `flat` is greater
- * than 0, a pivot of at most `flat` counts as a direction without curvature, and solutions are 0 along it.
+ * Replaces the lower triangle of S by L with L·Lᵀ = S. Returns false if S is not positive definite.
+ * If `flat` is greater than 0, a pivot of at most `flat` counts as a direction without curvature,
+ * and solutions are 0 along it.
  */
 export function cholesky(s: Float64Array, k: number, flat = 0): boolean {
   for (let row = 0; row < k; row++) {

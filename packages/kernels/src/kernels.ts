@@ -1,6 +1,6 @@
 /**
- * What can be computed over vectors: the contract that both the TypeScript reference and the WebAssembly
- * implementation fulfil. The kernels only know numbers, not what a rating or a loss is.
+ * What can be computed over vectors: the contract that both the TypeScript reference and the
+ * WebAssembly implementation fulfil. The kernels only know numbers, not what a rating or a loss is.
  */
 
 /** The longest vector that the kernels accept: the scratch memory of a descent has this width. */
@@ -11,7 +11,7 @@ export interface VectorTable {
   readonly factorCount: number;
   /** Slots in use. */
   readonly size: number;
-  /** One past the highest slot ever handed out: arrays that are indexed by slot need this length. */
+  /** One past the highest slot: arrays that are indexed by slot need this length. */
   readonly slotEnd: number;
   /** Bytes reserved for vectors, padding and unused slots included. */
   readonly byteLength: number;
@@ -54,8 +54,8 @@ export interface Quadratic {
 }
 
 /**
- * f(w) = weight·wAw + scale·wSw + ridge·‖w‖² − 2 q·w: a quadratic whose entries were summed beforehand,
- * so that the cost of a descent does not depend on their number.
+ * f(w) = weight·wAw + scale·wSw + ridge·‖w‖² − 2 q·w: a quadratic whose entries were summed
+ * beforehand, so that the cost of a descent does not depend on their number.
  */
 export interface SummedQuadratic {
   weight: number;
@@ -77,31 +77,32 @@ export interface Best {
 }
 
 /**
- * A table whose vectors are stored in the order of their norms, so that a search can stop as soon as no
- * remaining vector is long enough to reach the list. A vector keeps its slot when it moves in memory.
+ * A table whose vectors are stored in the order of their norms, so that a search can stop as soon
+ * as no remaining vector is long enough to reach the list. A vector keeps its slot when it moves in
+ * memory.
  */
 export interface RankedTable extends VectorTable {
   /** A hidden slot keeps its vector, but searches never return it. */
   hide(slot: number, hidden: boolean): void;
   isHidden(slot: number): boolean;
   /**
-   * Chooses a new basis from the vectors and the most recent queries, in which searches scan fewer vectors; their
-   * results stay the same. Returns false if no basis would be much better. Otherwise every vector moves to the new
-   * basis when it is next written, and `migrate` moves the others.
+   * Chooses a new basis from the vectors and the most recent queries, in which searches scan fewer
+   * vectors; their results stay the same. Returns false if no basis would be much better. Otherwise
+   * every vector moves to the new basis when it is next written, and `migrate` moves the others.
    */
   rebase(): boolean;
-  /** Moves up to `count` vectors to the basis that `rebase` chose; returns true if all have been moved. */
+  /** Moves up to `count` vectors to the basis that `rebase` chose; true if all are moved. */
   migrate(count: number): boolean;
 }
 
-/** One search for the slots with the highest query·v. The kernel writes the answer to `best` and `tied`. */
+/** A search for the slots with the highest query·v. The kernel fills `best` and `tied`. */
 export interface Search {
   readonly query: Float32Array;
   /** Slots that this search must not return; duplicates are allowed. */
   readonly excluded: readonly number[];
   /** Best first; equal scores are in no particular order. */
   readonly best: Best;
-  /** Whether another slot, for which `best` had no room, has the same score as the last of `best`. */
+  /** Whether a slot that is not in `best` has the same score as the last one in it. */
   tied: boolean;
 }
 
@@ -112,18 +113,19 @@ export interface Descent {
 }
 
 export interface Kernels {
-  /** Creates a table in the memory of these kernels; they throw if given a table of other kernels. */
+  /** Creates a table in the memory of these kernels; other kernels refuse it. */
   table(factorCount: number): VectorTable;
   /** a·b */
   dot(a: Float32Array, b: Float32Array): number;
   /** out += scale · S·v, with S symmetric, k×k, row-major. */
   symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void;
-  /** S += after·afterᵀ − before·beforeᵀ. The difference is computed first, so S is rounded only once. */
+  /** S += after·afterᵀ − before·beforeᵀ, with one rounding of S. */
   syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void;
   /**
-   * A += sign · v·vᵀ in single precision, where `triangle` begins with the lower triangle of A. Each cell is then
-   * rounded so that its last four bits are zero. Rounding is stochastic, with bits of v as the random source: a long
-   * sum has the right expectation and keeps growing where rounding to nearest would swallow every further term.
+   * A += sign · v·vᵀ in single precision, where `triangle` begins with the lower triangle of A.
+   * Each cell is then rounded so that its last four bits are zero. Rounding is stochastic, with
+   * bits of v as the random source: a long sum has the right expectation and keeps growing where
+   * rounding to nearest would swallow every further term.
    */
   syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void;
   /** out[e] = query·v for each of the first `length` slots. */
@@ -142,7 +144,7 @@ export interface Kernels {
     table: VectorTable,
     out: Float64Array,
   ): void;
-  /** Minimizes f by at most `steps` conjugate gradient steps with exact line search; `own` moves in place. */
+  /** Takes up to `steps` conjugate gradient steps with exact line search; moves `own` in place. */
   descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void;
   /** The same for a quadratic whose entries are already summed. */
   descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: Descent): void;

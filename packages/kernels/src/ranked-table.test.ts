@@ -11,7 +11,7 @@ const RUNS = { seed: SEED, numRuns: 150 };
 const wasm = wasmKernels();
 const reference = referenceKernels();
 
-/** Sums of whole numbers are exact: there are many ties, and both implementations agree bit for bit. */
+/** Sums of whole numbers are exact: many ties, and both implementations agree bit for bit. */
 const whole = fc.integer({ min: -3, max: 3 });
 const real = fc.oneof(
   { weight: 8, arbitrary: fc.double({ min: -2, max: 2, noNaN: true }) },
@@ -26,7 +26,7 @@ interface Step {
 
 interface World {
   k: number;
-  /** After the step `after`, the table gets a basis for queries like `asked`, and `settled` vectors migrate at once. */
+  /** After step `after`, rebases for queries like `asked` and migrates `settled` vectors. */
   turns: { after: number; asked: Float32Array; settled: number }[];
   steps: Step[];
   queries: Float32Array[];

@@ -1,6 +1,7 @@
 /**
- * The kernels in plain TypeScript. Tests compare the WebAssembly kernels with these, and benchmarks use them as the
- * baseline. They use contiguous arrays, allocate nothing per call and sum in double precision.
+ * The kernels in plain TypeScript. Tests compare the WebAssembly kernels with these, and benchmarks
+ * use them as the baseline. They use contiguous arrays, allocate nothing per call and sum in double
+ * precision.
  */
 
 import type { Descent, Kernels, Quadratic, SummedQuadratic, VectorTable } from './kernels.ts';
@@ -39,8 +40,9 @@ const float = new Float32Array(1);
 const bits = new Int32Array(float.buffer);
 
 /**
- * A += sign · v·vᵀ, where A is a lower triangle, row after row. Products and sums are rounded to float32, and the
- * sums then to 28 bits: adding the dither to the last four bits rounds the magnitude up if it carries.
+ * A += sign · v·vᵀ, where A is a lower triangle, row after row. Products and sums are rounded to
+ * float32, and the sums then to 28 bits: adding the dither to the last four bits rounds the
+ * magnitude up if it carries.
  */
 function syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void {
   const dither = ditherOf(v);
@@ -67,7 +69,7 @@ function ditherOf(v: Float32Array): number {
   return folded & 15;
 }
 
-/** A descent stops at this share of the squared residual: single precision cannot improve it further. */
+/** A descent stops at this share of the squared residual, the limit of single precision. */
 const CONVERGED = 1e-10;
 /** A curvature below this share of the largest one is only a rounding error. */
 const FLAT = 1e-6;
@@ -78,7 +80,7 @@ const residual = new Float32Array(MAX_FACTOR_COUNT);
 const direction = new Float32Array(MAX_FACTOR_COUNT);
 const image = new Float64Array(MAX_FACTOR_COUNT);
 
-/** Conjugate gradients on f; `image` holds A·d, where A is half the Hessian of f and d the direction. */
+/** Conjugate gradients on f; `image` holds A·d, where A is half the Hessian of f. */
 function descend(
   f: Quadratic,
   data: Float32Array,
@@ -107,7 +109,8 @@ function descend(
     const t = slope / curvature;
     const bend = curvature / length;
     steepest = Math.max(steepest, bend);
-    // The direction is flat, f is not convex (a rating weighs less than the prior), or the step is out of range.
+    // The direction is flat, f is not convex (a rating weighs less than the prior), or the step is
+    // out of range.
     if (!(bend > FLAT * steepest && slope > 0 && slope * t < Number.MAX_VALUE && t < MAX_FLOAT))
       break;
     value -= t * slope;

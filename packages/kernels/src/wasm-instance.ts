@@ -23,7 +23,7 @@ declare const WebAssembly: {
 
 export const { Memory } = WebAssembly;
 
-/** The exports of assembly/index.ts. Arguments are byte addresses, except scales, counts and sizes in bytes. */
+/** The exports of assembly/index.ts. Arguments are byte addresses, scales, counts or byte sizes. */
 export interface WasmExports {
   dot(a: number, b: number, bytes: number): number;
   promote(from: number, to: number, bytes: number): void;

@@ -1,6 +1,7 @@
 /**
- * Vectors transformed to one balanced basis and grouped into classes of nearly equal length in that basis. A table has
- * one layout, or two while its vectors are being moved from one basis to another.
+ * Vectors transformed to one balanced basis and grouped into classes of nearly equal length in that
+ * basis. A table has one layout, or two while its vectors are being moved from one basis to
+ * another.
  */
 
 import { type Basis, identityBasis } from './balanced-basis.ts';
@@ -14,7 +15,7 @@ export interface NormClass {
   /** No vector of the class is longer. */
   readonly longest: number;
   readonly blocks: number[];
-  /** Address of a list of the addresses of `blocks`, which the kernels read; it has room for `listRoom` of them. */
+  /** Address of the kernels' list of block addresses, which has room for `listRoom`. */
   list: number;
   listRoom: number;
   /** Address of this class's entry in the directory that the kernels read. */
@@ -22,9 +23,9 @@ export interface NormClass {
   count: number;
 }
 
-/** Lengths grow by about 4 % from class to class. Finer classes would be emptier; with coarser ones searches stop later. */
+/** About 4 % from class to class: finer ones would be emptier, coarser ones prune less. */
 const CLASSES_PER_OCTAVE = 16;
-/** All lengths below 2^−60 share one class, and so do all above 2^60. The latter has no bound and is always scanned. */
+/** Below 2^−60 and above 2^60 there is one class each; the upper one is always scanned. */
 const OUTERMOST_CLASS = 60 * CLASSES_PER_OCTAVE;
 const ENTRY_BYTES = 16;
 
@@ -117,7 +118,7 @@ export class WasmLayout {
     );
   }
 
-  /** Writes q' = B·q to the address `transformed`, and the sketch of q' behind the query; see rank.ts. */
+  /** Writes q' = B·q to the address `transformed`, and its sketch behind the query; see rank.ts. */
   transformQuery(query: number, tail: number, transformed: number): void {
     this.#exports.transformQuery(
       query,
@@ -194,13 +195,14 @@ export class WasmLayout {
 
 /** The class with the smallest upper edge that is not below the norm. */
 function classOfNorm(norm: number): number {
-  // The comparison is negated so that NaN also falls into the outermost class, which is always scanned.
+  // The comparison is negated so that NaN also falls into the outermost class, which is always
+  // scanned.
   if (!(norm < 2 ** 60)) return OUTERMOST_CLASS;
   const number = Math.ceil(Math.log2(norm) * CLASSES_PER_OCTAVE);
   return Math.max(number, -OUTERMOST_CLASS);
 }
 
-/** Slightly above the exact power, since the logarithm in `classOfNorm` and the float32 may both round down. */
+/** Slightly above the exact power: the logarithm in `classOfNorm` and float32 may round down. */
 function edgeOf(number: number): number {
   return Math.fround(2 ** (number / CLASSES_PER_OCTAVE) * (1 + 1e-6));
 }

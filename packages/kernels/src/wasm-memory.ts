@@ -1,6 +1,7 @@
 /**
- * The linear memory of one WebAssembly instance: allocates bytes, and provides typed views that are renewed when the
- * memory grows. Nothing is ever freed: tables and scratch memory live as long as their kernels.
+ * The linear memory of one WebAssembly instance: allocates bytes, and provides typed views that are
+ * renewed when the memory grows. Nothing is ever freed: tables and scratch memory live as long as
+ * their kernels.
  */
 
 import { type LinearMemory, Memory } from './wasm-instance.ts';
@@ -18,7 +19,7 @@ export class WasmMemory {
   #u32 = new Uint32Array(this.memory.buffer);
   #u8 = new Uint8Array(this.memory.buffer);
 
-  /** Growing the memory detaches every view, so callers must read these getters again after any allocation. */
+  /** Growing detaches every view, so read these getters again after any allocation. */
   get f32(): Float32Array {
     return this.#f32;
   }
@@ -45,7 +46,7 @@ export class WasmMemory {
     return start;
   }
 
-  /** Grows by at least an eighth: each growth costs a garbage collection, while unused pages cost nothing. */
+  /** Grows by at least an eighth: growing costs a garbage collection, unused pages cost nothing. */
   #grow(missing: number): void {
     const held = this.memory.buffer.byteLength;
     const room = MAX_PAGES * WASM_PAGE_BYTES - held;
@@ -59,7 +60,7 @@ export class WasmMemory {
   }
 }
 
-/** Scratch memory that grows on demand. It at least doubles, so the abandoned bytes never exceed those in use. */
+/** Scratch memory that grows on demand. It at least doubles, which bounds what it abandons. */
 export class WasmScratch {
   readonly #memory: WasmMemory;
   #address = 0;

@@ -1,12 +1,13 @@
 /**
- * Vectors in WebAssembly memory, grouped into classes of nearly equal norm. A search scans the classes from the longest
- * vectors to the shortest, and stops when the Cauchy–Schwarz bound shows that no shorter vector can reach the list. A
- * vector whose norm changes moves to another class when it is written, so there is no index to rebuild and every
- * search sees the current vectors.
+ * Vectors in WebAssembly memory, grouped into classes of nearly equal norm. A search scans the
+ * classes from the longest vectors to the shortest, and stops when the Cauchy–Schwarz bound shows
+ * that no shorter vector can reach the list. A vector whose norm changes moves to another class
+ * when it is written, so there is no index to rebuild and every search sees the current vectors.
  *
- * Norms are taken in a *balanced basis* (balanced-basis.ts), chosen from the vectors and the most recent queries, in
- * which the first coordinates contribute most of a score. Each vector is stored with a sketch of its transform: one byte
- * per coordinate, in two parts, the first 32 coordinates and the rest. The first part suffices to reject most vectors.
+ * Norms are taken in a *balanced basis* (balanced-basis.ts), chosen from the vectors and the most
+ * recent queries, in which the first coordinates contribute most of a score. Each vector is stored
+ * with a sketch of its transform: one byte per coordinate, in two parts, the first 32 coordinates
+ * and the rest. The first part suffices to reject most vectors.
  */
 
 import { balancedBasis, momentsOf, reach } from './balanced-basis.ts';
@@ -23,12 +24,12 @@ export const HIDDEN = 0x80;
 const FIRST_SLOTS = 1_024;
 /** Each vector is stored with its slot and four float32 figures. */
 const FIGURES_BYTES = 20;
-/** The head of a sketch holds coordinates 1 to 32 of the transform. Coordinate 0 is stored as a float. */
+/** The head of a sketch: coordinates 1 to 32 of the transform. Coordinate 0 is a float. */
 export const HEAD = 32;
 /** A basis is chosen from this many recent queries and sampled vectors: a few for each factor. */
 const QUERIES_KEPT = 256;
 const VECTORS_SAMPLED = 512;
-/** A new basis must reduce the bound to this share, since moving all vectors to it takes 2 µs each. */
+/** A new basis must reduce the bound to this share: moving the vectors takes 2 µs each. */
 const WORTH_TURNING = 0.95;
 
 export class WasmRankedTable implements RankedTable {
@@ -44,7 +45,7 @@ export class WasmRankedTable implements RankedTable {
   readonly #vector: number;
   readonly #transformed: number;
   readonly #slots = new Slots();
-  /** Writes go to the first layout. A second one exists while its vectors are moved to the first. */
+  /** Writes go to the first layout. A second one exists while its vectors are being moved. */
   readonly #layouts: WasmLayout[] = [];
   #spare: WasmLayout | undefined;
   /** Ring buffer of the most recent queries. */
@@ -55,7 +56,7 @@ export class WasmRankedTable implements RankedTable {
   /** By slot: the class, and the index within the class. */
   readonly #classOf: NormClass[] = [];
   #indexOf = new Uint32Array(FIRST_SLOTS);
-  /** Address of one byte per slot: the bit HIDDEN, and one bit for each running search that excludes the slot. */
+  /** Address of one byte per slot: HIDDEN, and one bit for each search that excludes the slot. */
   #skip: number;
 
   constructor(memory: WasmMemory, exports: WasmExports, factorCount: number) {
@@ -195,7 +196,7 @@ export class WasmRankedTable implements RankedTable {
     for (let nth = 0; nth < kept; nth++) yield this.#asked.subarray(nth * k, (nth + 1) * k);
   }
 
-  /** Copies and transforms a vector so that `#layIn` can store it; returns the class it belongs to. */
+  /** Copies and transforms a vector, for `#layIn` to store; returns its class. */
   #transform(vector: Float32Array): NormClass {
     this.#memory.f32.set(vector, this.#vector / 4);
     return this.#layouts[0].transform(this.#vector, this.#transformed);

@@ -1,7 +1,7 @@
 /**
- * Exact search over a ranked table. A class is scanned if its longest vector could still reach the worst score
- * on the list. All bounds allow for single precision rounding, so a search returns exactly the scores that a scan of
- * all vectors would return.
+ * Exact search over a ranked table. A class is scanned if its longest vector could still reach the
+ * worst score on the list. All bounds allow for single precision rounding, so a search returns
+ * exactly the scores that a scan of all vectors would return.
  */
 
 import { MAX_FACTOR_COUNT, type Search } from './kernels.ts';
@@ -16,7 +16,7 @@ const AT_ONCE = 4;
 const HEAP_HEADER_BYTES = 16;
 /** Nine figures and padding; see rank.ts. */
 const QUERY_FIGURES = 12;
-/** The last three figures: the query's length, its rounding slack per unit of a vector's length, and a constant slack. */
+/** The last three: the query's length, and the rounding slack per length and constant. */
 const LENGTH_FIGURE = 6;
 
 export class WasmSearch {
@@ -113,7 +113,7 @@ export class WasmSearch {
     }
   }
 
-  /** Prepares four heaps and returns their addresses. Heaps without a search have no room, so they stay empty. */
+  /** Prepares four heaps and returns their addresses. Those without a search have no room. */
   #openHeaps(searches: readonly Search[], table: WasmRankedTable): number[] {
     const roomOf = (nth: number) => Math.min(searches[nth]?.best.slots.length ?? 0, table.size);
     const heaps: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * The vectors of all users or all items in WebAssembly memory. They are stored in blocks, so a table can grow without
- * copying and several tables share one memory. Vectors are padded with zeros to a multiple of 4 factors.
+ * The vectors of all users or all items in WebAssembly memory. They are stored in blocks, so a
+ * table can grow without copying and several tables share one memory. Vectors are padded with zeros
+ * to a multiple of 4 factors.
  */
 
 import type { VectorTable } from './kernels.ts';

@@ -1,6 +1,7 @@
 /**
- * The kernels in WebAssembly SIMD: they fulfil the same contract as the reference, on vectors in one linear memory.
- * Addresses never leave this package, and are only passed to the instance that owns the memory.
+ * The kernels in WebAssembly SIMD: they fulfil the same contract as the reference, on vectors in
+ * one linear memory. Addresses never leave this package, and are only passed to the instance that
+ * owns the memory.
  */
 
 import type {

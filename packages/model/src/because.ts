@@ -1,8 +1,8 @@
 /**
- * Why does an item have its score? A score is θ₀(w − w̄)·h + θ₁w̄·h + θ₂ … · counts + a raise. At the minimum of the user's
- * block (eq:block), w = A⁻¹(Σ ω·y·h + μ·w̄), where A is half the Hessian: a sum with one term for each rating and one for
- * the mean. `rest` is the part that these terms do not explain because the vector has not fully converged, so that all
- * parts add up to the score.
+ * Why does an item have its score? A score is θ₀(w − w̄)·h + θ₁w̄·h + θ₂ … · counts + a raise. At
+ * the minimum of the user's block (eq:block), w = A⁻¹(Σ ω·y·h + μ·w̄), where A is half the Hessian:
+ * a sum with one term for each rating and one for the mean. `rest` is the part that these terms do
+ * not explain because the vector has not fully converged, so that all parts add up to the score.
  */
 import { cholesky, solveFactored } from '@freshet/kernels';
 import type { RankingQuery } from './combiner.ts';
@@ -18,7 +18,7 @@ interface ExplainedRating {
 }
 
 /** The item whose score is explained. */
-export interface ExplainedItem {
+interface ExplainedItem {
   readonly vector: Float32Array;
   readonly counts: Float32Array;
   readonly score: number;
@@ -43,7 +43,7 @@ export interface Reasons {
 /** Index of the newcomers' count among the features of FeatureTable. */
 const OF_NEWCOMERS = 2;
 
-/** `all` are the user's ratings, oldest first. Only the newest contribute: those that a half-step uses. */
+/** `all` are the user's ratings, oldest first. Only those that a half-step uses contribute. */
 export function because(
   all: readonly ExplainedRating[],
   { vector, counts, score, after }: ExplainedItem,
@@ -59,7 +59,8 @@ export function because(
     ...part,
     contribution: ofOwn * part.contribution,
   }));
-  // The share of w̄ in w·h, plus the part of w̄·h that is not already counted as the user's own taste.
+  // The share of w̄ in w·h, plus the part of w̄·h that is not already counted as the user's own
+  // taste.
   const mean = ofOwn * own.mean + (ofMean - ofOwn) * dot(meanUser, vector);
   const told = sumOf([...contributions, ...after].map(({ contribution }) => contribution));
   contributions.sort((a, b) => b.contribution - a.contribution);

@@ -141,7 +141,8 @@ describe.each(variants)(`the %s block (seed ${SEED})`, (_, variant) => {
       for (let f = 0; f < settings.factorCount; f++) {
         const [low, high] = [at(f, -1e-3), at(f, 1e-3)];
         const slope = (high.value - low.value) / (high.x - low.x);
-        // If the absolute loss has a kink between the two points, the slope is only known within a bound.
+        // If the absolute loss has a kink between the two points, the slope is only known within a
+        // bound.
         const room = settings.loss === 'absolute' ? kinks(world, low.x, high.x, f) : 0;
         expect(Math.abs(gradient[f] - slope)).toBeLessThan(2e-3 * (1 + Math.abs(slope)) + room);
       }
@@ -174,7 +175,7 @@ describe.each(variants)(`the %s block (seed ${SEED})`, (_, variant) => {
 
 const wasm = wasmKernels();
 
-/** By how much the slope may differ because a prediction crosses its rating between the two points. */
+/** How much the slope may differ if a prediction crosses its rating between the two points. */
 function kinks(world: ReturnType<typeof problem>, low: number, high: number, f: number): number {
   let jump = 0;
   for (let e = 0; e < world.row.length; e++) {

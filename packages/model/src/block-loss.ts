@@ -1,7 +1,7 @@
 /**
- * The terms of the objective that depend on one vector, and their gradient: eq:block and eq:gradient for a user,
- * eq:fast_block and eq:fast_gradient for an item. The code is the same for both: `own` is the vector that moves,
- * `others` are the vectors of the other side.
+ * The terms of the objective that depend on one vector, and their gradient: eq:block and
+ * eq:gradient for a user, eq:fast_block and eq:fast_gradient for an item. The code is the same for
+ * both: `own` is the vector that moves, `others` are the vectors of the other side.
  */
 
 import type { Kernels, Quadratic, VectorTable, WeightedRow } from '@freshet/kernels';
@@ -13,7 +13,7 @@ import type { ModelSettings, Side } from './settings.ts';
 
 export class BlockLoss implements SmoothBlock {
   readonly loss: Loss;
-  /** The constant term that the last `quadratic` leaves out: the loss of predicting zero everywhere. */
+  /** The constant term that the last `quadratic` lacks: the loss of predicting zero everywhere. */
   constant = 0;
   readonly #kernels: Kernels;
   readonly #settings: ModelSettings;
@@ -22,7 +22,7 @@ export class BlockLoss implements SmoothBlock {
   #predictions = new Float32Array(0);
   #coefficients = new Float32Array(0);
   #alpha = 0;
-  /** What a known rating subtracts from the prior: α if the prior is only on unknown ratings, else 0. */
+  /** What a known rating subtracts from the prior: α if that is on unknown ratings only, else 0. */
   #known = 0;
   #target: TargetLine = { base: 0, slope: 1 };
   #shrinkage = 0;
@@ -50,7 +50,7 @@ export class BlockLoss implements SmoothBlock {
     };
   }
 
-  /** Selects the block: the row, and the grams for all unknown ratings. `weight` is that of an item's unknown ratings. */
+  /** Selects the block. `weight` is the weight of an item's unknown ratings. */
   prepare(side: Side, row: WeightedRow, others: VectorTable, grams: Grams, weight = 1): void {
     this.#row = row;
     this.#others = others;
@@ -69,8 +69,8 @@ export class BlockLoss implements SmoothBlock {
   }
 
   /**
-   * l(own) without the L1 penalty. Each entry adds its own error and subtracts what the prior over all cells
-   * charged for it as an unknown rating.
+   * l(own) without the L1 penalty. Each entry adds its own error and subtracts what the prior over
+   * all cells charged for it as an unknown rating.
    */
   value(own: Float32Array): number {
     const { row, others, facing } = this.#prepared();
@@ -89,7 +89,7 @@ export class BlockLoss implements SmoothBlock {
     return total;
   }
 
-  /** ∇l(own) without the L1 penalty. `value(own)` must have been the last call: its predictions are used. */
+  /** ∇l(own) without the L1 penalty, from the predictions of the last call, `value(own)`. */
   gradient(own: Float32Array, out: Float64Array): void {
     const { row, others, facing } = this.#prepared();
     const { priorValue } = this.#settings;

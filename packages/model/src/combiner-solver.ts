@@ -4,15 +4,15 @@ import { cholesky, solveFactored } from '@freshet/kernels';
 import { FEATURES, firstTheta, NEXT_FEATURE, WEIGHTS } from './combiner.ts';
 import { CURVATURES, type Lessons } from './lessons.ts';
 
-/** λ for each rating of a step. It keeps steps short while H is small, whatever the number of ratings in a step. */
+/** λ for each rating of a step: keeps steps short while H is small, however many ratings it has. */
 const DAMPING_PER_RATING = 0.005;
 /** After this many ratings, the curvature of an old rating has half its weight. */
 const CURVATURE_HALF_LIFE = 300_000;
-/** The share of the curvature that is kept after a factorization: θ stays, but later ratings move it more easily. */
+/** Share of the curvature kept after a factorization, so that later ratings move θ more easily. */
 const LEFT_AFTER_CHANGE = 0.02;
 /**
- * No weight may exceed this in absolute value: a larger one can only come from a fault. The weight of `comes_next` is
- * never negative, because the search relies on raises that are not negative.
+ * No weight may exceed this in absolute value: a larger one can only come from a fault. The weight
+ * of `comes_next` is never negative, because the search relies on raises that are not negative.
  */
 const LIMIT = 100;
 
@@ -28,7 +28,7 @@ export class CombinerSolver {
     this.curvature = curvature;
   }
 
-  /** Learns from the ratings since the last call. Lessons with a number that is not finite are ignored. */
+  /** Learns from new ratings. Lessons with a number that is not finite are ignored. */
   take({ gradient, curvature, events }: Pick<Lessons, 'gradient' | 'curvature' | 'events'>): void {
     if (!gradient.every(Number.isFinite) || !curvature.every(Number.isFinite)) return;
     for (let at = 0; at < CURVATURES; at++) this.curvature[at] += curvature[at];
@@ -37,7 +37,7 @@ export class CombinerSolver {
     for (let at = 0; at < CURVATURES; at++) this.curvature[at] *= fade;
   }
 
-  /** To be called after a factorization: θ still fits the new vectors roughly, so it should change faster. */
+  /** For use after a factorization: θ fits the new vectors only roughly and may change faster. */
   loosen(): void {
     for (let at = 0; at < CURVATURES; at++) this.curvature[at] *= LEFT_AFTER_CHANGE;
   }

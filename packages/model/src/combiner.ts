@@ -1,8 +1,8 @@
 /**
- * How much does each feature of an item count in the ranking for a user with n ratings? The weights θ(n) are
- * interpolated between knots of log n: for a new user popularity counts most, for a regular one the factors. The score
- * is one inner product, [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ; counts], plus a raise for the few items that often follow what
- * the user rated last.
+ * How much does each feature of an item count in the ranking for a user with n ratings? The weights
+ * θ(n) are interpolated between knots of log n: for a new user popularity counts most, for a
+ * regular one the factors. The score is one inner product, [θ₀(w − w̄) + θ₁w̄ ; θ₂ …] · [h ;
+ * counts], plus a raise for the few items that often follow what the user rated last.
  */
 
 import type { Grams } from './gram.ts';
@@ -21,12 +21,12 @@ export type FeatureName = (typeof featureNames)[number];
 export const FEATURES = featureNames.length;
 /** Index of the feature that comes from the successor lists. */
 export const NEXT_FEATURE = FEATURES - 1;
-/** The knots as log₂(1 + n); each has weights of its own. They stand at n = 0, 15 and 255 ratings. */
+/** The knots as log₂(1 + n), at n = 0, 15 and 255 ratings. Each has weights of its own. */
 const KNOTS = [0, 4, 8] as const;
 /** The knots in ratings. */
 export const knotRatings: readonly number[] = KNOTS.map((knot) => 2 ** knot - 1);
 export const WEIGHTS = KNOTS.length * FEATURES;
-/** The weights before anything is learnt. With `factors` the score is w·h and the weights are never learnt. */
+/** The first weights. With `factors` the score is w·h and they are never learnt. */
 const FIRST = {
   combined: [6, 1, 0.7, 0, 0.3, 0.1, 0.1, 0.2],
   factors: [1, 1, 0, 0, 0, 0, 0, 0],
@@ -72,7 +72,7 @@ export function weightsAt(
   }
 }
 
-/** The query of one user: a vector for the factors of items and a weight for each of their counts. */
+/** The query of one user: a vector for the items' factors and a weight for each count. */
 export class RankingQuery {
   /** θ(n) of the user. */
   readonly weights = new Float64Array(FEATURES);

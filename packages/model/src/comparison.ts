@@ -1,7 +1,7 @@
 /**
- * Compares the item of a new rating, before the rating is learnt, with a few random items that the user has not rated.
- * θ learns from the comparison (`Lessons`), and it shows how well the model predicted the rating. The random items
- * depend only on the seed.
+ * Compares the item of a new rating, before the rating is learnt, with a few random items that the
+ * user has not rated. θ learns from the comparison (`Lessons`), and it shows how well the model
+ * predicted the rating. The random items depend only on the seed.
  */
 
 import type { Kernels, VectorTable } from '@freshet/kernels';
@@ -62,7 +62,7 @@ export class Comparison {
     this.#query = new RankingQuery(settings.factorCount);
   }
 
-  /** To be called for a user's first rating of the item at `slot`. Returns false if sampling leaves the rating out. */
+  /** For a user's first rating of the item at `slot`; false if sampling leaves it out. */
   draw(
     user: ComparedUser,
     slot: number,
@@ -84,8 +84,9 @@ export class Comparison {
   }
 
   /**
-   * Adds the comparison to the lessons. A sampled rating counts for N ratings if 1 in N is sampled. The lessons are
-   * therefore, on average, those of all ratings, and users who are not sampled do not outweigh the others.
+   * Adds the comparison to the lessons. A sampled rating counts for N ratings if 1 in N is sampled.
+   * The lessons are therefore, on average, those of all ratings, and users who are not sampled do
+   * not outweigh the others.
    */
   teach(lessons: Lessons): void {
     if (this.length === 0) return;

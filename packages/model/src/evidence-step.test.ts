@@ -90,7 +90,8 @@ describe('a half-step on evidence', () => {
       for (let turn = 0; turn < 40; turn++) step.run(own, evidence, grams);
       return kernels.dot(own, vector);
     });
-    // n|5 − x| + μ‖h‖² with x = 4.5·h in every factor h has its minimum at x = n / 256, but at most at 5.
+    // n|5 − x| + μ‖h‖² with x = 4.5·h in every factor h has its minimum at x = n / 256, but at most
+    // at 5.
     expect(ends[0]).toBeCloseTo(1, 2);
     expect(ends[1]).toBeCloseTo(5, 2);
   });

@@ -1,6 +1,7 @@
 /**
- * The half-step of an item, computed from its evidence: a descent on the item's vector while everything else is fixed.
- * It needs no rows and no vectors of users. An instance has its own scratch memory, so use one per thread.
+ * The half-step of an item, computed from its evidence: a descent on the item's vector while
+ * everything else is fixed. It needs no rows and no vectors of users. An instance has its own
+ * scratch memory, so use one per thread.
  */
 
 import type { Descent, Kernels, SummedQuadratic, VectorTable, WeightedRow } from '@freshet/kernels';
@@ -47,8 +48,9 @@ export class EvidenceStep {
   }
 
   /**
-   * Moves `own` in place; unknown ratings of the item weigh α·`weight`. Returns the block loss before and after, in an
-   * object that the next run overwrites. For sums, the loss lacks the terms that do not depend on `own`.
+   * Moves `own` in place; unknown ratings of the item weigh α·`weight`. Returns the block loss
+   * before and after, in an object that the next run overwrites. For sums, the loss lacks the terms
+   * that do not depend on `own`.
    */
   run(own: Float32Array, { form }: Evidence, grams: Grams, weight = 1): Readonly<Descent> {
     if (!(form instanceof EvidenceSums)) return this.#onSample(own, form, grams, weight);
@@ -64,8 +66,8 @@ export class EvidenceStep {
   }
 
   /**
-   * [A + αS + μI]h = b, with (1 − α)A instead of A if the prior is only on unknown ratings: each known rating then
-   * subtracts the α that S charged for it.
+   * [A + αS + μI]h = b, with (1 − α)A instead of A if the prior is only on unknown ratings: each
+   * known rating then subtracts the α that S charged for it.
    */
   #prepareSums(sums: EvidenceSums, grams: Grams, weight: number): void {
     const f = this.#quadratic;

@@ -1,11 +1,13 @@
 /**
- * Evidence for the squared loss. The gradient of an item depends on its ratings only through A = Σ w·wᵀ, Σ r·w and Σ w
- * (eq:fast_gradient, summed), even if the line from values to targets changes later. The first pairs (r, w) are kept
- * as well: a few pairs take fewer bytes than the sums, and can be taken back without a residue.
+ * Evidence for the squared loss. The gradient of an item depends on its ratings only through A = Σ
+ * w·wᵀ, Σ r·w and Σ w (eq:fast_gradient, summed), even if the line from values to targets changes
+ * later. The first pairs (r, w) are kept as well: a few pairs take fewer bytes than the sums, and
+ * can be taken back without a residue.
  *
- * The same ratings always give the same bytes, however they were batched and whenever they were stored. Sums change
- * rating by rating, and while pairs are kept, the sums are recomputed from them in order. The cells of A always have
- * 28 bits, in memory as well as in the store: `syrTriangle` rounds them with each rating.
+ * The same ratings always give the same bytes, however they were batched and whenever they were
+ * stored. Sums change rating by rating, and while pairs are kept, the sums are recomputed from them
+ * in order. The cells of A always have 28 bits, in memory as well as in the store: `syrTriangle`
+ * rounds them with each rating.
  */
 
 import { sharedKernels } from '@freshet/kernels';
@@ -66,7 +68,7 @@ export class EvidenceSums {
     return this.sums.byteLength + (this.#pairs?.byteLength ?? 0);
   }
 
-  /** The pairs while they are kept; after that A with 28 bits per cell, then the two sums of vectors. */
+  /** The pairs while they are kept, else A with 28 bits per cell and the two sums of vectors. */
   toBytes(): Uint8Array {
     if (this.#pairs) return floatsToBytes(this.#pairs.floats);
     const triangle = packCells(this.#triangle);
@@ -111,7 +113,7 @@ export class EvidenceSums {
     } else this.#addVector(Math.fround(value) - Math.fround(old), 0, vector);
   }
 
-  /** Without pairs a residue stays, because the user's vector has moved since. At 0 ratings everything is cleared. */
+  /** Without pairs a residue stays, as the vector has moved since. At 0 ratings all is cleared. */
   takeBack(old: number, vector: Float32Array): void {
     this.#count--;
     if (this.#count === 0) this.#clear();
@@ -150,7 +152,7 @@ export class EvidenceSums {
   }
 }
 
-/** The pair of an earlier rating: it has the old value, and the user's vector has not moved far from the pair's. */
+/** The pair of an earlier rating: it has the old value and a vector near the user's. */
 function pairOf(pairs: PairList, old: number, vector: Float32Array): number {
   return Math.max(0, pairs.nearest(old, vector));
 }

@@ -56,8 +56,9 @@ function naive(pairs: readonly { value: number; vector: Float32Array }[]): numbe
 
 function expectNear(actual: Float32Array, expected: readonly number[], count: number): void {
   expect(actual.length).toBe(expected.length);
-  // Each rating rounds a cell of A at random, by less than 2^-19 of it: the standard deviation is at most 2^-20 of the
-  // largest cell, and grows with the root of the count. The tolerance is five of them; float32 rounding is smaller.
+  // Each rating rounds a cell of A at random, by less than 2^-19 of it: the standard deviation is
+  // at most 2^-20 of the largest cell, and grows with the root of the count. The tolerance is five
+  // of them; float32 rounding is smaller.
   const room = 5 * 2 ** -20 * Math.sqrt(count) * Math.max(...expected.map(Math.abs));
   actual.forEach((cell, at) => {
     expect(Math.abs(cell - expected[at])).toBeLessThan(room);
@@ -247,7 +248,8 @@ describe(`evidence in a sample (seed ${SEED})`, () => {
 
   it('also where ratings were taken back: new ones stand in for them', () => {
     const kept = keptByTenth(1_000, (evidence, at, vector) => {
-      // Between the 500th and the 700th rating, every second rating is taken back right after it was added.
+      // Between the 500th and the 700th rating, every second rating is taken back right after it
+      // was added.
       if (at < 500 || at >= 700 || at % 2 === 0) return undefined;
       evidence.amend({ value: null, old: at - 1, vector }, hashId('back', at));
       return at - 1;
@@ -257,7 +259,7 @@ describe(`evidence in a sample (seed ${SEED})`, () => {
     for (const mean of full) expect(Math.abs(mean - (100 * 256) / 900)).toBeLessThan(2);
   });
 
-  /** How many ratings of each tenth are in the sample, as a mean over 300 draws. The values are the positions. */
+  /** Ratings of each tenth in the sample, as a mean of 300 draws. Values are positions. */
   function keptByTenth(
     count: number,
     after: (evidence: Evidence, at: number, vector: Float32Array) => number | undefined,

@@ -1,6 +1,6 @@
 /**
- * What an item keeps of its ratings. Its size is bounded, however many ratings there are, and it names no user. Each
- * rating counts with the vector that its user had before the rating moved it.
+ * What an item keeps of its ratings. Its size is bounded, however many ratings there are, and it
+ * names no user. Each rating counts with the vector that its user had before the rating moved it.
  */
 
 import { EvidenceSample } from './evidence-sample.ts';
@@ -66,7 +66,7 @@ export class Evidence {
     return bytes;
   }
 
-  /** `seed`, a hash of the item's id and the event's source offset, decides which pairs a sample keeps. */
+  /** `seed`, a hash of the item's id and the source offset, decides which pairs a sample keeps. */
   amend({ value, old, vector }: EvidenceChange, seed: number): void {
     if (old === null || this.count === 0) {
       if (value !== null) this.form.add(value, vector, seed);

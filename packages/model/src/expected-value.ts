@@ -1,7 +1,8 @@
 /**
- * Which value would a user give an item? The estimate is r̄ + a + b: the mean of all values, the user's bias and the
- * item's bias. Biases are damped toward 0 while there are few ratings. The ranking does not use this estimate: what a
- * user rates next and how much she likes it are two questions.
+ * Which value would a user give an item? The estimate is r̄ + a + b: the mean of all values, the
+ * user's bias and the item's bias. Biases are damped toward 0 while there are few ratings. The
+ * ranking does not use this estimate: what a user rates next and how much she likes it are two
+ * questions.
  */
 
 import type { FullRow } from './row-window.ts';

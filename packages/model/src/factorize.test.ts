@@ -8,8 +8,9 @@ import { defaultModel, type ModelSettings, paperModel } from './settings.ts';
 const SEED = 4_155;
 
 /**
- * With half of the cells rated, ρ = 1 gives an unknown cell the weight of a rating. The two tastes are then no longer
- * the minimum of the absolute loss (335 against 225 found), so these losses are tested with a small ρ.
+ * With half of the cells rated, ρ = 1 gives an unknown cell the weight of a rating. The two tastes
+ * are then no longer the minimum of the absolute loss (335 against 225 found), so these losses are
+ * tested with a small ρ.
  */
 const forms: [string, ModelSettings][] = [
   ['squared', { ...paperModel, factorCount: 4 }],

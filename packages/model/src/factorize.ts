@@ -1,6 +1,7 @@
 /**
- * alg:static: randomized block coordinate descent over all users and items until the objective stops falling. The seed
- * and the number of a pass determine its order, so a run that was interrupted can be resumed.
+ * alg:static: randomized block coordinate descent over all users and items until the objective
+ * stops falling. The seed and the number of a pass determine its order, so a run that was
+ * interrupted can be resumed.
  */
 
 import { ItemRows } from './item-memory.ts';
@@ -27,12 +28,12 @@ interface FactorizeOptions {
   readonly passes: number;
   /** Stop when a pass lowers the objective by less than this share. */
   readonly tolerance: number;
-  /** Passes of earlier runs: 0 starts from random vectors, otherwise the present vectors are improved. */
+  /** Passes of earlier runs: 0 starts from random vectors, more from the present ones. */
   readonly donePasses?: number;
   readonly onPass?: (progress: Readonly<FactorizeProgress>) => void;
 }
 
-/** Root mean square length of the random start vectors: small compared with any rating, but away from the saddle point 0. */
+/** Root mean square length of random start vectors: small, but away from the saddle point 0. */
 const START_LENGTH = { values: 0.5, relative: 0.264 } as const;
 
 /** Learns only the vectors. Evidence keeps the old user vectors until `handOver` rebuilds it. */
@@ -54,8 +55,8 @@ export function factorize(model: OnlineModel, options: FactorizeOptions): Factor
 }
 
 /**
- * eq:prior_problem over all cells, without visiting the unknown ones: the blocks of the users together contain every
- * cell exactly once, so only the penalties of the items have to be added.
+ * eq:prior_problem over all cells, without visiting the unknown ones: the blocks of the users
+ * together contain every cell exactly once, so only the penalties of the items have to be added.
  */
 export function objective(model: OnlineModel): number {
   const settings = wholeRows(model.settings);
@@ -76,8 +77,8 @@ export function objective(model: OnlineModel): number {
 }
 
 /**
- * Half-steps over whole rows of both sides. Recency weights are off: they would give a cell different weights in its
- * user's and its item's block, and there would be no common objective.
+ * Half-steps over whole rows of both sides. Recency weights are off: they would give a cell
+ * different weights in its user's and its item's block, and there would be no common objective.
  */
 class Visits {
   readonly #model: OnlineModel;

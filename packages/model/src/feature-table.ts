@@ -12,9 +12,9 @@ import {
 
 /** Numbers per item: count, newcomers, fast, slow, excess. */
 const KEPT = 5;
-/** Decayed counts are updated when the clock has advanced by this much: half of the shorter half-life. */
+/** Decayed counts are updated when the clock has moved this far: half the shorter half-life. */
 const STALE_AFTER = 0.05;
-/** If the clock moved further than this, counts may have overflowed, so they are recomputed instead of scaled. */
+/** After a longer time counts may have overflowed: they are recomputed instead of scaled. */
 const FAR = 1;
 
 export class FeatureTable {
@@ -44,7 +44,7 @@ export class FeatureTable {
     this.#write(slot, statistics);
   }
 
-  /** Advances the clock and updates the decayed counts of all items. Returns false if too little time has passed. */
+  /** Advances the clock and all decayed counts. Returns false if too little time has passed. */
   moveTo(clock: number): boolean {
     const passed = clock - this.#clock;
     if (Math.abs(passed) < STALE_AFTER) return false;

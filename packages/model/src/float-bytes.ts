@@ -1,4 +1,4 @@
-/** Converts float32 numbers, whole or without their last four bits, to little-endian bytes and back. */
+/** Float32 numbers, whole or without their last four bits, as little-endian bytes. */
 
 export function floatsToBytes(floats: Float32Array): Uint8Array {
   const bytes = new Uint8Array(4 * floats.length);

@@ -1,13 +1,14 @@
 /**
- * The gram of one side or one shard: S = Σ v·vᵀ (eq:sl_trick), s = Σ v (eq:al_trick) and the number of vectors. When a
- * vector moves, its old value is subtracted and its new value added. The order of moves therefore does not matter, the
- * grams of shards add up to the whole, and a scan of the stored float32 vectors gives the same sums.
+ * The gram of one side or one shard: S = Σ v·vᵀ (eq:sl_trick), s = Σ v (eq:al_trick) and the number
+ * of vectors. When a vector moves, its old value is subtracted and its new value added. The order
+ * of moves therefore does not matter, the grams of shards add up to the whole, and a scan of the
+ * stored float32 vectors gives the same sums.
  */
 
 import { sharedKernels } from '@freshet/kernels';
 
 /** The weight of a vector in S before and after a move. */
-export interface Weights {
+interface Weights {
   readonly before: number;
   readonly after: number;
 }
@@ -38,8 +39,9 @@ export class Gram {
   }
 
   /**
-   * Without `before` the vector is new; without `after` it is removed. A vector counts in S with its weight, and in s
-   * and the count with 1. √weight·v is rounded to float32, so that a scan of stored vectors gives the same numbers.
+   * Without `before` the vector is new; without `after` it is removed. A vector counts in S with
+   * its weight, and in s and the count with 1. √weight·v is rounded to float32, so that a scan of
+   * stored vectors gives the same numbers.
    */
   move(
     before: Float32Array | undefined,
@@ -118,7 +120,7 @@ export function gramByteLength(k: number): number {
   return ((k * (k + 1)) / 2 + k + 1) * 8;
 }
 
-/** What a half-step or a ranking knows of all users and items: the grams of both sides, |R| and θ. */
+/** What half-steps and rankings know of all users and items: both grams, |R| and θ. */
 export interface Grams {
   user: Gram;
   item: Gram;

@@ -1,6 +1,7 @@
 /**
- * A descent on one vector while everything else is fixed: the gradient step of alg:static and alg:update, the same for
- * a user and an item. An instance has its own scratch memory, so use one per thread.
+ * A descent on one vector while everything else is fixed: the gradient step of alg:static and
+ * alg:update, the same for a user and an item. An instance has its own scratch memory, so use one
+ * per thread.
  */
 
 import type { Descent, Kernels, VectorTable, WeightedRow } from '@freshet/kernels';
@@ -27,9 +28,9 @@ export class HalfStep {
   }
 
   /**
-   * Moves `own` in place. Returns the block loss before and after, in an object that the next run overwrites. `weight`
-   * is the weight of an item's unknown ratings. The squared loss without an L1 penalty is a quadratic and has exact
-   * steps; other losses use a backtracking line search.
+   * Moves `own` in place. Returns the block loss before and after, in an object that the next run
+   * overwrites. `weight` is the weight of an item's unknown ratings. The squared loss without an L1
+   * penalty is a quadratic and has exact steps; other losses use a backtracking line search.
    */
   run(
     side: Side,

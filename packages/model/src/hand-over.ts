@@ -1,8 +1,9 @@
 /**
- * Prepares a factorized model for a stream: builds the state that the ratings would have left if they had arrived one
- * by one. Users start at the mean again and their ratings are replayed, while the items' vectors stay fixed. As in a
- * stream, each rating leaves a pair with the vector that its user had before it. Then each item takes one half-step.
- * θ is not learnt during the replay: the items' vectors already know the ratings that would test the ranking.
+ * Prepares a factorized model for a stream: builds the state that the ratings would have left if
+ * they had arrived one by one. Users start at the mean again and their ratings are replayed, while
+ * the items' vectors stay fixed. As in a stream, each rating leaves a pair with the vector that its
+ * user had before it. Then each item takes one half-step. θ is not learnt during the replay: the
+ * items' vectors already know the ratings that would test the ranking.
  */
 
 import { ItemEvidence } from './item-memory.ts';
@@ -15,7 +16,7 @@ import { meanVector } from './start-vector.ts';
 
 const RATINGS_PER_REPORT = 10_000;
 
-/** To be called after `factorize` and before the first rating of a stream. Does nothing for a model with rows and no counts. */
+/** For use after `factorize`, before a stream. A model with rows and no counts needs nothing. */
 export function handOver(model: OnlineModel, onProgress?: (share: number) => void): void {
   const { memory, users, items, settings, grams, features, kernels, lists } = model;
   const evidence = memory instanceof ItemEvidence ? memory : undefined;

@@ -1,4 +1,4 @@
-/** The predecessor lists of an in-memory model: the current ones, and the copies that were published to readers. */
+/** The predecessor lists of an in-memory model: the current ones and the published copies. */
 
 import type { FeatureTable } from './feature-table.ts';
 import type { KeyedItems, NextContext } from './next-context.ts';
@@ -14,8 +14,8 @@ export class ItemLists implements KeyedItems {
   readonly #unturned = new Set<number>();
   readonly #told = new PredecessorTable();
   /**
-   * Receives every published list. In the live system lists travel through Kafka and arrive late; to measure what that
-   * costs, replace this by a follower that delays them.
+   * Receives every published list. In the live system lists travel through Kafka and arrive late;
+   * to measure what that costs, replace this by a follower that delays them.
    */
   follower: ListFollower = {
     set: (owner, list, ratings) => {
@@ -64,7 +64,7 @@ export class ItemLists implements KeyedItems {
     return list;
   }
 
-  /** Keys of the items just before position `end` of a user's row, the newest first. At 0 the user may be unknown. */
+  /** Keys of the items before position `end` of a row, newest first; `user` is unused at 0. */
   before(rows: RowStore, user: number, end: number): Uint32Array {
     const keys = new Uint32Array(Math.min(COUNTED_BEFORE, end));
     for (let age = 0; age < keys.length; age++) {

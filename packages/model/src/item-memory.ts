@@ -1,4 +1,4 @@
-/** What the items of an in-memory model keep of their ratings: evidence, as in the services, or rows. */
+/** What items of an in-memory model keep of their ratings: evidence, as in services, or rows. */
 
 import type { Descent, Kernels } from '@freshet/kernels';
 import { Evidence, type EvidenceChange } from './evidence.ts';

@@ -1,4 +1,4 @@
-/** Do decaying counts that are stored as exponents equal the counts computed from their definition? */
+/** Do decaying counts that are stored as exponents equal those computed by definition? */
 
 import { describe, expect, it } from 'vitest';
 import { itemBias, userBias } from './expected-value.ts';
@@ -20,7 +20,7 @@ import { Random } from './random.ts';
 const SEED = 4_172;
 const first: CountedRating = { value: 4, old: null, byNewcomer: false, userBias: 0.5 };
 
-/** Ratings at these times, and the decaying counts at the last of them, computed from their definition. */
+/** Ratings at these times, and the decaying counts at the last of them by definition. */
 function decayedBrute(times: readonly number[], now: number): [number, number] {
   const count = (halfLife: number) =>
     times.reduce((sum, time) => sum + 2 ** ((time - now) / halfLife), 0);

@@ -1,7 +1,8 @@
 /**
- * How often an item was rated, counted in four ways that help to predict who rates it next: in total, by newcomers, and
- * by two decaying counts, a fast and a slow one. A decaying count is stored as the exponent L for which the count at
- * clock t is 2^(L − t / half-life), so it does not change while the item gets no ratings.
+ * How often an item was rated, counted in four ways that help to predict who rates it next: in
+ * total, by newcomers, and by two decaying counts, a fast and a slow one. A decaying count is
+ * stored as the exponent L for which the count at clock t is 2^(L − t / half-life), so it does not
+ * change while the item gets no ratings.
  */
 
 export interface ItemStatistics {
@@ -85,7 +86,7 @@ export function decayOver(time: number): [number, number] {
   return [2 ** (-time / HALF_LIFE.fast), 2 ** (-time / HALF_LIFE.slow)];
 }
 
-/** Logarithms, so that a weighted sum is the logarithm of a product of powers; 0 for an item without ratings. */
+/** Logarithms: a weighted sum is that of a product of powers. 0 for an item without ratings. */
 export const features = {
   count: (count: number) => Math.log1p(count),
   /** Flat for small counts: it only tells often rated items apart. */

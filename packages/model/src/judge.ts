@@ -1,10 +1,10 @@
 /**
- * Does an event change the rating of its user and item? Services, `factorize` and experiments all use this one
- * function. The event with the later time wins; at equal times the later one in the log wins, so events must be judged
- * in the order of the log.
+ * Does an event change the rating of its user and item? Services, `factorize` and experiments all
+ * use this one function. The event with the later time wins; at equal times the later one in the
+ * log wins, so events must be judged in the order of the log.
  */
 
-/** The last event of a cell that was not stale. Its value is null if it took the rating back (a tombstone). */
+/** The last event of a cell that was not stale. A null value is a tombstone: it was taken back. */
 export interface KnownCell {
   readonly value: number | null;
   /** ms */
@@ -18,7 +18,7 @@ export type Decision =
   | { readonly kind: 'changed'; readonly old: number }
   /** The rating is taken back. */
   | { readonly kind: 'removed'; readonly old: number }
-  /** Taken back although there was no rating: only a tombstone is kept, so that older ratings which arrive later are stale. */
+  /** Taken back without a rating: a tombstone keeps out older ratings that arrive later. */
   | { readonly kind: 'buried' };
 
 export function judge(

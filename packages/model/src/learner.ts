@@ -1,4 +1,4 @@
-/** A half-step on a row of an in-memory model: reads the vector, descends, stores the vector and updates the gram. */
+/** A half-step on a row of an in-memory model: also stores the vector and updates the gram. */
 
 import type { Descent, Kernels, WeightedRow } from '@freshet/kernels';
 import type { Grams } from './gram.ts';

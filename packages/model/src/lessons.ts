@@ -1,6 +1,7 @@
 /**
- * What θ learns from ratings: the gradient G and the curvature H of the logistic loss over pairs of the rated item and
- * an item that the user has not rated. Both are sums, so those of shards add up, as grams do.
+ * What θ learns from ratings: the gradient G and the curvature H of the logistic loss over pairs of
+ * the rated item and an item that the user has not rated. Both are sums, so those of shards add up,
+ * as grams do.
  */
 
 import { FEATURES, type KnotPosition, WEIGHTS } from './combiner.ts';
@@ -21,8 +22,8 @@ export class Lessons {
   readonly #difference = new Float64Array(FEATURES);
 
   /**
-   * Adds one rating, which counts as `ratings` ratings. `features` has the features of its item, then those of `count`
-   * others; `weights` is θ at `place`.
+   * Adds one rating, which counts as `ratings` ratings. `features` has the features of its item,
+   * then those of `count` others; `weights` is θ at `place`.
    */
   add(
     weights: Float64Array,
@@ -85,7 +86,7 @@ export class Lessons {
     this.curvature.fill(0);
   }
 
-  /** G += p·Δx and H += p(1 − p)·Δx·Δxᵀ. p = σ(−θ·Δx) is the predicted probability of the wrong order. */
+  /** G += p·Δx and H += p(1 − p)·Δx·Δxᵀ; p = σ(−θ·Δx) is the probability of the wrong order. */
   #meet(weights: Float64Array, features: Float64Array, at: number): void {
     const x = this.#difference;
     let score = 0;
@@ -118,7 +119,7 @@ export class Lessons {
       this.gradient[knot * FEATURES + f] += weight * this.#slope[f];
   }
 
-  /** Adds to the block of H with the rows of one knot and the columns of the same or an earlier knot. */
+  /** Adds to the block of H with rows of one knot and columns of the same or an earlier one. */
   #toBlock(rows: number, columns: number, weight: number): void {
     for (let row = 0; row < FEATURES; row++) {
       const line = rows * FEATURES + row;

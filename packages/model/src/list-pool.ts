@@ -1,11 +1,12 @@
 /**
- * Stores many short lists of (integer, weight), 8 bytes per entry, in shared pages, because one object per list would
- * take more memory than its entries. The caller numbers the lists. A list that outgrows its room is moved.
+ * Stores many short lists of (integer, weight), 8 bytes per entry, in shared pages, because one
+ * object per list would take more memory than its entries. The caller numbers the lists. A list
+ * that outgrows its room is moved.
  */
 
 const PAGE_BITS = 14;
 const PAGE_LENGTH = 1 << PAGE_BITS;
-/** Possible sizes of a list's room, in entries. They grow in small steps, so that little room is left unused. */
+/** Possible sizes of a list's room, in entries: small steps leave little unused. */
 const ROOMS = [0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64] as const;
 export const LONGEST_LIST = 64;
 

@@ -1,7 +1,7 @@
 /**
- * The paper's three losses: the error E(r, x) of predicting x for a known rating r, its derivative, and the cost of
- * predicting x for an unknown rating. The latter is a polynomial in x, so its sum over all users or items needs only
- * their gram (eq:sl_trick, eq:al_trick, eq:gkl_trick).
+ * The paper's three losses: the error E(r, x) of predicting x for a known rating r, its derivative,
+ * and the cost of predicting x for an unknown rating. The latter is a polynomial in x, so its sum
+ * over all users or items needs only their gram (eq:sl_trick, eq:al_trick, eq:gkl_trick).
  */
 
 import type { LossName } from './settings.ts';

@@ -1,7 +1,8 @@
 /**
- * The last five items j_0, j_1 … that a user rated, as a query for the items which often follow them. The feature
- * `comes_next` of an item i is ln(1 + P/.04) with P = Σ .8^l · c(i, j_l) / √((n̂_i + 5)(n̂_jl + 5)), where c counts how
- * often i was rated soon after j_l, and n̂ is the fading number of ratings of an item (predecessors.ts).
+ * The last five items j_0, j_1 … that a user rated, as a query for the items which often follow
+ * them. The feature `comes_next` of an item i is ln(1 + P/.04) with P = Σ .8^l · c(i, j_l) /
+ * √((n̂_i + 5)(n̂_jl + 5)), where c counts how often i was rated soon after j_l, and n̂ is the
+ * fading number of ratings of an item (predecessors.ts).
  */
 
 import { FADE, rootOf } from './predecessors.ts';

@@ -1,6 +1,7 @@
 /**
- * The whole model in memory: vectors, rows, evidence and grams of both sides, updated by one rating at a time
- * (alg:update). It does in one process what the services do with shards, Kafka and Redis. Experiments use it.
+ * The whole model in memory: vectors, rows, evidence and grams of both sides, updated by one rating
+ * at a time (alg:update). It does in one process what the services do with shards, Kafka and Redis.
+ * Experiments use it.
  */
 
 import { type Descent, type Kernels, wasmKernels } from '@freshet/kernels';
@@ -43,7 +44,7 @@ export interface KnownRating {
   readonly time: number;
 }
 
-/** The slots of a user and an item, undefined if unknown, and the item's position in the user's row, or −1. */
+/** The slots of a user and an item, if known, and the item's position in her row, or −1. */
 interface CellPlace {
   readonly owner: number | undefined;
   readonly neighbour: number | undefined;
@@ -125,7 +126,7 @@ export class OnlineModel {
     return decision.kind;
   }
 
-  /** Advances the clock by one rating in a catalogue of `items` items, and updates the item's statistics. */
+  /** Advances the clock, for a catalogue of `items` items, and updates the item's statistics. */
   count(item: number, rating: CountedRating, items = this.items.size): void {
     this.grams.clock += 1 / Math.max(1, items);
     const before = this.features.statisticsAt(item);
@@ -172,7 +173,7 @@ export class OnlineModel {
     return decision;
   }
 
-  /** Takes a rating back, and removes its user or item if it was the last one. Returns false if there was no such rating. */
+  /** Takes a rating back and removes users and items without ratings. False if it was unknown. */
   unrate(user: string, item: string, time: number): boolean {
     this.#check(user, item, 0, time);
     const offset = this.#offset++;
@@ -251,7 +252,7 @@ export class OnlineModel {
     return vector;
   }
 
-  /** The bias a: by how much the values of the user in a slot exceed what others give the same items. */
+  /** The bias a: by how much the values of a user exceed what others give the same items. */
   biasOf(user: number, rows = this.rows): number {
     const row = this.#newest;
     row.length = Math.min(rows.length(user), row.slots.length);
@@ -302,7 +303,7 @@ export class OnlineModel {
     }
   }
 
-  /** alg:update: half-steps of user and item in turn until the loss stops falling. The default model takes one round. */
+  /** alg:update: half-steps of user and item in turn while they help; one round by default. */
   #update(owner: number, neighbour: number): void {
     const { updateRounds, updateTolerance } = this.settings;
     for (let round = 0; round < updateRounds; round++) {
@@ -315,7 +316,7 @@ export class OnlineModel {
     }
   }
 
-  /** Looks user and item up and makes the user the current rater. Her row is only searched if the item is in it. */
+  /** Looks both up and makes the user the rater. Her row is only searched if it has the item. */
   #find(user: string, item: string): CellPlace {
     const owner = this.users.slotOf(user);
     const neighbour = this.items.slotOf(item);
@@ -349,7 +350,7 @@ export class OnlineModel {
     this.users.remove(owner);
   }
 
-  /** After a rating was taken back: a half-step of the item, or its removal if no rating is left. */
+  /** After a rating was taken back: a half-step, or the removal of an item without ratings. */
   #settleItem(slot: number): void {
     if (this.memory.count(slot) > 0) return void this.step('item', slot);
     this.memory.forget(slot);

@@ -1,4 +1,4 @@
-/** A list of pairs (r, w): the value of a rating and the vector of its user, in the order of arrival, without ids. */
+/** Pairs (r, w), the value of a rating and the vector of its user, as they arrived, without ids. */
 
 export class PairList {
   readonly #factorCount: number;
@@ -69,7 +69,7 @@ export class PairList {
     this.#length--;
   }
 
-  /** The pair with this value whose vector is nearest to `vector`, the first of equals; −1 if no pair has the value. */
+  /** The pair with this value whose vector is nearest, the first of equals; −1 if none has it. */
   nearest(value: number, vector: Float32Array): number {
     const wanted = Math.fround(value);
     let found = -1;

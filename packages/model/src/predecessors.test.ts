@@ -230,7 +230,8 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
     for (let time = 0; time < 20; time++) tell();
     const settled = successors.byteLength;
     for (let time = 0; time < 280; time++) tell();
-    // A freed room is only reused for lists of its size, so a few more rooms are allocated at first.
+    // A freed room is only reused for lists of its size, so a few more rooms are allocated at
+    // first.
     expect(successors.byteLength).toBeLessThanOrEqual(1.3 * settled);
   });
 });

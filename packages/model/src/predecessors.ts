@@ -1,21 +1,22 @@
 /**
- * Which items do users rate just before an item? The item, the list's owner, has a bounded list of them. Each entry has
- * a count that fades with every rating of the owner, so no clock is needed. Only the owner's shard changes the list, and
- * it names no user. Items are identified by a 32-bit hash of their id. Items with the same hash are confused: among
- * 100,000 items, that is one in 43,000.
+ * Which items do users rate just before an item? The item, the list's owner, has a bounded list of
+ * them. Each entry has a count that fades with every rating of the owner, so no clock is needed.
+ * Only the owner's shard changes the list, and it names no user. Items are identified by a 32-bit
+ * hash of their id. Items with the same hash are confused: among 100,000 items, that is one in
+ * 43,000.
  */
 
 import { hashId } from './random.ts';
 
 /** A rating counts this many items that the user rated before it. */
 export const COUNTED_BEFORE = 5;
-/** Each item further back counts by this factor less, both when ratings are counted and when lists are queried. */
+/** Each item further back counts by this factor less, in counting and in querying. */
 export const FADE = 0.8;
 const LIST_LENGTH = 64;
 /** A count halves within this many ratings of the owner. */
 const HALF_LIFE = 100;
 const FADE_PER_RATING = 2 ** (-1 / HALF_LIFE);
-export const ENTRY_BYTES = 8;
+const ENTRY_BYTES = 8;
 const KEY_SALT = 0x6e657874;
 const FIRST_CAPACITY = 4;
 
@@ -81,7 +82,8 @@ export class Predecessors implements KeyedCounts {
   }
 
   toBytes(): Uint8Array {
-    // Taken from Node's buffer pool: a separate allocation of so few bytes costs more than filling them.
+    // Taken from Node's buffer pool: a separate allocation of so few bytes costs more than filling
+    // them.
     const bytes = Buffer.allocUnsafe(this.length * ENTRY_BYTES);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let e = 0; e < this.length; e++) {
@@ -96,8 +98,9 @@ export class Predecessors implements KeyedCounts {
   }
 
   /**
-   * Counts one rating of the owner. `before` has the items that the user rated before it, at most five, the newest
-   * first. If the list is full, a new item lowers the least count, and replaces that entry when the count reaches 0.
+   * Counts one rating of the owner. `before` has the items that the user rated before it, at most
+   * five, the newest first. If the list is full, a new item lowers the least count, and replaces
+   * that entry when the count reaches 0.
    */
   count(before: ArrayLike<number>): void {
     this.#fade(before);
@@ -185,7 +188,7 @@ export class Predecessors implements KeyedCounts {
   }
 }
 
-/** n̂, the number of ratings of an owner if they fade as its counts do: (1 − 2^(−n/100)) / (1 − 2^(−1/100)). */
+/** n̂, an owner's ratings if they fade as counts do: (1 − 2^(−n/100)) / (1 − 2^(−1/100)). */
 function faded(ratings: number): number {
   return (1 - FADE_PER_RATING ** ratings) / (1 - FADE_PER_RATING);
 }
@@ -202,7 +205,7 @@ export function rootOf(ratings: number): number {
 
 const TOLD_GROWTH = Math.log(1.05);
 
-/** A list is published each time its owner's ratings have grown by 5 %; in between it changes by less than that. */
+/** A list is published each time its owner's ratings have grown by 5 %. */
 export function isDue(ratings: number): boolean {
   const step = (n: number) => Math.floor(Math.log(n) / TOLD_GROWTH);
   return ratings > 0 && step(ratings) > step(ratings - 1);

@@ -1,11 +1,11 @@
-/** How the prior, the shrinkage and the targets depend on the number of users, items and ratings. */
+/** How prior, shrinkage and targets depend on the numbers of users, items and ratings. */
 
 import type { Grams } from './gram.ts';
 import type { ModelSettings, Side } from './settings.ts';
 
 /**
- * α with ρ = α(nm − |R|)/|R| (eq:prior_problem), for the current counts. It is at most 1: if nearly every cell is
- * rated, an unknown one must not outweigh a rating.
+ * α with ρ = α(nm − |R|)/|R| (eq:prior_problem), for the current counts. It is at most 1: if nearly
+ * every cell is rated, an unknown one must not outweigh a rating.
  */
 export function priorWeight(rho: number, grams: Grams): number {
   const n = grams.user.count;
@@ -15,8 +15,9 @@ export function priorWeight(rho: number, grams: Grams): number {
 }
 
 /**
- * c: an unknown rating of an item with `count` ratings weighs α·c. A user who has not rated a popular item has more
- * likely seen it than an obscure one. The other losses have their prior in s, which has no weights.
+ * c: an unknown rating of an item with `count` ratings weighs α·c. A user who has not rated a
+ * popular item has more likely seen it than an obscure one. The other losses have their prior in s,
+ * which has no weights.
  */
 export function itemWeight(settings: ModelSettings, count: number, grams: Grams): number {
   const { popularityPower, loss } = settings;
@@ -26,8 +27,9 @@ export function itemWeight(settings: ModelSettings, count: number, grams: Grams)
 }
 
 /**
- * μ of one side, which grows with the mean number of ratings per user or item. That mean is taken as at least 1: grams
- * that are late, or missing at the start, must not remove the shrinkage of the first vectors.
+ * μ of one side, which grows with the mean number of ratings per user or item. That mean is taken
+ * as at least 1: grams that are late, or missing at the start, must not remove the shrinkage of the
+ * first vectors.
  */
 export function shrinkage(settings: ModelSettings, side: Side, grams: Grams): number {
   const { userShrinkage, itemShrinkage, shrinkageGrowth } = settings;

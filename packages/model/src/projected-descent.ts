@@ -1,7 +1,7 @@
 /**
- * Descent with a backtracking line search, for every block that is not an unconstrained quadratic: with a lower bound
- * of factors, an L1 penalty, or a loss with kinks. A step is w⁺ = P(w − t·g), where P is the projection to the bound
- * (after the soft threshold of λ).
+ * Descent with a backtracking line search, for every block that is not an unconstrained quadratic:
+ * with a lower bound of factors, an L1 penalty, or a loss with kinks. A step is w⁺ = P(w − t·g),
+ * where P is the projection to the bound (after the soft threshold of λ).
  */
 
 import type { Descent } from '@freshet/kernels';
@@ -49,7 +49,7 @@ export class ProjectedDescent {
     out.after = value;
   }
 
-  /** The loss at the first step length that lowers it enough, or NaN if none does. The new vector is in `#trial`. */
+  /** The loss at the first step length that lowers it enough, with `#trial`; NaN if none does. */
   #search(block: SmoothBlock, own: Float32Array, value: number): number {
     const gradient = this.#gradient;
     let slope = 0;
@@ -70,7 +70,7 @@ export class ProjectedDescent {
     return Number.NaN;
   }
 
-  /** Writes w⁺ to `#trial` and returns the decrease ⟨g, w − w⁺⟩ + λ(‖w‖₁ − ‖w⁺‖₁) that a linear block would have. */
+  /** Sets `#trial` to w⁺. Returns the decrease ⟨g, w − w⁺⟩ + λ(‖w‖₁ − ‖w⁺‖₁) of a linear block. */
   #propose(own: Float32Array, t: number, floor: number): number {
     const threshold = t * this.#lambda;
     let predicted = 0;

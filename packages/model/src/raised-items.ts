@@ -1,6 +1,6 @@
 /**
- * Items that often follow what a user rated last get a raise of their score. A raise is never negative, so every item
- * of the best list is either among the best without raises or has a raise.
+ * Items that often follow what a user rated last get a raise of their score. A raise is never
+ * negative, so every item of the best list is either among the best without raises or has a raise.
  */
 
 import type { Kernels, RankedTable } from '@freshet/kernels';
@@ -18,12 +18,12 @@ import type { CameAfter, Successors } from './successors.ts';
 export interface RankingRequest {
   /** The query, one number for each column of the table. */
   readonly vector: Float32Array;
-  /** The weight of raises and the slots of the user's recent items, the newest last. Without it there are no raises. */
+  /** The weight of raises, and the user's recent items, the newest last. Absent: no raises. */
   readonly next?: { readonly weight: number; readonly recent: readonly number[] };
 }
 
 /** Items and their scores, best first; only the first `length` are valid. */
-export interface Scored {
+interface Scored {
   readonly slots: ArrayLike<number>;
   readonly scores: ArrayLike<number>;
   readonly length: number;
@@ -31,7 +31,7 @@ export interface Scored {
   readonly isAll: boolean;
 }
 
-/** Items and their scores with raises, in no order; only the first `length` are valid. The next call overwrites them. */
+/** Items and their scores with raises, unordered; `length` are valid, until the next call. */
 export interface Raised {
   slots: Uint32Array;
   scores: Float32Array;
@@ -69,10 +69,11 @@ export class RaisedItems {
   }
 
   /**
-   * Returns the items that were found without raises, and those that a raise may lift into the best `count`. Let T be
-   * the `count`-th best score of the found items with their raises. An item that was not found scores at most as much
-   * without its raise as the last found item, so it can only matter if its raise is at least T minus that score. The
-   * more items are found beyond `count` (`MORE`), the fewer others qualify.
+   * Returns the items that were found without raises, and those that a raise may lift into the best
+   * `count`. Let T be the `count`-th best score of the found items with their raises. An item that
+   * was not found scores at most as much without its raise as the last found item, so it can only
+   * matter if its raise is at least T minus that score. The more items are found beyond `count`
+   * (`MORE`), the fewer others qualify.
    */
   raise(asked: RankingRequest, found: Scored, count: number, excluded = NOTHING_LEFT_OUT): Raised {
     const { vector, next } = asked;
@@ -170,7 +171,7 @@ export class RaisedItems {
     });
   }
 
-  /** The items that often follow one item, each with its P, in which chance pairs of popular items count little. */
+  /** The items that often follow one item, each with its P. */
   after(slot: number): RaisePart[] {
     this.#prepareContext([slot]);
     const { slots, length } = this.#successors.after(this.#context);

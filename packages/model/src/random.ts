@@ -1,4 +1,4 @@
-/** Reproducible random numbers: everything random in the model is seeded by an id or by the caller. */
+/** Reproducible random numbers: all randomness is seeded by an id or by the caller. */
 
 /** 32-bit FNV-1a over the UTF-16 units of an id, started from a salt. */
 export function hashId(id: string, salt: number): number {
@@ -17,15 +17,16 @@ export function mix(seed: number): number {
 }
 
 /**
- * Whether the rating at this offset belongs to a sample of 1 in `oneIn` ratings; none does if that is 0. The sample is
- * random, because every N-th offset could coincide with a pattern of the producer. It has a random stream of its own,
- * so that other random choices for the same offset are independent of it.
+ * Whether the rating at this offset belongs to a sample of 1 in `oneIn` ratings; none does if that
+ * is 0. The sample is random, because every N-th offset could coincide with a pattern of the
+ * producer. It has a random stream of its own, so that other random choices for the same offset are
+ * independent of it.
  */
 export function isOfSample(offset: number, oneIn: number): boolean {
   return oneIn > 0 && lotOf(offset) * oneIn < 1;
 }
 
-/** Uniform in [0, 1). A sample of 1 in N consists of the offsets with a lot below 1/N, so samples are nested. */
+/** Uniform in [0, 1). A sample of 1 in N has the lots below 1/N, so samples are nested. */
 export function lotOf(offset: number): number {
   return mix(mix(~offset) + 0x9e3779b9) / 2 ** 32;
 }

@@ -1,11 +1,12 @@
 /**
- * How much does each part contribute to the ranking? The weights of different features cannot be compared directly,
- * because some features differ more between items than others. The curvature H = Σ p(1 − p)·Δx·Δxᵀ measures these
- * differences over the pairs of items that θ was learnt from; pairs with an uncertain order count most.
+ * How much does each part contribute to the ranking? The weights of different features cannot be
+ * compared directly, because some features differ more between items than others. The curvature H =
+ * Σ p(1 − p)·Δx·Δxᵀ measures these differences over the pairs of items that θ was learnt from;
+ * pairs with an uncertain order count most.
  */
 import { FEATURES, type FeatureName, featureNames, knotRatings } from './combiner.ts';
 
-/** The features of one part are strongly correlated and may offset each other, so only their sum is meaningful. */
+/** Features of one part are correlated and may offset each other: only their sum has a meaning. */
 const members = {
   own: ['own_taste'],
   popular: ['mean_taste', 'rated', 'rated_often'],
@@ -21,8 +22,8 @@ const featuresOf = rankingParts.map((part) =>
 );
 
 /**
- * By knot, then by part: √Σ p(1 − p)·(θ·Δx of the part)², as a share of the sum over the parts. NaN at a knot without
- * any ratings.
+ * By knot, then by part: √Σ p(1 − p)·(θ·Δx of the part)², as a share of the sum over the parts. NaN
+ * at a knot without any ratings.
  */
 export function rankingShares(theta: Float64Array, curvature: Float64Array): number[][] {
   return knotRatings.map((_, knot) => {

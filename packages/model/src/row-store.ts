@@ -1,7 +1,8 @@
 /**
- * The rows of one side, in event order, in few bytes: 8 per rating, 16 with times. A row is a chain of segments. A new
- * segment is about a quarter as long as the row before it, so a row grows without being copied, and only a small share
- * of it is unused. The segments of all rows share pages of typed arrays.
+ * The rows of one side, in event order, in few bytes: 8 per rating, 16 with times. A row is a chain
+ * of segments. A new segment is about a quarter as long as the row before it, so a row grows
+ * without being copied, and only a small share of it is unused. The segments of all rows share
+ * pages of typed arrays.
  */
 
 import type { WeightedRow } from '@freshet/kernels';
@@ -152,7 +153,7 @@ export class RowStore {
     if (page.times.length > 0) page.times[at] = time;
   }
 
-  /** Truncates the row at `cut`, lets `between` append, then appends again what was at `resume` and after it. */
+  /** Truncates the row at `cut`, calls `between`, and appends again what began at `resume`. */
   #aside(owner: number, cut: number, resume: number, between: () => void): void {
     const newer = this.#from(owner, resume);
     this.#truncate(owner, cut);

@@ -1,6 +1,6 @@
 /**
- * Which ratings a half-step uses, and with which weights: the newest of a row, with the most weight on the last few.
- * The cost of an update therefore does not grow with the length of the row.
+ * Which ratings a half-step uses, and with which weights: the newest of a row, with the most weight
+ * on the last few. The cost of an update therefore does not grow with the length of the row.
  */
 
 import type { WeightedRow } from '@freshet/kernels';
@@ -47,7 +47,7 @@ export class RowWindow {
     return row;
   }
 
-  /** Sets length and weights: ω = 1 + weight·n/(n + ramp)·2^(−age/half-life), where n is the length of the whole row. */
+  /** ω = 1 + weight·n/(n + ramp)·2^(−age/half-life), where n is the length of the whole row. */
   #begin(fullLength: number): WeightedRow {
     const row = this.#row;
     row.length = Math.min(fullLength, this.#window);

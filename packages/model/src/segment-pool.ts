@@ -1,10 +1,11 @@
 /**
- * Allocates and frees the segments that rows are made of: stretches of typed arrays. A segment is a number; 0 stands
- * for none. Lengths are powers of two, so a freed segment is an exact fit for the next request of its size.
+ * Allocates and frees the segments that rows are made of: stretches of typed arrays. A segment is a
+ * number; 0 stands for none. Lengths are powers of two, so a freed segment is an exact fit for the
+ * next request of its size.
  */
 
-/** Rating i has its slot at slots[2i] and its value at values[2i + 1], so that both are in one cache line. */
-export interface RatingPage {
+/** Rating i has its slot at slots[2i] and its value at values[2i + 1], in one cache line. */
+interface RatingPage {
   readonly slots: Uint32Array;
   readonly values: Float32Array;
   /** Empty if times are not kept. */
@@ -23,7 +24,7 @@ export class SegmentPool {
   readonly #free: number[][] = Array.from({ length: 1 + Math.log2(MOST) }, () => []);
   #openEnd = PAGE_LENGTH;
   #count = 1;
-  /** By segment: where it is stored, the row position of its first rating, the previous segment, log₂ of its length. */
+  /** By segment: its place, row position of its first rating, previous segment, log₂ of length. */
   #place = new Uint32Array(64);
   #base = new Uint32Array(64);
   #previous = new Uint32Array(64);

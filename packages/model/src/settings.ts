@@ -1,4 +1,4 @@
-/** The settings of a model: its size, its loss, its priors. There are two named sets: the default and the paper's. */
+/** The settings of a model, and two named sets of them: the default and the paper's. */
 
 import { MAX_FACTOR_COUNT } from '@freshet/kernels';
 
@@ -9,7 +9,7 @@ export interface ModelSettings {
   /** k, the length of every vector. */
   readonly factorCount: number;
   readonly loss: LossName;
-  /** ρ, the weight of all unknown ratings together relative to all known ones; 0 ignores the unknown ones. */
+  /** ρ, the weight of all unknown ratings relative to all known ones; 0 ignores the unknown. */
   readonly rho: number;
   /** r̂₀, the expected value of an unknown rating; squared loss only. */
   readonly priorValue: number;
@@ -21,7 +21,7 @@ export interface ModelSettings {
   readonly valueWeight: number;
   /** The cells to which the prior applies: the unrated ones, or all. */
   readonly priorCells: 'unknown' | 'all';
-  /** An unknown rating of an item weighs α·(ratings of the item / mean of all items)^this; with 0 all weigh the same. */
+  /** An unknown rating weighs α·(ratings of its item / mean of all items)^this; 0: all the same. */
   readonly popularityPower: number;
   /** μ of users, toward the mean of all users, at one rating per user. */
   readonly userShrinkage: number;
@@ -33,7 +33,7 @@ export interface ModelSettings {
   readonly ranking: 'combined' | 'factors';
   /** θ learns from a sample of 1 in N ratings, and from all ratings of users with few ratings. */
   readonly rankingSample: number;
-  /** Whether items keep lists of their predecessors, with which the ranking raises items that often come next. */
+  /** Whether items keep predecessor lists, by which the ranking raises items that come next. */
   readonly nextItems: 'lists' | 'none';
   /** A half-step uses this many of a user's newest ratings. */
   readonly window: number;
@@ -86,12 +86,12 @@ export const defaultModel: ModelSettings = {
 };
 
 /**
- * The default model ranks by what a user will probably rate next. With these changes it ranks by how much she will
- * like an item.
+ * The default model ranks by what a user will probably rate next. With these changes it ranks by
+ * how much she will like an item.
  */
 export const forLiking = { valueWeight: 1, popularityPower: 0, ranking: 'factors' } as const;
 
-/** The model of the paper: no shrinkage, no recency, whole rows, and rounds of half-steps until convergence. */
+/** The model of the paper: no shrinkage, no recency, whole rows, rounds until convergence. */
 export const paperModel: ModelSettings = {
   factorCount: 20,
   loss: 'squared',
@@ -120,7 +120,7 @@ export const paperModel: ModelSettings = {
   updateTolerance: 0.001,
 };
 
-/** Uses every rating of a row with the same weight, as static factorization and the rows of items need it. */
+/** Every rating of a row with the same weight: for static factorization and rows of items. */
 export function wholeRows(settings: ModelSettings): ModelSettings {
   return { ...settings, window: 2 ** 31, recencyWeight: 0 };
 }

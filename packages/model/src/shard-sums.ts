@@ -1,6 +1,7 @@
 /**
- * The sums that one shard publishes for all: its partial gram and, for user shards, the lessons for θ. Both are totals
- * over everything that the shard has ever applied, so receiving them twice, or again after a restart, does no harm.
+ * The sums that one shard publishes for all: its partial gram and, for user shards, the lessons for
+ * θ. Both are totals over everything that the shard has ever applied, so receiving them twice, or
+ * again after a restart, does no harm.
  */
 
 import { Gram, gramByteLength } from './gram.ts';

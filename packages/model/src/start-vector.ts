@@ -14,8 +14,9 @@ export function meanVector(side: Side, grams: Grams, out: Float32Array): void {
 }
 
 /**
- * The paper sets one random feature (alg:update, line 1). The mean is a better guess for a new user or item. The noise,
- * seeded by the id, lets a stream learn from an empty store, where all means are zero, which is a saddle point.
+ * The paper sets one random feature (alg:update, line 1). The mean is a better guess for a new user
+ * or item. The noise, seeded by the id, lets a stream learn from an empty store, where all means
+ * are zero, which is a saddle point.
  */
 export function startVector(
   id: string,

@@ -1,11 +1,11 @@
 /**
- * Which items follow an item? An inverted index of the predecessor lists: for each key, the items that have the key in
- * their list, at most the 64 with the highest weights. An entry has 8 bytes: the slot of the item with a stamp, and the
- * weight.
+ * Which items follow an item? An inverted index of the predecessor lists: for each key, the items
+ * that have the key in their list, at most the 64 with the highest weights. An entry has 8 bytes:
+ * the slot of the item with a stamp, and the weight.
  *
- * When an item gets a new list, its stamp changes, which makes all entries of its old list void without searching for
- * them. Void entries are skipped, and reused before a list grows. Stamps have 8 bits; before one would overflow, all
- * void entries are removed and all stamps restart at 0.
+ * When an item gets a new list, its stamp changes, which makes all entries of its old list void
+ * without searching for them. Void entries are skipped, and reused before a list grows. Stamps have
+ * 8 bits; before one would overflow, all void entries are removed and all stamps restart at 0.
  */
 
 import { ListPool, LONGEST_LIST } from './list-pool.ts';
@@ -20,10 +20,10 @@ const FIRST_KEYS = 64;
 /** The hash table grows above this load: probing for a key would take too long. */
 const FULL = 0.6;
 
-/** Smaller weights are left out: `#collect` takes a sum of 0 for an item that it has not met yet. */
+/** Smaller weights are left out: for `#collect`, a sum of 0 marks an item not met yet. */
 const LEAST_WEIGHT = 1e-20;
 
-/** Items that come next, each once; only the first `length` are valid. The next call overwrites them. */
+/** Items that come next, each once; `length` are valid, until the next call. */
 export interface CameAfter {
   readonly slots: Uint32Array;
   length: number;
@@ -33,7 +33,7 @@ export class Successors implements ListFollower {
   readonly #pool = new ListPool();
   /** The stamp of each item, by slot. */
   #stamps = new Uint8Array(64);
-  /** A hash table with open addressing: keys, and the number of each key's list; 0 stands for none. */
+  /** Open addressing: keys, and the number of each key's list; 0 stands for none. */
   #keys = new Uint32Array(FIRST_KEYS);
   #lists = new Uint32Array(FIRST_KEYS);
   #listCount = 0;
@@ -86,7 +86,7 @@ export class Successors implements ListFollower {
     return slot < this.#sums.length ? this.#sums[slot] : 0;
   }
 
-  /** The weight of an item in the list of a key, or 0. It is not yet divided by √(n̂ + 5) of the key's item. */
+  /** An item's weight in the list of a key, or 0; √(n̂ + 5) of the key's item is not in it. */
   weightOf(key: number, slot: number): number {
     const list = this.#lists[this.#find(key)];
     const length = this.#pool.lengthOf(list);
@@ -130,7 +130,7 @@ export class Successors implements ListFollower {
     this.#write(list, at, owner, weight);
   }
 
-  /** Index of the owner's old entry, else of the end; a void entry is reused before the list would move. −1 if it is full. */
+  /** Where to write: the owner's entry, the end, a void entry before the list must move, or −1. */
   #placeFor(list: number, owner: number): number {
     const pool = this.#pool;
     const length = pool.lengthOf(list);
@@ -208,7 +208,7 @@ export class Successors implements ListFollower {
     return this.#lists[at];
   }
 
-  /** Where a key is or would be in the hash table. Keys are hashes already, so their low bits are used. */
+  /** Where a key is or would be. Keys are hashes, so their low bits will do. */
   #find(key: number): number {
     const mask = this.#keys.length - 1;
     let at = key & mask;

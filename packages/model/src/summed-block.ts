@@ -1,4 +1,4 @@
-/** The block of an item with the squared loss, from the sums of its evidence and up to a constant: h·M·h − 2 b·h. */
+/** An item's block with the squared loss, from its sums, up to a constant: h·M·h − 2 b·h. */
 
 import type { Kernels, SummedQuadratic } from '@freshet/kernels';
 import { losses } from './loss.ts';

@@ -1,4 +1,4 @@
-/** When a user took a rating of an item back, so that an older rating which arrives later stays out. */
+/** When a user took a rating back, so that an older one which arrives later stays out. */
 export class Tombstones {
   readonly #times = new Map<string, Map<string, number>>();
 
