@@ -14,27 +14,11 @@ const FIRST_BYTE = 1_024;
 export class WasmMemory {
   readonly memory: LinearMemory = new Memory({ initial: 1, maximum: MAX_PAGES });
   #next = FIRST_BYTE;
-  #f32 = new Float32Array(this.memory.buffer);
-  #f64 = new Float64Array(this.memory.buffer);
-  #u32 = new Uint32Array(this.memory.buffer);
-  #u8 = new Uint8Array(this.memory.buffer);
-
-  /** Growing detaches every view, so read these getters again after any allocation. */
-  get f32(): Float32Array {
-    return this.#f32;
-  }
-
-  get f64(): Float64Array {
-    return this.#f64;
-  }
-
-  get u32(): Uint32Array {
-    return this.#u32;
-  }
-
-  get u8(): Uint8Array {
-    return this.#u8;
-  }
+  /** Growing detaches every view, so read these again after any allocation. */
+  f32 = new Float32Array(this.memory.buffer);
+  f64 = new Float64Array(this.memory.buffer);
+  u32 = new Uint32Array(this.memory.buffer);
+  u8 = new Uint8Array(this.memory.buffer);
 
   /** Zeroed bytes, aligned for SIMD. */
   allocate(bytes: number): number {
@@ -53,10 +37,10 @@ export class WasmMemory {
     const wanted = Math.max(missing, Math.min(held / 8, room));
     this.memory.grow(Math.ceil(wanted / WASM_PAGE_BYTES));
     const { buffer } = this.memory;
-    this.#f32 = new Float32Array(buffer);
-    this.#f64 = new Float64Array(buffer);
-    this.#u32 = new Uint32Array(buffer);
-    this.#u8 = new Uint8Array(buffer);
+    this.f32 = new Float32Array(buffer);
+    this.f64 = new Float64Array(buffer);
+    this.u32 = new Uint32Array(buffer);
+    this.u8 = new Uint8Array(buffer);
   }
 }
 
