@@ -13,7 +13,6 @@ export const longFunctions: readonly string[] = [
 export const wideFolders: Readonly<Record<string, number>> = {
   'packages/kernels': 85,
   'packages/model': 143,
-
 };
 
 /** Exports that no file uses, or tests alone. */

@@ -162,9 +162,12 @@ export async function requireTopics(
 
 /** Opens the model's store without writing its manifest. */
 export async function openStore({ settings, model, log, stack }: Place): Promise<FactorStore> {
-  const store = await RedisStore.open(settings.REDIS_URL, model, (error) => {
-    log.debug({ err: error }, 'redis connection');
-  });
+  const store = await RedisStore.open(
+    settings.REDIS_URL,
+    model,
+    (error) => log.debug({ err: error }, 'redis connection'),
+    settings.REDIS_TLS_CA_LOCATION,
+  );
   return stack.own(store);
 }
 

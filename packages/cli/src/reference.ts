@@ -40,7 +40,9 @@ ${table(['metric', 'kind', 'labels', 'of', 'question'], metricRows())}
 function settingRows(): string[][] {
   return Object.entries(settings).map(([name, row]) => {
     const secret = 'secret' in row ? ' (secret)' : '';
-    return [code(name), row.fallback === '' ? '' : code(row.fallback), `${row.about}${secret}`];
+    const alias = 'alias' in row ? `. Also read from ${code(row.alias)}` : '';
+    const about = `${row.about}${alias}${secret}`;
+    return [code(name), row.fallback === '' ? '' : code(row.fallback), about];
   });
 }
 

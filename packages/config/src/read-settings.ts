@@ -1,5 +1,6 @@
 /** Turns an environment into settings. All problems are reported together, by setting. */
 import { readFileSync } from 'node:fs';
+import { securityConflicts } from './kafka-security.ts';
 import { asksForLoopback, isLoopback } from './loopback.ts';
 import { BadValue } from './readers.ts';
 import { type SettingName, type Settings, settings } from './settings.ts';
@@ -56,9 +57,16 @@ export function adminAddress(chosen: Settings, setting: AdminPortName) {
   return { host, port: chosen[setting], setting, hostSetting: 'ADMIN_HOST', answersTo };
 }
 
+/** By the setting's own name, or by the older one that it has as an alias. */
 function given(name: SettingName, environment: Environment): string | undefined {
+  const row = settings[name];
+  const own = givenAs(name, name, environment);
+  return own === undefined && 'alias' in row ? givenAs(row.alias, name, environment) : own;
+}
+
+function givenAs(name: string, setting: SettingName, environment: Environment): string | undefined {
   const value = environment[name];
-  if (!('secret' in settings[name])) return value;
+  if (!('secret' in settings[setting])) return value;
   const path = environment[`${name}_FILE`];
   if (path === undefined || path === '') return value;
   if (value !== undefined) throw new BadValue(`and ${name}_FILE are both set: remove one of them`);
@@ -77,9 +85,7 @@ function conflicts(chosen: Settings): string[] {
         'set HTTP_TOKEN or HTTP_TOKEN_FILE',
     );
   }
-  if (chosen.KAFKA_USERNAME !== '' && chosen.KAFKA_PASSWORD === '') {
-    problems.push('KAFKA_PASSWORD must be set when KAFKA_USERNAME is');
-  }
+  problems.push(...securityConflicts(chosen));
   for (const [kind, value] of chosen.RATING_KINDS) {
     if (value === null || value <= chosen.RATING_MAX) continue;
     problems.push(

@@ -97,12 +97,31 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Reader<
   };
 }
 
+/** The same, whatever the case of the letters: people copy such names from the settings of other clients. */
+export function oneOfAnyCase<const T extends string>(...choices: readonly T[]): Reader<T> {
+  const one = oneOf(...choices);
+  return (given) => one(choices.find((choice) => choice === given.toUpperCase()) ?? given);
+}
+
 export function someOf<const T extends string>(...choices: readonly T[]): Reader<readonly T[]> {
   const one = oneOf(...choices);
   return (given) => list(given).map(one);
 }
 
 export const flag: Reader<boolean> = (given) => oneOf('true', 'false')(given) === 'true';
+
+/** The text of a PEM file; for an empty path, an empty text. */
+export const pemFile: Reader<string> = (path) => {
+  if (path === '') return '';
+  let found: string;
+  try {
+    found = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new BadValue(`must be the path of a PEM file: ${(error as Error).message}`);
+  }
+  if (found.includes('-----BEGIN ')) return found;
+  throw new BadValue(`must be the path of a PEM file, and ${path} has no "-----BEGIN" line`);
+};
 
 /** The JSON object in a file; for an empty path, an empty object. */
 export const jsonFile: Reader<Readonly<Record<string, unknown>>> = (path) => {

@@ -21,7 +21,9 @@ describe('the table of settings', () => {
 
   it('lets whatever may hold a password come from a file', () => {
     const secrets = names.filter((name) => 'secret' in settings[name]);
-    expect(secrets).toEqual(expect.arrayContaining(['KAFKA_PASSWORD', 'REDIS_URL', 'HTTP_TOKEN']));
+    expect(secrets).toEqual(
+      expect.arrayContaining(['KAFKA_SASL_PASSWORD', 'REDIS_URL', 'HTTP_TOKEN']),
+    );
   });
 
   it('takes no setting twice: each name is one setting, and nobody else’s _FILE', () => {

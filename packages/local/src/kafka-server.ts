@@ -15,6 +15,10 @@ interface KafkaServerOptions {
   readonly port: number;
   readonly controllerPort: number;
   readonly spawned?: Spawned | undefined;
+  /** Lines of its properties that are added or replaced. */
+  readonly properties?: Readonly<Record<string, string>>;
+  /** Of the storage tool that prepares the folder, such as users with SCRAM passwords. */
+  readonly formatArguments?: readonly string[];
 }
 
 /** Always the same: each folder has a cluster of its own, which nothing else can reach. */
@@ -27,9 +31,10 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
   const properties = join(options.folder, 'kafka.properties');
   writeFileSync(properties, propertiesOf(options, data));
   const classPath = join(options.jars, '*');
+  const { formatArguments = [] } = options;
   if (!existsSync(join(data, 'meta.properties'))) {
     const tool = ['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
-    const formatting = run('java', ['-cp', classPath, ...tool]);
+    const formatting = run('java', ['-cp', classPath, ...tool, ...formatArguments]);
     await explained(`Kafka could not prepare ${data}`, formatting);
   }
   const child = Child.start({
@@ -54,7 +59,10 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
   return child;
 }
 
-function propertiesOf({ port, controllerPort }: KafkaServerOptions, data: string): string {
+function propertiesOf(
+  { port, controllerPort, properties }: KafkaServerOptions,
+  data: string,
+): string {
   const lines: Record<string, string | number> = {
     'process.roles': 'broker,controller',
     'node.id': 1,
@@ -76,6 +84,7 @@ function propertiesOf({ port, controllerPort }: KafkaServerOptions, data: string
     'auto.create.topics.enable': 'false',
     'message.max.bytes': 4 << 20,
     'log.cleaner.dedupe.buffer.size': 4 << 20,
+    ...properties,
   };
   return `${Object.entries(lines)
     .map(([name, value]) => `${name}=${value}`)

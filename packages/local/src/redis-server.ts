@@ -23,8 +23,14 @@ interface Place {
   readonly spawned?: Spawned;
 }
 
-export function startRedis({ port, ...place }: Place & { readonly port: number }): Promise<Child> {
-  return startServer('redis', port, place, {});
+interface RedisServer extends Place {
+  readonly port: number;
+  /** Options of the server that are added or replaced. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export function startRedis({ port, settings = {}, ...place }: RedisServer): Promise<Child> {
+  return startServer('redis', port, place, settings);
 }
 
 /** Returns the URLs of the nodes. */

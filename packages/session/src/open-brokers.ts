@@ -1,5 +1,5 @@
 /** Opens Kafka with the settings of a service. */
-import type { Settings } from '@freshet/config';
+import { kafkaSecurity, type Settings } from '@freshet/config';
 import type { ServiceContext } from '@freshet/service';
 import { openKafka, TopicAdmin } from '@freshet/stream';
 
@@ -17,10 +17,7 @@ export async function openBrokers(
     {
       clientId: `freshet-${client}`,
       brokers: settings.KAFKA_BROKERS,
-      tls: settings.KAFKA_TLS,
-      username: settings.KAFKA_USERNAME,
-      password: settings.KAFKA_PASSWORD,
-      mechanism: settings.KAFKA_SASL,
+      ...kafkaSecurity(settings),
     },
     log,
   );

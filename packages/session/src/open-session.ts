@@ -32,9 +32,12 @@ export async function openSession(
   const model = settings.MODEL;
   const { kafka, admin } = await openTopics(service, settings, { log, stack });
   const store = stack.own(
-    await RedisStore.open(settings.REDIS_URL, model, (error) => {
-      log.debug({ err: error }, 'the connection to Redis failed');
-    }),
+    await RedisStore.open(
+      settings.REDIS_URL,
+      model,
+      (error) => log.debug({ err: error }, 'the connection to Redis failed'),
+      settings.REDIS_TLS_CA_LOCATION,
+    ),
   );
   const shared = { store, admin, model, agreement: agreementOf(settings), log };
   const agreement = stack.own(await ModelAgreement.join(shared));

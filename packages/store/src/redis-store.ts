@@ -63,7 +63,6 @@ const connection = {
 };
 
 const cluster = {
-  redisOptions: connection,
   scaleReads: 'master' as const,
   slotsRefreshTimeout: 2_000,
   slotsRefreshInterval: 5_000, // how long a connection may ask a node that has moved its slots
@@ -91,15 +90,20 @@ export class RedisStore implements FactorStore {
     };
   }
 
+  /** `ca`: certificates in PEM that rediss:// servers are checked against; empty: those that Node trusts. */
   static async open(
     urls: readonly string[],
     model: string,
     onError: (error: Error) => void,
+    ca = '',
   ): Promise<RedisStore> {
     const [first] = urls;
     if (first === undefined) throw new RangeError('no Redis URL');
+    const trusting = ca === '' ? connection : { ...connection, tls: { ca } };
     const redis =
-      urls.length === 1 ? new Redis(first, connection) : new Cluster([...urls], cluster);
+      urls.length === 1
+        ? new Redis(first, trusting)
+        : new Cluster([...urls], { ...cluster, redisOptions: trusting });
     // Without a listener ioredis prints errors; commands report their own failures.
     redis.on('error', onError);
     try {

@@ -27,8 +27,7 @@ export function ratingsRecord({ user, value, partition }: Sent): OutRecord {
 
 /** A producer beside the services, with nothing of theirs. */
 export async function openPublisher({ brokers }: System): Promise<Publisher> {
-  const plain = { tls: false, username: '', password: '', mechanism: 'plain' } as const;
-  const options = { clientId: 'test', brokers: [brokers], ...plain };
+  const options = { clientId: 'test', brokers: [brokers] };
   return Publisher.open(await openKafka(options, openLog('test', 'error')));
 }
 

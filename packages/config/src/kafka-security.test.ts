@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kafkaSecurity } from './kafka-security.ts';
+import { BadConfig, readSettings } from './read-settings.ts';
+
+let folder: string;
+const pem = (name: string) => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'freshet-pem-'));
+  for (const name of ['ca', 'cert', 'key']) {
+    writeFileSync(pem(name), `-----BEGIN ${name}-----\n`);
+  }
+  writeFileSync(pem('text'), 'nothing of the kind');
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const securityOf = (environment: Record<string, string>) =>
+  kafkaSecurity(readSettings(environment));
+const user = { KAFKA_SASL_USERNAME: 'ada', KAFKA_SASL_PASSWORD: 'secret' };
+const sasl = { mechanism: 'scram-sha-512', username: 'ada', password: 'secret' };
+const oauth = {
+  KAFKA_SASL_MECHANISM: 'OAUTHBEARER',
+  KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL: 'https://sso/token',
+  KAFKA_SASL_OAUTHBEARER_CLIENT_ID: 'freshet',
+  KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'hush',
+};
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readSettings(environment);
+  } catch (error) {
+    if (error instanceof BadConfig) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('how connections to Kafka are secured', () => {
+  it('not at all by default', () => {
+    expect(securityOf({})).toEqual({ tls: undefined, sasl: undefined });
+  });
+
+  it('by the names that Kafka clients share, in any case', () => {
+    const protocol = { KAFKA_SECURITY_PROTOCOL: 'sasl_ssl', KAFKA_SASL_MECHANISM: 'plain' };
+    const files = {
+      KAFKA_SSL_CA_LOCATION: pem('ca'),
+      KAFKA_SSL_CERTIFICATE_LOCATION: pem('cert'),
+      KAFKA_SSL_KEY_LOCATION: pem('key'),
+      KAFKA_SSL_KEY_PASSWORD: 'pass',
+    };
+    expect(securityOf({ ...protocol, ...user, ...files })).toEqual({
+      tls: {
+        ca: '-----BEGIN ca-----\n',
+        cert: '-----BEGIN cert-----\n',
+        key: '-----BEGIN key-----\n',
+        passphrase: 'pass',
+      },
+      sasl: { ...sasl, mechanism: 'plain' },
+    });
+  });
+
+  it('by the older names, which a newer one overrules', () => {
+    const older = { KAFKA_TLS: 'true', KAFKA_USERNAME: 'ada', KAFKA_PASSWORD: 'old' };
+    expect(securityOf({ ...older, KAFKA_SASL: 'scram-sha-256' })).toEqual({
+      tls: {},
+      sasl: { mechanism: 'scram-sha-256', username: 'ada', password: 'old' },
+    });
+    const file = { KAFKA_PASSWORD_FILE: pem('text') };
+    const { sasl: read } = securityOf({ KAFKA_USERNAME: 'ada', ...file });
+    expect(read).toMatchObject({ password: 'nothing of the kind' });
+    const both = { ...older, KAFKA_SASL_PASSWORD: 'secret' };
+    expect(securityOf(both).sasl).toEqual(sasl);
+  });
+
+  it('by tokens, for client credentials', () => {
+    expect(securityOf({ KAFKA_SECURITY_PROTOCOL: 'SASL_SSL', ...oauth }).sasl).toEqual({
+      mechanism: 'oauthbearer',
+      tokenUrl: 'https://sso/token',
+      clientId: 'freshet',
+      clientSecret: 'hush',
+      scope: '',
+    });
+  });
+
+  it('never by half: what is missing, or contradicts the protocol, is named', () => {
+    const cases: [environment: Record<string, string>, problem: RegExp][] = [
+      [{ KAFKA_SASL_USERNAME: 'ada' }, /^KAFKA_SASL_PASSWORD must be set/],
+      [{ KAFKA_SECURITY_PROTOCOL: 'SASL_SSL' }, /^KAFKA_SASL_USERNAME must be set/],
+      [
+        { ...oauth, KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: '' },
+        /^KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET must be set for the SASL mechanism OAUTHBEARER/,
+      ],
+      [{ ...user, KAFKA_SECURITY_PROTOCOL: 'SSL' }, /is SSL: use SASL_SSL$/],
+      [{ ...user, KAFKA_SECURITY_PROTOCOL: 'PLAINTEXT' }, /use SASL_PLAINTEXT$/],
+      [{ KAFKA_SSL_CA_LOCATION: pem('ca') }, /is PLAINTEXT: use SSL$/],
+      [{ ...user, KAFKA_SSL_CA_LOCATION: pem('ca') }, /is SASL_PLAINTEXT: use SASL_SSL$/],
+      [{ KAFKA_TLS: 'true', KAFKA_SSL_KEY_LOCATION: pem('key') }, /must be set together$/],
+      [{ KAFKA_SSL_CA_LOCATION: pem('nowhere') }, /^KAFKA_SSL_CA_LOCATION .* no such file/],
+      [{ REDIS_TLS_CA_LOCATION: pem('text') }, /^REDIS_TLS_CA_LOCATION .* no "-----BEGIN" line/],
+      [{ KAFKA_SECURITY_PROTOCOL: 'TLS' }, /^KAFKA_SECURITY_PROTOCOL must be .* not "TLS"/],
+    ];
+    for (const [environment, problem] of cases) {
+      expect(problemsOf(environment).join('\n'), JSON.stringify(environment)).toMatch(problem);
+    }
+  });
+});

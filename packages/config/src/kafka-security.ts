@@ -1,0 +1,118 @@
+/** How do connections to Kafka prove who they are, and whom do they trust? From the settings that Kafka clients share. */
+import type { Settings } from './settings.ts';
+
+interface KafkaTls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly passphrase?: string;
+}
+
+type KafkaSasl =
+  | {
+      readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+      readonly username: string;
+      readonly password: string;
+    }
+  | {
+      readonly mechanism: 'oauthbearer';
+      readonly tokenUrl: string;
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly scope: string;
+    };
+
+export interface KafkaSecurity {
+  /** Undefined: no TLS. */
+  readonly tls: KafkaTls | undefined;
+  /** Undefined: no authentication by SASL. */
+  readonly sasl: KafkaSasl | undefined;
+}
+
+export function kafkaSecurity(chosen: Settings): KafkaSecurity {
+  const protocol = protocolOf(chosen);
+  return {
+    tls: protocol.endsWith('SSL') ? tlsOf(chosen) : undefined,
+    sasl: protocol.startsWith('SASL') ? saslOf(chosen) : undefined,
+  };
+}
+
+/** What is missing, or contradicts the protocol: half a configuration would fail later with an obscure error. */
+export function securityConflicts(chosen: Settings): string[] {
+  const protocol = protocolOf(chosen);
+  const problems: string[] = [];
+  const isSasl = protocol.startsWith('SASL');
+  const unused = SASL_SETTINGS.find((name) => chosen[name] !== '');
+  if (isSasl) problems.push(...missing(chosen));
+  else if (unused !== undefined) {
+    problems.push(
+      `${unused} is set, and KAFKA_SECURITY_PROTOCOL is ${protocol}: use SASL_${protocol}`,
+    );
+  }
+  const file = TLS_SETTINGS.find((name) => chosen[name] !== '');
+  if (file !== undefined && !protocol.endsWith('SSL')) {
+    const secure = protocol.startsWith('SASL') ? 'SASL_SSL' : 'SSL';
+    problems.push(`${file} is set, and KAFKA_SECURITY_PROTOCOL is ${protocol}: use ${secure}`);
+  }
+  const { KAFKA_SSL_CERTIFICATE_LOCATION: certificate, KAFKA_SSL_KEY_LOCATION: key } = chosen;
+  if ((certificate === '') !== (key === '')) {
+    problems.push('KAFKA_SSL_CERTIFICATE_LOCATION and KAFKA_SSL_KEY_LOCATION must be set together');
+  }
+  return problems;
+}
+
+const SASL_SETTINGS = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL'] as const;
+const TLS_SETTINGS = [
+  'KAFKA_SSL_CA_LOCATION',
+  'KAFKA_SSL_CERTIFICATE_LOCATION',
+  'KAFKA_SSL_KEY_LOCATION',
+] as const;
+
+/** What the mechanism needs. */
+const NEEDED = {
+  OAUTHBEARER: [
+    'KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL',
+    'KAFKA_SASL_OAUTHBEARER_CLIENT_ID',
+    'KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET',
+  ],
+  others: ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
+} as const;
+
+function missing(chosen: Settings): string[] {
+  const mechanism = chosen.KAFKA_SASL_MECHANISM;
+  const needed = NEEDED[mechanism === 'OAUTHBEARER' ? mechanism : 'others'];
+  return needed
+    .filter((name) => chosen[name] === '')
+    .map((name) => `${name} must be set for the SASL mechanism ${mechanism}`);
+}
+
+function protocolOf(chosen: Settings): 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL' {
+  if (chosen.KAFKA_SECURITY_PROTOCOL !== '') return chosen.KAFKA_SECURITY_PROTOCOL;
+  const transport = chosen.KAFKA_TLS ? 'SSL' : 'PLAINTEXT';
+  return SASL_SETTINGS.some((name) => chosen[name] !== '') ? `SASL_${transport}` : transport;
+}
+
+function tlsOf(chosen: Settings): KafkaTls {
+  const { KAFKA_SSL_CERTIFICATE_LOCATION: cert, KAFKA_SSL_KEY_LOCATION: key } = chosen;
+  const { KAFKA_SSL_CA_LOCATION: ca, KAFKA_SSL_KEY_PASSWORD: passphrase } = chosen;
+  return {
+    ...(ca === '' ? {} : { ca }),
+    ...(cert === '' ? {} : { cert, key }),
+    ...(passphrase === '' ? {} : { passphrase }),
+  };
+}
+
+function saslOf(chosen: Settings): KafkaSasl {
+  if (chosen.KAFKA_SASL_MECHANISM === 'OAUTHBEARER') {
+    return {
+      mechanism: 'oauthbearer',
+      tokenUrl: chosen.KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL,
+      clientId: chosen.KAFKA_SASL_OAUTHBEARER_CLIENT_ID,
+      clientSecret: chosen.KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET,
+      scope: chosen.KAFKA_SASL_OAUTHBEARER_SCOPE,
+    };
+  }
+  const { KAFKA_SASL_USERNAME: username, KAFKA_SASL_PASSWORD: password } = chosen;
+  const mechanism = chosen.KAFKA_SASL_MECHANISM.toLowerCase() as 'plain';
+  return { mechanism, username, password };
+}

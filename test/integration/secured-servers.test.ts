@@ -1,0 +1,251 @@
+/**
+ * Kafka and Redis as companies run them: TLS with an authority of their own, passwords, tokens. What connects must work, and
+ * what is wrong must be said in one clear line.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readSettings } from '@freshet/config';
+import { freePort, stepsTo } from '@freshet/local';
+import { ClosingStack } from '@freshet/service';
+import { openBrokers } from '@freshet/session';
+import { RedisStore } from '@freshet/store';
+import { openLog } from '@freshet/telemetry';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startKafka } from '../../packages/local/src/kafka-server.ts';
+import { kafkaJars } from '../../packages/local/src/provision.ts';
+import { startRedis } from '../../packages/local/src/redis-server.ts';
+
+const log = openLog('test', 'error');
+const folder = mkdtempSync(join(tmpdir(), 'freshet-secured-'));
+const file = (name: string) => join(folder, name);
+const stack = new ClosingStack();
+const ports = { plain: 0, sasl: 0, mutual: 0, controller: 0, redis: 0 };
+let tokenServer: Server;
+let tokenUrl = '';
+
+/** An authority, a certificate for 127.0.0.1 that it signed, one for another name, one of a client. */
+function makeCertificates(): void {
+  const openssl = (...args: string[]) =>
+    execFileSync('openssl', args, { cwd: folder, stdio: 'pipe', encoding: 'utf8' });
+  const authority = (name: string) =>
+    openssl(
+      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${name}`],
+      ...['-keyout', `${name}.key`, '-out', `${name}.pem`],
+    );
+  authority('authority');
+  authority('stranger');
+  for (const [name, names] of Object.entries({
+    server: 'IP:127.0.0.1',
+    misnamed: 'DNS:elsewhere.example',
+    client: 'DNS:client',
+  })) {
+    openssl(
+      ...['req', '-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${name}`],
+      ...['-keyout', `${name}.key`, '-out', `${name}.csr`],
+    );
+    writeFileSync(file('names'), `subjectAltName=${names}\n`);
+    openssl(
+      ...['x509', '-req', '-in', `${name}.csr`, '-CA', 'authority.pem', '-CAkey', 'authority.key'],
+      ...['-CAcreateserial', '-days', '2', '-extfile', 'names', '-out', `${name}.pem`],
+    );
+  }
+  writeFileSync(file('keystore.pem'), `${read('server.key')}${read('server.pem')}`);
+}
+
+const read = (name: string) => readFileSync(file(name), 'utf8');
+
+function kafkaProperties(): Record<string, string> {
+  const { plain, sasl, mutual } = ports;
+  const module = 'org.apache.kafka.common.security';
+  const ofSasl = (mechanism: string) => `listener.name.sasl_ssl.${mechanism}.sasl.jaas.config`;
+  const listeners = `PLAINTEXT://127.0.0.1:${plain},SASL_SSL://127.0.0.1:${sasl},SSL://127.0.0.1:${mutual}`;
+  return {
+    listeners: `${listeners},CONTROLLER://127.0.0.1:${ports.controller}`,
+    'advertised.listeners': listeners,
+    'listener.security.protocol.map':
+      'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL,SSL:SSL',
+    'ssl.keystore.type': 'PEM',
+    'ssl.keystore.location': file('keystore.pem'),
+    'ssl.truststore.type': 'PEM',
+    'ssl.truststore.location': file('authority.pem'),
+    'listener.name.ssl.ssl.client.auth': 'required',
+    'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
+    [ofSasl('plain')]: `${module}.plain.PlainLoginModule required user_ada="plain-secret";`,
+    [ofSasl('scram-sha-256')]: `${module}.scram.ScramLoginModule required;`,
+    [ofSasl('scram-sha-512')]: `${module}.scram.ScramLoginModule required;`,
+    [ofSasl('oauthbearer')]:
+      `${module}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";`,
+  };
+}
+
+/** Gives tokens that a broker in its default configuration believes: without a signature. */
+function startTokenServer(): Promise<void> {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  tokenServer = createServer((request, response) => {
+    const given = Buffer.from(request.headers.authorization?.split(' ')[1] ?? '', 'base64');
+    if (given.toString() !== 'freshet:hush') {
+      response.writeHead(401).end(JSON.stringify({ error: 'invalid_client' }));
+      return;
+    }
+    const now = Math.floor(Date.now() / 1_000);
+    const token = `${part({ alg: 'none' })}.${part({ sub: 'freshet', iat: now, exp: now + 300 })}.`;
+    response.end(JSON.stringify({ access_token: token, expires_in: 300 }));
+  });
+  return new Promise((resolve) => {
+    tokenServer.listen(0, '127.0.0.1', () => {
+      tokenUrl = `http://127.0.0.1:${(tokenServer.address() as AddressInfo).port}/token`;
+      resolve();
+    });
+  });
+}
+
+beforeAll(async () => {
+  makeCertificates();
+  await startTokenServer();
+  for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = await freePort();
+  const scram = [256, 512].flatMap((bits) => [
+    '--add-scram',
+    `SCRAM-SHA-${bits}=[name=ada,password=scram-secret]`,
+  ]);
+  const kafka = await startKafka({
+    jars: await kafkaJars(stepsTo(() => {})),
+    folder,
+    port: ports.plain,
+    controllerPort: ports.controller,
+    properties: kafkaProperties(),
+    formatArguments: scram,
+  });
+  stack.own({ close: () => kafka.stop() });
+  writeFileSync(file('users.acl'), 'user default off\nuser freshet on >redis-secret ~* &* +@all\n');
+  const redis = await startRedis({
+    folder,
+    port: ports.redis,
+    settings: {
+      port: '0',
+      'tls-port': String(ports.redis),
+      'tls-cert-file': file('server.pem'),
+      'tls-key-file': file('server.key'),
+      'tls-ca-cert-file': file('authority.pem'),
+      'tls-auth-clients': 'no',
+      aclfile: file('users.acl'),
+    },
+  });
+  stack.own({ close: () => redis.stop() });
+});
+
+afterAll(async () => {
+  tokenServer?.close();
+  await stack.close();
+  rmSync(folder, { recursive: true });
+});
+
+const secure = () => ({
+  KAFKA_BROKERS: `127.0.0.1:${ports.sasl}`,
+  KAFKA_SECURITY_PROTOCOL: 'SASL_SSL',
+  KAFKA_SSL_CA_LOCATION: file('authority.pem'),
+});
+const plain = { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_USERNAME: 'ada' };
+const tokens = () => ({
+  KAFKA_SASL_MECHANISM: 'OAUTHBEARER',
+  KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL: tokenUrl,
+  KAFKA_SASL_OAUTHBEARER_CLIENT_ID: 'freshet',
+});
+
+/** Connects, asks and closes. */
+async function connect(environment: Record<string, string>): Promise<void> {
+  const own = new ClosingStack();
+  try {
+    const { admin } = await openBrokers('test', readSettings(environment), { log, stack: own });
+    await admin.exists('ratings');
+  } finally {
+    await own.close();
+  }
+}
+
+async function failureOf(environment: Record<string, string>): Promise<string> {
+  const failure = await connect(environment).catch((error: Error) => error);
+  expect(failure).toBeInstanceOf(Error);
+  return (failure as Error).message;
+}
+
+describe('Kafka over TLS with SASL', () => {
+  it.each([
+    ['PLAIN', 'plain-secret'],
+    ['SCRAM-SHA-256', 'scram-secret'],
+    ['SCRAM-SHA-512', 'scram-secret'],
+  ])('lets %s in', async (mechanism, password) => {
+    const user = { KAFKA_SASL_USERNAME: 'ada', KAFKA_SASL_PASSWORD: password };
+    await connect({ ...secure(), KAFKA_SASL_MECHANISM: mechanism, ...user });
+  });
+
+  it('lets tokens in that a token endpoint gives for client credentials', async () => {
+    await connect({ ...secure(), ...tokens(), KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'hush' });
+  });
+
+  it('lets a client certificate in where one is asked for', async () => {
+    const mutual = {
+      KAFKA_BROKERS: `127.0.0.1:${ports.mutual}`,
+      KAFKA_SECURITY_PROTOCOL: 'SSL',
+      KAFKA_SSL_CA_LOCATION: file('authority.pem'),
+    };
+    await connect({
+      ...mutual,
+      KAFKA_SSL_CERTIFICATE_LOCATION: file('client.pem'),
+      KAFKA_SSL_KEY_LOCATION: file('client.key'),
+    });
+    expect(await failureOf(mutual)).toContain('cannot use Kafka at');
+  });
+
+  it('says in one line what is wrong: password, authority, host name, protocol, secret', async () => {
+    const wrong = { ...secure(), ...plain, KAFKA_SASL_PASSWORD: 'wrong' };
+    const right = { ...wrong, KAFKA_SASL_PASSWORD: 'plain-secret' };
+    const failures = {
+      password: await failureOf(wrong),
+      authority: await failureOf({ ...right, KAFKA_SSL_CA_LOCATION: file('stranger.pem') }),
+      name: await failureOf({ ...right, KAFKA_BROKERS: `localhost:${ports.sasl}` }),
+      protocol: await failureOf({ KAFKA_BROKERS: `127.0.0.1:${ports.plain}`, KAFKA_TLS: 'true' }),
+      transport: await failureOf({ KAFKA_BROKERS: `127.0.0.1:${ports.sasl}` }),
+      secret: await failureOf({
+        ...secure(),
+        ...tokens(),
+        KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'guess',
+      }),
+    };
+    for (const failure of Object.values(failures)) expect(failure).not.toContain('\n');
+    expect(failures.password).toMatch(/authentication failed.*see KAFKA_SASL_MECHANISM/i);
+    expect(failures.authority).toContain('KAFKA_SSL_CA_LOCATION');
+    expect(failures.name).toContain('KAFKA_BROKERS must use a name that the certificate has');
+    expect(failures.protocol).toContain('KAFKA_SECURITY_PROTOCOL');
+    expect(failures.transport).toContain('KAFKA_SECURITY_PROTOCOL');
+    expect(failures.secret).toContain('invalid_client');
+  });
+});
+
+describe('Redis over TLS with a user of its own', () => {
+  const open = async (url: string, ca: string) => {
+    const store = await RedisStore.open([url], 'm', () => {}, ca === '' ? '' : read(ca));
+    await store.close();
+  };
+  const url = (password: string) => `rediss://freshet:${password}@127.0.0.1:${ports.redis}`;
+
+  it('is used with its authority and password', async () => {
+    await open(url('redis-secret'), 'authority.pem');
+  });
+
+  it('is refused in one line with another authority or password, which the line does not repeat', async () => {
+    for (const [password, ca] of [
+      ['wrong-secret', 'authority.pem'],
+      ['redis-secret', 'stranger.pem'],
+      ['redis-secret', ''],
+    ] as const) {
+      const failure = await open(url(password), ca).catch((error: Error) => error.message);
+      expect(failure).toMatch(/^cannot use Redis at 127\.0\.0\.1:\d+ \(REDIS_URL\): .+/);
+      expect(failure).not.toContain(password);
+      expect(failure).not.toContain('\n');
+    }
+  });
+});
