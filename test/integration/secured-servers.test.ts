@@ -1,6 +1,6 @@
 /**
- * Kafka and Redis as companies run them: TLS with an authority of their own, passwords, tokens. What connects must work, and
- * what is wrong must be said in one clear line.
+ * Kafka and Redis as companies run them: TLS with an authority of their own, passwords, tokens.
+ * What is right must connect, and what is wrong must be said in one clear line.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const ports = { plain: 0, sasl: 0, mutual: 0, controller: 0, redis: 0 };
 let tokenServer: Server;
 let tokenUrl = '';
 
-/** An authority, a certificate for 127.0.0.1 that it signed, one for another name, one of a client. */
+/** An authority, and certificates that it signed: for 127.0.0.1, for another name, for a client. */
 function makeCertificates(): void {
   const openssl = (...args: string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: 'pipe', encoding: 'utf8' });

@@ -3,10 +3,11 @@ import { syntaxOf } from './syntax.ts';
 import { everything, isTest } from './tree.ts';
 
 /**
- * Exports of these are used by what is no TypeScript of ours: the WebAssembly, a reader, vitest.
+ * Exports of these are used by what is no TypeScript of ours: the WebAssembly, a reader, vitest,
+ * users of the client.
  */
 const entries =
-  /^packages\/kernels\/assembly\/index\.ts$|^docs\/examples\/|^test\/provision\.ts$|^[^/]+$/;
+  /^packages\/(?:kernels\/assembly|client\/src)\/index\.ts$|^docs\/examples\/|^test\/provision\.ts$|^[^/]+$/;
 
 const isForTests = (path: string): boolean => isTest(path) || path.startsWith('packages/testkit/');
 

@@ -6,7 +6,7 @@ export {
   serviceSettings,
   settingsOrExit,
 } from './environment.ts';
-export { type KafkaSecurity, kafkaSecurity } from './kafka-security.ts';
+export { kafkaSecurity } from './kafka-security.ts';
 export { asksForLoopback } from './loopback.ts';
 export { adminAddress, BadConfig, httpAddress, readSettings } from './read-settings.ts';
 export { type Settings, settings } from './settings.ts';

@@ -1,4 +1,4 @@
-/** How do connections to Kafka prove who they are, and whom do they trust? From the settings that Kafka clients share. */
+/** How connections to Kafka prove who they are, and whom they trust. */
 import type { Settings } from './settings.ts';
 
 interface KafkaTls {
@@ -22,7 +22,7 @@ type KafkaSasl =
       readonly scope: string;
     };
 
-export interface KafkaSecurity {
+interface KafkaSecurity {
   /** Undefined: no TLS. */
   readonly tls: KafkaTls | undefined;
   /** Undefined: no authentication by SASL. */
@@ -37,7 +37,10 @@ export function kafkaSecurity(chosen: Settings): KafkaSecurity {
   };
 }
 
-/** What is missing, or contradicts the protocol: half a configuration would fail later with an obscure error. */
+/**
+ * What is missing, or contradicts the protocol: half a configuration would fail later with an
+ * obscure error.
+ */
 export function securityConflicts(chosen: Settings): string[] {
   const protocol = protocolOf(chosen);
   const problems: string[] = [];

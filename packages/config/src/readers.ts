@@ -10,6 +10,17 @@ export class BadValue extends Error {
 
 export type Reader<T> = (text: string) => T;
 
+/** A row of the table of settings. */
+export interface Setting {
+  readonly read: Reader<unknown>;
+  /** The text that is read where the setting is not given. */
+  readonly fallback: string;
+  readonly about: string;
+  readonly secret?: true;
+  /** An older name, by which the setting may still be given. */
+  readonly alias?: string;
+}
+
 export const text: Reader<string> = (given) => given;
 
 export const list: Reader<readonly string[]> = (given) => {
@@ -97,7 +108,10 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Reader<
   };
 }
 
-/** The same, whatever the case of the letters: people copy such names from the settings of other clients. */
+/**
+ * The same, whatever the case of the letters: people copy such names from the settings of other
+ * clients.
+ */
 export function oneOfAnyCase<const T extends string>(...choices: readonly T[]): Reader<T> {
   const one = oneOf(...choices);
   return (given) => one(choices.find((choice) => choice === given.toUpperCase()) ?? given);

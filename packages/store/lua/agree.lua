@@ -1,7 +1,8 @@
--- Registers a service as a member of its model, or returns why not. Services call it every few seconds as
--- their sign of life. Everything is under one key, so that check and write are atomic.
--- Input:  KEYS 1 manifest        ARGV 1 manifest · 2 tuning · 3 member · 4 how long it counts as running, ms
---                                     5 born: the epoch at which to begin a model that is not there, or ''
+-- Registers a service as a member of its model, or returns why not. Services call it every few
+-- seconds as their sign of life. Everything is under one key, so that check and write are atomic.
+-- Input:  KEYS 1 manifest
+--         ARGV 1 manifest · 2 tuning · 3 member · 4 how long it counts as running, ms
+--              5 born: the epoch at which to begin a model that is not there, or ''
 -- Output: {'agreed', born, rebuilt, former tuning or ''}     {'absent'}  there is no such model
 --         {'differs', manifest}                     {'tuned', tuning, number of others}
 if redis.call('TYPE', KEYS[1]).ok == 'string' then
@@ -35,6 +36,7 @@ local former = redis.call('HGET', KEYS[1], 'tuning')
 if former ~= ARGV[2] and others > 0 then
   return {'tuned', former, others}
 end
-redis.call('HSET', KEYS[1], 'tuning', ARGV[2], 'member:' .. ARGV[3], string.format('%.0f', now + tonumber(ARGV[4])))
+local untilMs = string.format('%.0f', now + tonumber(ARGV[4]))
+redis.call('HSET', KEYS[1], 'tuning', ARGV[2], 'member:' .. ARGV[3], untilMs)
 local born = redis.call('HMGET', KEYS[1], 'born', 'rebuilt')
 return {'agreed', born[1], born[2] or '0', former ~= ARGV[2] and former or ''}

@@ -1,13 +1,15 @@
--- Writes one batch of one shard, or nothing. All checks come before the first write, and the position is
--- written last: after an error in between, the old position stays and the batch is applied again.
--- Input:  KEYS 1 head · 2 vectors · 3 sums · 4 outbox · 5… bodies appended to · then bodies written whole
---              · then bodies removed
---         ARGV 1 fence · 2 expected position · 3 next position · 4 commit id · 5 sums · 6 outbox · 7 facts
---              8 seal of the manifest, or '' · 9 number of vectors written · 10 of vectors removed
---              11 of bodies appended to · 12 of bodies written whole; then id, bytes … · id … · bytes … ·
---              bytes …
+-- Writes one batch of one shard, or nothing. All checks come before the first write, and the
+-- position is written last: after an error in between, the old position stays and the batch is
+-- applied again.
+-- Input:  KEYS 1 head · 2 vectors · 3 sums · 4 outbox · 5… bodies appended to
+--              · then bodies written whole · then bodies removed
+--         ARGV 1 fence · 2 expected position · 3 next position · 4 commit id · 5 sums · 6 outbox
+--              7 facts · 8 seal of the manifest, or '' · 9 number of vectors written
+--              10 of vectors removed · 11 of bodies appended to · 12 of bodies written whole
+--              then id, bytes … · id … · bytes … · bytes …
 -- Output: {1, position}  written      {2, position}  already written by this very commit
---         {0, position}  the store is at another position     {-1, fence}  the shard has another writer
+--         {0, position}  the store is at another position
+--         {-1, fence}    the shard has another writer
 --         {-2, seal}     the shard was written under another manifest
 local stored = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'seal')
 local fence, position = stored[1] or '', stored[2] or '0'

@@ -3,8 +3,9 @@
 -- Output: {0, fence}                                the epoch is not above the stored fence
 --         {-2, seal}                                the shard was written under another manifest
 --         {-3}                                      the shard is being emptied
---         {1, sums, outbox, fence, position, commit, facts}     taken over; the state as it was before
-local stored = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'facts', 'seal', 'emptying')
+--         {1, sums, outbox, fence, position, commit, facts}     taken over; the state before
+local stored =
+  redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'facts', 'seal', 'emptying')
 local fence, seal = stored[1], stored[5]
 if stored[6] then
   return {-3}
@@ -19,4 +20,5 @@ redis.call('HSET', KEYS[1], 'fence', ARGV[1])
 if ARGV[2] ~= '' then
   redis.call('HSET', KEYS[1], 'seal', ARGV[2])
 end
-return {1, redis.call('GET', KEYS[2]), redis.call('GET', KEYS[3]), fence, stored[2], stored[3], stored[4]}
+local sums, outbox = redis.call('GET', KEYS[2]), redis.call('GET', KEYS[3])
+return {1, sums, outbox, fence, stored[2], stored[3], stored[4]}

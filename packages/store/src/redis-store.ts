@@ -90,7 +90,10 @@ export class RedisStore implements FactorStore {
     };
   }
 
-  /** `ca`: certificates in PEM that rediss:// servers are checked against; empty: those that Node trusts. */
+  /**
+   * `ca`: the authorities, in PEM, that sign the certificates of rediss:// servers. Empty: those
+   * that Node trusts.
+   */
   static async open(
     urls: readonly string[],
     model: string,

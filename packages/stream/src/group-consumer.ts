@@ -1,4 +1,4 @@
-/** The Kafka consumer of a partition reader: every limit is stated, none is a default of kafkajs. */
+/** The Kafka consumer of a partition reader: every limit is stated, none left to kafkajs. */
 import type { Log } from '@freshet/telemetry';
 import type { Consumer, Kafka } from 'kafkajs';
 import { retry } from './client.ts';

@@ -1,4 +1,4 @@
-/** Tokens for SASL OAUTHBEARER, from an OAuth 2.0 token endpoint by client credentials (RFC 6749, section 4.4). */
+/** Tokens for SASL OAUTHBEARER: OAuth 2.0 client credentials (RFC 6749, section 4.4). */
 
 export interface OauthClient {
   readonly mechanism: 'oauthbearer';
@@ -16,7 +16,7 @@ interface Token {
 }
 
 const TIMEOUT_MS = 5_000;
-/** Of a token's life, the share after which it is replaced: connections that open later still find it valid. */
+/** A token is replaced after this share of its life: those who just got it find it valid. */
 const USED_SHARE = 0.8;
 /** Where the endpoint does not say how long a token lives. */
 const USUAL_LIFE_SECONDS = 60;

@@ -23,7 +23,7 @@ export function object<P extends Record<string, unknown>>(properties: P) {
   return { type: 'object', properties } as const;
 }
 
-/** An answer that has all these fields but for the optional ones: clients rely on it, so the document says it. */
+/** An answer with all of these fields but the optional ones: the types of clients rely on it. */
 export function answer<P extends Record<string, unknown>>(
   properties: P,
   optional: readonly (keyof P)[] = [],
