@@ -3,6 +3,8 @@
  */
 import { stepsTo } from '@freshet/local';
 import { kafkaJars, program } from '../packages/local/src/provision.ts';
+import { goProgram } from './deploy/go-program.ts';
+import { helm } from './deploy/helm.ts';
 
 export async function setup(): Promise<void> {
   const steps = stepsTo((text) => void process.stderr.write(text));
@@ -10,4 +12,5 @@ export async function setup(): Promise<void> {
   await program('redis-server', 'redis-server', '', steps);
   await program('kcat', 'kcat', '', steps);
   await program('chromium', 'chromium', '', steps);
+  await goProgram(helm, steps);
 }

@@ -1,0 +1,110 @@
+/** Does KEDA look at the groups in which updaters read, and connect to Kafka as the updaters do? */
+import { readSettings } from '@freshet/config';
+import { topicName } from '@freshet/events';
+import { intakeGroup, updaterGroup } from '@freshet/positions';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { rendered, type Values } from '../deploy/helm.ts';
+import { everything } from '../deploy/helm-values.ts';
+import { problemsOf } from '../deploy/kubernetes-schemas.ts';
+import { containerOf, found, type Manifest } from '../deploy/manifests.ts';
+
+let full: Manifest[];
+
+beforeAll(async () => {
+  full = await rendered(everything);
+});
+
+/** The manifests with scaling turned on, and the triggers among them. */
+async function scaled(settings: Values, secrets: Values = {}) {
+  const updater = { settings, keda: { enabled: true } };
+  const manifests = await rendered({ updater, secrets });
+  for (const manifest of manifests) expect(problemsOf(manifest)).toEqual([]);
+  const { triggers } = found(manifests, 'ScaledObject', 'freshet-updater').spec;
+  return { manifests, triggers };
+}
+
+describe('what the chart tells KEDA', () => {
+  it('names the groups in which updaters read', () => {
+    const { spec } = found(full, 'ScaledObject', 'freshet-updater');
+    const read = (group: string, topic: string): string => `${group} ${topic}`;
+    const expected = [
+      ...['views', 'purchases'].map((topic) => read(intakeGroup('shop', topic), topic)),
+      read(updaterGroup('shop', 'user'), topicName('userRatings', 'shop')),
+      read(updaterGroup('shop', 'item'), topicName('itemRatings', 'shop')),
+    ];
+    const triggers = spec.triggers.map(({ metadata }) => metadata);
+    expect(triggers.map(({ consumerGroup, topic }) => read(consumerGroup, topic))).toEqual(
+      expected,
+    );
+    for (const each of triggers) {
+      expect(each).toMatchObject({
+        bootstrapServersFromEnv: 'KAFKA_BROKERS',
+        lagThreshold: '1000000',
+        tls: 'enable',
+        sasl: 'scram_sha256',
+      });
+    }
+    const deployment = found(full, 'Deployment', spec.scaleTargetRef.name);
+    expect(deployment.spec.replicas).toBeUndefined();
+    const [{ authenticationRef }] = spec.triggers;
+    const { env } = found(full, 'TriggerAuthentication', authenticationRef?.name ?? '').spec;
+    expect(env.map(({ parameter }) => parameter)).toEqual(['password', 'username']);
+    const variables = containerOf(full, 'updater').env.map(({ name }) => name);
+    for (const { name } of env) expect(variables).toContain(name);
+  });
+
+  it('goes by the defaults of the settings where none is given', async () => {
+    const { triggers } = await scaled({});
+    const { MODEL: model, RATINGS_TOPICS: topics } = readSettings({});
+    const groups = [
+      ...topics.map((topic) => intakeGroup(model, topic)),
+      updaterGroup(model, 'user'),
+      updaterGroup(model, 'item'),
+    ];
+    expect(triggers.map(({ metadata }) => metadata.consumerGroup)).toEqual(groups);
+    expect(triggers[0]).not.toHaveProperty('authenticationRef');
+    expect(triggers[0].metadata).not.toHaveProperty('sasl');
+  });
+
+  it('names, of a release that runs some stages, what those read', async () => {
+    const { triggers } = await scaled({ STAGES: 'users, items' });
+    expect(triggers.map(({ metadata }) => metadata.consumerGroup)).toEqual([
+      updaterGroup('default', 'user'),
+      updaterGroup('default', 'item'),
+    ]);
+  });
+
+  it('has a client id and secret for tokens, as the updater has them', async () => {
+    const settings = {
+      KAFKA_SASL_MECHANISM: 'oauthbearer',
+      KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL: 'https://tokens.example/token',
+      KAFKA_SASL_OAUTHBEARER_CLIENT_ID: 'freshet',
+      KAFKA_SASL_OAUTHBEARER_SCOPE: 'kafka',
+    };
+    const secret = { name: 'kafka', key: 'secret' };
+    const { manifests, triggers } = await scaled(settings, {
+      KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: secret,
+    });
+    expect(triggers[0].metadata.sasl).toBe('oauthbearer');
+    expect(triggers[0].metadata).not.toHaveProperty('tls');
+    const { env } = found(manifests, 'TriggerAuthentication', 'freshet-updater').spec;
+    expect(new Map(env.map(({ parameter, name }) => [parameter, name]))).toEqual(
+      new Map([
+        ['username', 'KAFKA_SASL_OAUTHBEARER_CLIENT_ID'],
+        ['password', 'KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET'],
+        ['oauthTokenEndpointUri', 'KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL'],
+        ['scopes', 'KAFKA_SASL_OAUTHBEARER_SCOPE'],
+      ]),
+    );
+  });
+
+  it('is refused where KEDA would need a file, unless you say how it authenticates', async () => {
+    const settings = { KAFKA_TLS: true, KAFKA_SSL_CA_LOCATION: '/etc/freshet/ca.pem' };
+    await expect(scaled(settings)).rejects.toThrow('updater.keda.authentication');
+    const keda = { enabled: true, authentication: 'kafka' };
+    const manifests = await rendered({ settings, updater: { keda } });
+    const [trigger] = found(manifests, 'ScaledObject', 'freshet-updater').spec.triggers;
+    expect(trigger.authenticationRef).toEqual({ name: 'kafka' });
+    expect(trigger.metadata).not.toHaveProperty('tls');
+  });
+});
