@@ -20,6 +20,11 @@ interface GoProgram {
 
 type Steps = ReturnType<typeof stepsTo>;
 
+/** Whether the program is on this machine, or can be compiled here. */
+export function canHave({ name, version }: GoProgram): boolean {
+  return onPath(name) || onPath('go') || existsSync(join(cacheFolder(), `${name}-${version}`));
+}
+
 /** How to call a program: by its name if it is on PATH, else by the path of what is compiled. */
 export async function goProgram(wanted: GoProgram, steps: Steps): Promise<string> {
   const { name, version } = wanted;

@@ -7,10 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { stepsTo } from '@freshet/local';
 import { parseAllDocuments, stringify } from 'yaml';
-import { goProgram } from './go-program.ts';
+import { canHave, goProgram } from './go-program.ts';
 import type { Manifest } from './manifests.ts';
 
 export const helm = { name: 'helm', source: 'helm.sh/helm/v3/cmd/helm', version: '3.22.0' };
+/** If not, the tests of the chart are skipped: Freshet itself needs neither helm nor Go. */
+export const hasHelm = canHave(helm);
 export const chart = fileURLToPath(new URL('../../deploy/helm/freshet', import.meta.url));
 
 export type Values = Readonly<Record<string, unknown>>;

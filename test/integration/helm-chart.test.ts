@@ -9,7 +9,7 @@ import { allServiceNames } from '@freshet/local';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { stages, valuesOf, variablesOf } from '../deploy/dockerfile.ts';
-import { chart, rendered, runHelm, type Values } from '../deploy/helm.ts';
+import { chart, hasHelm, rendered, runHelm, type Values } from '../deploy/helm.ts';
 import { everything } from '../deploy/helm-values.ts';
 import { problemsOf } from '../deploy/kubernetes-schemas.ts';
 import {
@@ -28,10 +28,11 @@ let plain: Manifest[];
 let full: Manifest[];
 
 beforeAll(async () => {
+  if (!hasHelm) return;
   [plain, full] = [await rendered(), await rendered(everything)];
 });
 
-describe('the chart', () => {
+describe.skipIf(!hasHelm)('the chart', () => {
   it('passes helm lint, with and without everything turned on', async () => {
     for (const values of [{}, everything]) {
       expect(await runHelm(['lint', '--strict', chart], values)).toContain('0 chart(s) failed');
@@ -88,7 +89,7 @@ describe('the chart', () => {
   });
 });
 
-describe('the pods of the chart', () => {
+describe.skipIf(!hasHelm)('the pods of the chart', () => {
   it('run every service, and exactly one aggregator at any time', () => {
     const names = ofKind(plain, 'Deployment').map(({ metadata }) => metadata.name);
     expect(names.sort()).toEqual(allServiceNames.map((service) => `freshet-${service}`).sort());
@@ -204,7 +205,7 @@ describe('the pods of the chart', () => {
   });
 });
 
-describe('what the chart puts around the pods', () => {
+describe.skipIf(!hasHelm)('what the chart puts around the pods', () => {
   it('selects the pods of one service each, by labels that they have', () => {
     for (const manifests of [plain, full]) {
       for (const { kind, metadata, spec } of manifests) {
@@ -287,7 +288,7 @@ describe('what the chart puts around the pods', () => {
   });
 });
 
-describe('a wrong value', () => {
+describe.skipIf(!hasHelm)('a wrong value', () => {
   const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'));
   const secrets = Object.entries(settings).flatMap(([name, row]) =>
     'secret' in row ? [name] : [],
