@@ -65,7 +65,6 @@ export const unusedExports: readonly string[] = [
   'packages/stream/src/fetch-decoding-batch.ts: Headers',
   'packages/stream/src/internal-record.ts: InternalTopic',
   'packages/stream/src/internal-record.ts: NewerFormat',
-  'packages/stream/src/partition-feed.ts: Slice',
   'packages/telemetry/src/index.ts: Labels',
   'packages/telemetry/src/index.ts: Verdict',
   'packages/telemetry/src/metric-kinds.ts: Labels',

@@ -6,7 +6,7 @@
 import { type Log, verdict } from '@freshet/telemetry';
 import type { LogFault } from './log-fault.ts';
 import type { LogRecord } from './log-record.ts';
-import { PartitionFeed } from './partition-feed.ts';
+import { PartitionFeed, type Slice } from './partition-feed.ts';
 import { next, type Phase, type Signal } from './partition-life.ts';
 
 export interface PartitionOwner {
@@ -22,6 +22,11 @@ export interface PartitionOwner {
     next: number,
     heartbeat: () => Promise<void>,
   ): Promise<boolean>;
+  /**
+   * True if `consume` is to be called without records. Asked every second while the partition is
+   * idle.
+   */
+  wantsToConsume?(partition: number): boolean;
   /** Called before a batch with the records that follow it, so that state can be loaded ahead. */
   prepare?(partition: number, records: readonly LogRecord[]): void;
   /**
@@ -125,6 +130,11 @@ export class OwnedPartition {
     this.#feed?.stir();
   }
 
+  /** Lets an idle partition ask its owner whether something is due. */
+  stir(): void {
+    this.#feed?.stir();
+  }
+
   /** The group assigned the partition to another process, or this process ends. */
   revoke(): void {
     this.#leave('revoked');
@@ -201,7 +211,7 @@ export class OwnedPartition {
     };
     for (;;) {
       if (this.#isReleased) return 'revoked';
-      const slice = this.#feed?.take();
+      const slice = this.#feed?.take() ?? this.#idleSlice();
       if (slice === undefined) {
         // A fault takes effect here, after everything that was fetched before it is consumed.
         const reason = this.#interruption;
@@ -224,6 +234,13 @@ export class OwnedPartition {
       this.#reached = slice.next;
       if (this.#interruption === 'refused') return 'refused';
     }
+  }
+
+  /** What an idle partition has to do: a slice without records. */
+  #idleSlice(): Slice | undefined {
+    const { owner, partition } = this.#context;
+    if (this.#position === undefined || this.#interruption !== undefined) return undefined;
+    return owner.wantsToConsume?.(partition) ? { records: [], next: this.#position } : undefined;
   }
 
   /** Logs an error and returns what it means for this partition. */

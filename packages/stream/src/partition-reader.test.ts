@@ -120,6 +120,23 @@ describe('the reading loop', () => {
     await reader.close();
   });
 
+  it('lets an owner that wants to consume do so without records, within a second, while nothing comes', async () => {
+    useFakeTime();
+    const { consumer, owner, reader } = await start();
+    await consumer.fetch(0);
+    await pass(consumer, 1_000);
+    expect(owner.applied).toEqual([[0]]);
+    let wishes = 2;
+    owner.wantsToConsume = () => wishes-- > 0;
+    await pass(consumer, 1_000);
+    expect(owner.applied).toEqual([[0], [], []]);
+    expect(reader.positions.get(0)).toBe(1);
+    await consumer.fetch(1);
+    await pass(consumer, 1_000);
+    expect(owner.applied).toEqual([[0], [], [], [1]]);
+    await reader.close();
+  });
+
   it('applies nothing more of a partition that went to another process', async () => {
     const { consumer, owner, reader } = await start();
     let go: () => void = () => {};

@@ -313,6 +313,7 @@ export class PartitionReader {
     const { topic } = this.options;
     const held = [...this.#partitions.values()].filter(({ phase }) => phase === 'held');
     metrics.heldPartitions.set({ topic }, held.length);
+    for (const partition of this.#partitions.values()) partition.stir();
     if (++this.#ticks % limits.checkEveryTicks !== 0 || this.#checking) return;
     this.#checking = true;
     this.#check()

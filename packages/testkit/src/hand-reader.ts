@@ -13,6 +13,7 @@ class HandOwner {
   takeOver0: () => Promise<void> = async () => {};
   mended = true;
   stored = true;
+  wantsToConsume?: () => boolean;
   prepare?: (partition: number, records: readonly LogRecord[]) => void;
   remark?: (partition: number, position: number) => string | undefined;
 

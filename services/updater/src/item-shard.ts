@@ -43,9 +43,9 @@ interface ItemShardOptions extends ShardOptions {
 /** Bytes of an item without its vector, evidence and list, about. */
 const ENTITY_BYTES = 300;
 /**
- * A changed list is published with the first commit after this time. A list that grows is published
- * sooner, but not twice within this time: under a backlog every list of the catalogue would go out
- * several times a second.
+ * A changed list is published after this time, if need be by a commit of its own. A list that grows
+ * is published sooner, but not twice within this time: under a backlog every list of the catalogue
+ * would go out several times a second.
  */
 const LIST_MS = 2_000;
 /** Lists that one commit publishes because of their age: each makes the record longer. */
@@ -149,6 +149,12 @@ export class ItemShard implements Shard {
   settle(): void {
     if (this.#options.coalesce) for (const item of [...this.changes.entities()]) this.#move(item);
     this.#listAged();
+  }
+
+  /** Without ratings, too, a list that changed is published in time. */
+  wantsCommit(): boolean {
+    const [oldest] = this.#unlisted.values();
+    return oldest !== undefined && oldest <= this.#options.now() - LIST_MS;
   }
 
   #rate(rating: PackedRating, batch: Batch): void {

@@ -1,7 +1,21 @@
 /** What a stream of ratings means, in stories through the real intake, judge and shards. */
-import { itemRatingsCodec, packedRatings, RatingReader, shardOf } from '@freshet/events';
+import {
+  factorBatchCodec,
+  itemRatingsCodec,
+  packedRatings,
+  RatingReader,
+  shardOf,
+} from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
-import { defaultModel, Evidence, firstTheta, Gram, ShardSums } from '@freshet/model';
+import {
+  defaultModel,
+  Evidence,
+  firstTheta,
+  Gram,
+  itemKey,
+  Predecessors,
+  ShardSums,
+} from '@freshet/model';
 import { ListedReplica } from '@freshet/replicas';
 import { decodeRow, MemoryStore, type StoredEntity } from '@freshet/store';
 import type { PartitionOwner } from '@freshet/stream';
@@ -28,6 +42,8 @@ class Story {
   readonly #stages: readonly Stage[];
   readonly #positions = new Map<string, number>();
   commits = 0;
+  /** ms */
+  now = 0;
 
   constructor({ forgetSlice = 1000, cacheBytes = 1 << 30 } = {}) {
     const kernels = wasmKernels();
@@ -65,7 +81,10 @@ class Story {
       return new UserShard({ ...half, id, topic: users, items, forgetSlice }, sums);
     });
     const itemStage = stage('item', things, (id, sums) => {
-      return new ItemShard({ ...half, id, topic: things, coalesce: false, now: () => 0 }, sums);
+      return new ItemShard(
+        { ...half, id, topic: things, coalesce: false, now: () => this.now },
+        sums,
+      );
     });
     const reader = new RatingReader({ valueMax: 100, schemaIds: [1] });
     const intake = new Intake({ ...parts, store, topic: 'ratings', reader });
@@ -102,10 +121,28 @@ class Story {
           await owner.consume(partition, slice, next, async () => {});
         }
         this.#positions.set(place, from + records.length);
+        while (owner.wantsToConsume?.(partition)) {
+          await owner.consume(partition, [], from + records.length, async () => {});
+        }
       }
       for (const stage of this.#stages) await stage.drain();
     }
     return this;
+  }
+
+  /** The list of an item as it was last published, by key. */
+  publishedList(item: string): Map<number, number> {
+    const found = new Map<number, number>();
+    for (const { value } of this.log.records('m.item-factors', shardOf(item, SHARDS))) {
+      if (value === null) continue;
+      const { ids, lists } = factorBatchCodec.decode(value);
+      const bytes = lists.get(ids.indexOf(item));
+      if (bytes === undefined) continue;
+      const { keys, counts, length } = Predecessors.fromBytes(bytes);
+      found.clear();
+      for (let e = 0; e < length; e++) found.set(keys[e] as number, counts[e] as number);
+    }
+    return found;
   }
 
   async #entity(side: 'user' | 'item', id: string): Promise<StoredEntity> {
@@ -328,5 +365,27 @@ describe('forgetting a user', () => {
     expect(story.commits - before).toBeGreaterThanOrEqual(count / 1000);
     expect(await story.counts()).toEqual({ users: 0, ratings: 0 });
     expect(new Set(story.places()).size).toBe(2 * count);
+  });
+});
+
+describe('the list of an item', () => {
+  it('is published two seconds after it changed, also if no rating comes any more', async () => {
+    const story = new Story();
+    await story.rate({ user: 'ann', item: 'milk', time: START });
+    await story.rate({ user: 'ann', item: 'tea', time: START + 1 });
+    await story.run();
+    expect(story.publishedList('tea').get(itemKey('milk'))).toBeCloseTo(1, 5);
+    // Not grown by much, and told a moment ago: it waits.
+    await story.rate({ user: 'bob', item: 'apple', time: START + 2 });
+    await story.rate({ user: 'bob', item: 'tea', time: START + 3 });
+    await story.run();
+    expect(story.publishedList('tea').has(itemKey('apple'))).toBe(false);
+    story.now = 2_000;
+    await story.run();
+    expect(story.publishedList('tea').get(itemKey('apple'))).toBeCloseTo(1, 5);
+    const { commits } = story;
+    story.now = 10_000;
+    await story.run();
+    expect(story.commits).toBe(commits);
   });
 });

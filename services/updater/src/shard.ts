@@ -44,6 +44,8 @@ export interface Shard {
   apply(record: LogRecord, batch: Batch): void;
   /** Does what is done once per batch, after its last record. */
   settle(): void;
+  /** True if a commit is due although no record came. */
+  wantsCommit(): boolean;
 }
 
 export interface Entity extends Cached {

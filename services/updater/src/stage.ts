@@ -123,6 +123,10 @@ export class Stage implements PartitionOwner {
     return true;
   }
 
+  wantsToConsume(partition: number): boolean {
+    return this.#running.get(partition)?.owned.shard.wantsCommit() ?? false;
+  }
+
   /** False if the store has lost the fence, or commits: then it lost other writes too. */
   async isStored(partition: number): Promise<boolean> {
     const running = this.#running.get(partition);

@@ -182,6 +182,10 @@ export class UserShard implements Shard {
 
   settle(): void {}
 
+  wantsCommit(): boolean {
+    return false;
+  }
+
   /** False if the user has so many ratings that forgetting needs another commit. */
   #judge({ event, offset }: PackedUserRating, at: Place): boolean {
     const user = this.changes.cache.get(event.user);
