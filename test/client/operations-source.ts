@@ -1,6 +1,7 @@
 /** The types of packages/client, made from the OpenAPI document of the scorer. */
 
 interface Schema {
+  readonly title?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
@@ -24,18 +25,28 @@ export interface OpenapiDocument {
 }
 
 const HEADER = `/**
- * Every route of the HTTP API with its parameters, body and answer. Made from the OpenAPI document of the scorer by
- * test/client.test.ts, which fails if the two differ; \`npx vitest run --project unit test/client.test.ts -u\` makes it anew.
+ * Every route of the HTTP API with its parameters, body and answer. Made from the OpenAPI document
+ * of the scorer by test/client.test.ts, which fails if the two differ: with -u it writes this file.
  */
 `;
 
-export function operationsSource({ paths }: OpenapiDocument): string {
+export function operationsSource(document: OpenapiDocument): string {
+  const titled = new Map<string, string>();
+  const operations = render(document, titled);
+  const types = [...titled].map(([title, type]) => `export interface ${title} ${type}\n`);
+  return `${HEADER}\n${types.join('\n')}\n${operations}`;
+}
+
+/** Types of objects with a title go to `titled`, and are referred to by it. */
+type Titled = Map<string, string>;
+
+function render({ paths }: OpenapiDocument, titled: Titled): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
-      return `  /** ${operation.summary} */\n  '${method.toUpperCase()} ${path}': ${typesOf(operation)};\n`;
+      return `  /** ${operation.summary} */\n  '${method.toUpperCase()} ${path}': ${typesOf(operation, titled)};\n`;
     }),
   );
-  return `${HEADER}\nexport interface Operations {\n${operations.sort(byRoute).join('')}}\n`;
+  return `export interface Operations {\n${operations.sort(byRoute).join('')}}\n`;
 }
 
 function byRoute(a: string, b: string): number {
@@ -43,36 +54,40 @@ function byRoute(a: string, b: string): number {
   return route(a) < route(b) ? -1 : 1;
 }
 
-function typesOf({ parameters, requestBody, responses }: Operation): string {
+function typesOf({ parameters, requestBody, responses }: Operation, titled: Titled): string {
   const query = parameters.filter((parameter) => parameter.in === 'query');
   const answer = Object.values(responses)[0]?.content['application/json'];
-  const fields = query.map(({ name, schema }) => field(name, schema, true));
+  const fields = query.map(({ name, schema }) => field(name, schema, true, titled));
+  const body = requestBody?.content['application/json']?.schema;
   return `{
     query: ${fields.length === 0 ? 'Record<string, never>' : `{ ${fields.join(' ')} }`};
-    body: ${requestBody ? typeOf(requestBody.content['application/json']?.schema) : 'undefined'};
-    answer: ${typeOf(answer?.schema)};
+    body: ${body ? typeOf(body, titled) : 'undefined'};
+    answer: ${typeOf(answer?.schema, titled)};
   }`;
 }
 
-function typeOf(schema: Schema = {}): string {
+function typeOf(schema: Schema = {}, titled: Titled): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ');
+  if (schema.anyOf) return schema.anyOf.map((each) => typeOf(each, titled)).join(' | ');
   const types = [schema.type ?? 'unknown'].flat();
-  return types.map((type) => plainTypeOf(type, schema)).join(' | ');
+  return types.map((type) => plainTypeOf(type, schema, titled)).join(' | ');
 }
 
-function plainTypeOf(type: string, schema: Schema): string {
+function plainTypeOf(type: string, schema: Schema, titled: Titled): string {
   if (type === 'integer') return 'number';
-  if (type === 'array') return `readonly (${typeOf(schema.items)})[]`;
+  if (type === 'array') return `readonly (${typeOf(schema.items, titled)})[]`;
   if (type !== 'object') return type;
-  const { properties = {}, required = [] } = schema;
+  const { title, properties = {}, required = [] } = schema;
   const fields = Object.entries(properties).map(([name, each]) =>
-    field(name, each, !required.includes(name)),
+    field(name, each, !required.includes(name), titled),
   );
-  return `{ ${fields.join(' ')} }`;
+  const source = `{ ${fields.join(' ')} }`;
+  if (title === undefined) return source;
+  titled.set(title, source);
+  return title;
 }
 
-function field(name: string, schema: Schema, isOptional: boolean): string {
+function field(name: string, schema: Schema, isOptional: boolean, titled: Titled): string {
   const about = schema.description === undefined ? '' : `\n/** ${schema.description} */\n`;
-  return `${about}readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema)};`;
+  return `${about}readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema, titled)};`;
 }

@@ -7,7 +7,7 @@
  * once, because the client gives it its time: the second copy says the same of the same moment.
  */
 import { FreshetError } from './error.ts';
-import type { Operations } from './operations.ts';
+import type { Operations, Place, Rating } from './operations.ts';
 
 export interface FreshetClientOptions {
   /** Where the scorer answers, like http://127.0.0.1:8080. */
@@ -23,11 +23,6 @@ export interface FreshetClientOptions {
 export type Answer<O extends keyof Operations> = Operations[O]['answer'];
 type Body<O extends keyof Operations> = Operations[O]['body'];
 type Query<O extends keyof Operations> = Operations[O]['query'];
-
-/** A rating to write; `value` null takes the rating back. */
-export type Rating = Exclude<Body<'POST /v1/ratings'>, readonly unknown[]>;
-/** Where a rating was written: for `after`. */
-export type Place = Answer<'POST /v1/ratings'>['ratings'][number];
 
 type Wishes = Omit<Query<'GET /v1/recommendations/{user}'>, 'after'> & {
   /** Where a rating was written that the list must know of. */

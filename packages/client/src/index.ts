@@ -1,9 +1,10 @@
-export {
-  type Answer,
-  FreshetClient,
-  type FreshetClientOptions,
-  type Place,
-  type Rating,
-} from './client.ts';
+export { type Answer, FreshetClient, type FreshetClientOptions } from './client.ts';
 export { FreshetError } from './error.ts';
-export type { Operations } from './operations.ts';
+export type {
+  ModelState,
+  Operations,
+  Place,
+  Rating,
+  Recommendation,
+  ScoredItem,
+} from './operations.ts';

@@ -1,8 +1,45 @@
 /**
  * Every route of the HTTP API with its parameters, body and answer. Made from the OpenAPI document
- * of the scorer by test/client.test.ts, which fails if the two differ; `npx vitest run --project
- * unit test/client.test.ts -u` makes it anew.
+ * of the scorer by test/client.test.ts, which fails if the two differ: with -u it writes this file.
  */
+
+export interface ScoredItem {
+  readonly item: string;
+  /** what the list is ordered by; not a rating */
+  readonly score: number;
+  readonly title?: string;
+  readonly categories?: readonly string[];
+}
+
+export interface ModelState {
+  readonly name: string;
+  /** offset after the last record of user-ratings that the user’s shard has applied */
+  readonly position: number | null;
+  /** number of the last commit of that shard that the answer is known to include */
+  readonly sequence: number | null;
+  /** ratings of all users that were produced and are not in answers yet */
+  readonly lag: { readonly ratings: number; readonly ms: number } | null;
+}
+
+export interface Recommendation {
+  readonly user: string;
+  readonly items: readonly ScoredItem[];
+  readonly model: ModelState;
+  /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
+  readonly fallback: null | 'newcomer';
+}
+
+export interface Place {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface Rating {
+  readonly user: string;
+  readonly item: string;
+  readonly value?: number | null;
+  readonly time?: number;
+}
 
 export interface Operations {
   /** the score and the expected value of items for a user; the items are separated by commas */
@@ -18,15 +55,7 @@ export interface Operations {
         /** the value that the user would give the item, on the scale of the ratings */
         readonly expectedValue: number;
       }[];
-      readonly model: {
-        readonly name: string;
-        /** offset after the last record of user-ratings that the user’s shard has applied */
-        readonly position: number | null;
-        /** number of the last commit of that shard that the answer is known to include */
-        readonly sequence: number | null;
-        /** ratings of all users that were produced and are not in answers yet */
-        readonly lag: { readonly ratings: number; readonly ms: number } | null;
-      };
+      readonly model: ModelState;
       /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
       readonly fallback: null | 'newcomer';
     };
@@ -36,22 +65,8 @@ export interface Operations {
     query: { readonly n?: number };
     body: undefined;
     answer: {
-      readonly items: readonly {
-        readonly item: string;
-        /** what the list is ordered by; not a rating */
-        readonly score: number;
-        readonly title?: string;
-        readonly categories?: readonly string[];
-      }[];
-      readonly model: {
-        readonly name: string;
-        /** offset after the last record of user-ratings that the user’s shard has applied */
-        readonly position: number | null;
-        /** number of the last commit of that shard that the answer is known to include */
-        readonly sequence: number | null;
-        /** ratings of all users that were produced and are not in answers yet */
-        readonly lag: { readonly ratings: number; readonly ms: number } | null;
-      };
+      readonly items: readonly ScoredItem[];
+      readonly model: ModelState;
       /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
       readonly fallback: null | 'newcomer';
     };
@@ -62,22 +77,8 @@ export interface Operations {
     body: undefined;
     answer: {
       readonly item: string;
-      readonly items: readonly {
-        readonly item: string;
-        /** what the list is ordered by; not a rating */
-        readonly score: number;
-        readonly title?: string;
-        readonly categories?: readonly string[];
-      }[];
-      readonly model: {
-        readonly name: string;
-        /** offset after the last record of user-ratings that the user’s shard has applied */
-        readonly position: number | null;
-        /** number of the last commit of that shard that the answer is known to include */
-        readonly sequence: number | null;
-        /** ratings of all users that were produced and are not in answers yet */
-        readonly lag: { readonly ratings: number; readonly ms: number } | null;
-      };
+      readonly items: readonly ScoredItem[];
+      readonly model: ModelState;
       /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
       readonly fallback: null | 'newcomer';
     };
@@ -88,22 +89,8 @@ export interface Operations {
     body: undefined;
     answer: {
       readonly item: string;
-      readonly items: readonly {
-        readonly item: string;
-        /** what the list is ordered by; not a rating */
-        readonly score: number;
-        readonly title?: string;
-        readonly categories?: readonly string[];
-      }[];
-      readonly model: {
-        readonly name: string;
-        /** offset after the last record of user-ratings that the user’s shard has applied */
-        readonly position: number | null;
-        /** number of the last commit of that shard that the answer is known to include */
-        readonly sequence: number | null;
-        /** ratings of all users that were produced and are not in answers yet */
-        readonly lag: { readonly ratings: number; readonly ms: number } | null;
-      };
+      readonly items: readonly ScoredItem[];
+      readonly model: ModelState;
       /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
       readonly fallback: null | 'newcomer';
     };
@@ -111,28 +98,14 @@ export interface Operations {
   /** rate one or many items; the answer has the partition and offset of each rating, for after= */
   'POST /v1/ratings': {
     query: Record<string, never>;
-    body:
-      | {
-          readonly user: string;
-          readonly item: string;
-          readonly value?: number | null;
-          readonly time?: number;
-        }
-      | readonly {
-          readonly user: string;
-          readonly item: string;
-          readonly value?: number | null;
-          readonly time?: number;
-        }[];
-    answer: {
-      readonly ratings: readonly { readonly partition: number; readonly offset: number }[];
-    };
+    body: Rating | readonly Rating[];
+    answer: { readonly ratings: readonly Place[] };
   };
   /** take a rating back */
   'DELETE /v1/ratings/{user}/{item}': {
     query: Record<string, never>;
     body: undefined;
-    answer: { readonly partition: number; readonly offset: number };
+    answer: Place;
   };
   /** the best items for somebody with these ratings, oldest first; nothing is stored */
   'POST /v1/recommendations': {
@@ -146,22 +119,8 @@ export interface Operations {
       readonly category?: string;
     };
     answer: {
-      readonly items: readonly {
-        readonly item: string;
-        /** what the list is ordered by; not a rating */
-        readonly score: number;
-        readonly title?: string;
-        readonly categories?: readonly string[];
-      }[];
-      readonly model: {
-        readonly name: string;
-        /** offset after the last record of user-ratings that the user’s shard has applied */
-        readonly position: number | null;
-        /** number of the last commit of that shard that the answer is known to include */
-        readonly sequence: number | null;
-        /** ratings of all users that were produced and are not in answers yet */
-        readonly lag: { readonly ratings: number; readonly ms: number } | null;
-      };
+      readonly items: readonly ScoredItem[];
+      readonly model: ModelState;
       /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
       readonly fallback: null | 'newcomer';
     };
@@ -177,29 +136,7 @@ export interface Operations {
       readonly include_rated?: boolean;
       readonly category?: string;
     };
-    answer: {
-      readonly recommendations: readonly {
-        readonly user: string;
-        readonly items: readonly {
-          readonly item: string;
-          /** what the list is ordered by; not a rating */
-          readonly score: number;
-          readonly title?: string;
-          readonly categories?: readonly string[];
-        }[];
-        readonly model: {
-          readonly name: string;
-          /** offset after the last record of user-ratings that the user’s shard has applied */
-          readonly position: number | null;
-          /** number of the last commit of that shard that the answer is known to include */
-          readonly sequence: number | null;
-          /** ratings of all users that were produced and are not in answers yet */
-          readonly lag: { readonly ratings: number; readonly ms: number } | null;
-        };
-        /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
-        readonly fallback: null | 'newcomer';
-      }[];
-    };
+    answer: { readonly recommendations: readonly Recommendation[] };
   };
   /** the best items for a user */
   'GET /v1/recommendations/{user}': {
@@ -212,33 +149,13 @@ export interface Operations {
       readonly after?: string;
     };
     body: undefined;
-    answer: {
-      readonly user: string;
-      readonly items: readonly {
-        readonly item: string;
-        /** what the list is ordered by; not a rating */
-        readonly score: number;
-        readonly title?: string;
-        readonly categories?: readonly string[];
-      }[];
-      readonly model: {
-        readonly name: string;
-        /** offset after the last record of user-ratings that the user’s shard has applied */
-        readonly position: number | null;
-        /** number of the last commit of that shard that the answer is known to include */
-        readonly sequence: number | null;
-        /** ratings of all users that were produced and are not in answers yet */
-        readonly lag: { readonly ratings: number; readonly ms: number } | null;
-      };
-      /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
-      readonly fallback: null | 'newcomer';
-    };
+    answer: Recommendation;
   };
   /** forget a user: all ratings, and everything that is stored under the id */
   'DELETE /v1/users/{user}': {
     query: Record<string, never>;
     body: undefined;
-    answer: { readonly partition: number; readonly offset: number };
+    answer: Place;
   };
   /** the ratings of a user and how fresh they are */
   'GET /v1/users/{user}': {
@@ -251,15 +168,7 @@ export interface Operations {
         readonly value: number;
         readonly time: number;
       }[];
-      readonly model: {
-        readonly name: string;
-        /** offset after the last record of user-ratings that the user’s shard has applied */
-        readonly position: number | null;
-        /** number of the last commit of that shard that the answer is known to include */
-        readonly sequence: number | null;
-        /** ratings of all users that were produced and are not in answers yet */
-        readonly lag: { readonly ratings: number; readonly ms: number } | null;
-      };
+      readonly model: ModelState;
       /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
       readonly fallback: null | 'newcomer';
     };
@@ -286,15 +195,7 @@ export interface Operations {
       readonly after: readonly { readonly item: string; readonly contribution: number }[];
       /** the part that the others do not explain, because the vector has not fully converged */
       readonly rest: number;
-      readonly model: {
-        readonly name: string;
-        /** offset after the last record of user-ratings that the user’s shard has applied */
-        readonly position: number | null;
-        /** number of the last commit of that shard that the answer is known to include */
-        readonly sequence: number | null;
-        /** ratings of all users that were produced and are not in answers yet */
-        readonly lag: { readonly ratings: number; readonly ms: number } | null;
-      };
+      readonly model: ModelState;
       /** newcomer: the user or item has no ratings; the list is the one that newcomers get */
       readonly fallback: null | 'newcomer';
     };

@@ -26,33 +26,36 @@ export function object<P extends Record<string, unknown>>(properties: P) {
 /** An answer with all of these fields but the optional ones: the types of clients rely on it. */
 export function answer<P extends Record<string, unknown>>(
   properties: P,
-  optional: readonly (keyof P)[] = [],
+  { title, optional = [] }: { title?: string; optional?: readonly (keyof P)[] } = {},
 ) {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { ...object(properties), required };
+  return { ...(title === undefined ? {} : { title }), ...object(properties), required };
 }
 
 /** Without a limit on its length: ids are limited in bytes, which `idOf` counts. */
 export const idSchema = { type: 'string', minLength: 1 } as const;
 export const bodyIdSchema = { type: 'string', minLength: 1, maxLength: idBytesLimit } as const;
 
-export const modelSchema = answer({
-  name: { type: 'string' },
-  position: {
-    type: ['integer', 'null'],
-    description: 'offset after the last record of user-ratings that the user’s shard has applied',
+export const modelSchema = answer(
+  {
+    name: { type: 'string' },
+    position: {
+      type: ['integer', 'null'],
+      description: 'offset after the last record of user-ratings that the user’s shard has applied',
+    },
+    sequence: {
+      type: ['integer', 'null'],
+      description: 'number of the last commit of that shard that the answer is known to include',
+    },
+    lag: {
+      type: ['object', 'null'],
+      description: 'ratings of all users that were produced and are not in answers yet',
+      properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
+      required: ['ratings', 'ms'],
+    },
   },
-  sequence: {
-    type: ['integer', 'null'],
-    description: 'number of the last commit of that shard that the answer is known to include',
-  },
-  lag: {
-    type: ['object', 'null'],
-    description: 'ratings of all users that were produced and are not in answers yet',
-    properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
-    required: ['ratings', 'ms'],
-  },
-});
+  { title: 'ModelState' },
+);
 
 export const itemsSchema = {
   type: 'array',
@@ -63,7 +66,7 @@ export const itemsSchema = {
       title: { type: 'string' },
       categories: { type: 'array', items: { type: 'string' } },
     },
-    ['title', 'categories'],
+    { title: 'ScoredItem', optional: ['title', 'categories'] },
   ),
 } as const;
 
@@ -72,12 +75,15 @@ export const fallbackSchema = {
   description: 'newcomer: the user or item has no ratings; the list is the one that newcomers get',
 } as const;
 
-export const recommendationSchema = answer({
-  user: { type: 'string' },
-  items: itemsSchema,
-  model: modelSchema,
-  fallback: fallbackSchema,
-});
+export const recommendationSchema = answer(
+  {
+    user: { type: 'string' },
+    items: itemsSchema,
+    model: modelSchema,
+    fallback: fallbackSchema,
+  },
+  { title: 'Recommendation' },
+);
 
 /** The parameters of a list, in a query or in a body. */
 export function wishSchemas({ items, offset, ids }: HttpLimits) {

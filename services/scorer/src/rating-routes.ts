@@ -4,9 +4,13 @@ import { answer, bodyIdSchema, type HttpLimits, idSchema, object } from './answe
 import type { Routes } from './http-api.ts';
 import type { GivenRating, RatingLog } from './rating-log.ts';
 
-const placeSchema = answer({ partition: { type: 'integer' }, offset: { type: 'integer' } });
+const placeSchema = answer(
+  { partition: { type: 'integer' }, offset: { type: 'integer' } },
+  { title: 'Place' },
+);
 
 const ratingSchema = {
+  title: 'Rating',
   type: 'object',
   required: ['user', 'item'],
   properties: {
