@@ -8,11 +8,12 @@ import type { LogRange, TopicAdmin } from '@freshet/stream';
 import { readSources, type SourcePartition } from './intake-mark.ts';
 
 /**
- * The consumer lag of one partition: the records that its log still holds and its reader has not
- * read. `position`: the offset that is read next; null: nothing was read yet.
+ * The consumer lag of one partition: the records that its reader has not read. Records that were
+ * deleted before they were read count until somebody accepts their loss. `position`: the offset
+ * that is read next; null: nothing was read yet.
  */
 export function unreadRecords({ start, end }: LogRange, position: number | null): number {
-  return Math.max(0, end - Math.max(start, position ?? start));
+  return Math.max(0, end - (position ?? start));
 }
 
 /** Ratings of a source partition that will have been applied in this life when no lag is left. */

@@ -40,7 +40,7 @@ it('a report tells of every partition who reads it, how far, and what is wrong',
     return [reader, `${topic}/${partition}`, state, lag];
   });
   expect(lines).toEqual([
-    ['intake', 'clicks/0', 'cut', 8],
+    ['intake', 'clicks/0', 'cut', 10],
     ['intake', 'clicks/1', 'ok', 4],
     ['intake', 'gone/0', 'absent', 0],
     ['user', 'm.user-ratings/0', 'ok', 0],
