@@ -1,9 +1,10 @@
 /** `freshet topics`: creates the topics that are missing, then lists what each holds. */
 import { type Topic, type TopicRow, topics as table, topicName } from '@freshet/events';
-import type { TopicAdmin } from '@freshet/stream';
-import { openBrokers, operatorCommand, topicPlan } from './operator-command.ts';
+import { plannedTopics, type TopicAdmin } from '@freshet/stream';
+import { openBrokers, operatorCommand, topicPlan, WrongUsage } from './operator-command.ts';
+import { type ManifestForm, manifestForms } from './topic-manifests.ts';
 
-const HELP = `freshet topics [--json]
+const HELP = `freshet topics [--json] [--dry-run] [--as FORM]
 
 Creates the topics of this model that do not exist, with SHARDS partitions and KAFKA_REPLICATION
 replicas, and lists all of them, those of RATINGS_TOPICS first: the first offset that each partition
@@ -11,6 +12,9 @@ still holds, and the offset after its last record. Of RATINGS_TOPICS it creates 
 ratings: the others are yours to create.
 
   --json       print one JSON object per topic
+  --dry-run    create nothing and connect to nothing: print how to create the topics, for clusters
+               where Freshet's user may not
+  --as FORM    with --dry-run: kafka-topics (commands), terraform or strimzi [kafka-topics]
 
 It uses KAFKA_BROKERS, MODEL and the other settings of docs/reference.md.
 Exit code: 0 done, 1 Kafka cannot be used, or a topic has another number of partitions than SHARDS.
@@ -26,11 +30,22 @@ interface ListedTopic {
 export const topics = operatorCommand({
   name: 'topics',
   help: HELP,
-  options: { json: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'boolean', default: false },
+    'dry-run': { type: 'boolean', default: false },
+    as: { type: 'string' },
+  },
   cannot: 1,
   run: async ({ values }, place) => {
-    const { admin } = await openBrokers(place);
     const { settings, model } = place;
+    if (values['dry-run']) {
+      const form = manifestForms[formOf(values.as ?? 'kafka-topics')];
+      const planned = plannedTopics(topicPlan(settings));
+      process.stdout.write(`${form(planned, settings.KAFKA_BROKERS.join(','))}\n`);
+      return 0;
+    }
+    if (values.as !== undefined) throw new WrongUsage('--as needs --dry-run');
+    const { admin } = await openBrokers(place);
     const created = await admin.ensure(topicPlan(settings));
     const names = namesOf(model, settings.RATINGS_TOPICS);
     const listed: ListedTopic[] = [];
@@ -45,6 +60,12 @@ export const topics = operatorCommand({
     return 0;
   },
 });
+
+function formOf(given: string): ManifestForm {
+  if (given in manifestForms) return given as ManifestForm;
+  const forms = Object.keys(manifestForms).join(', ');
+  throw new WrongUsage(`--as must be one of ${forms}, not "${given}"`);
+}
 
 /** The topics that ratings come from, then Freshet's own, with what each carries. */
 function namesOf(model: string, sources: readonly string[]): (readonly [string, string])[] {

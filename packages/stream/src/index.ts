@@ -15,6 +15,8 @@ export {
   type CommittedOffset,
   type LogRange,
   PartitionMismatch,
+  type PlannedTopic,
+  plannedTopics,
   TopicAdmin,
   type TopicPlan,
 } from './topic-admin.ts';

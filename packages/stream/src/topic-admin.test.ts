@@ -65,6 +65,16 @@ describe('the topics of a model', () => {
     expect(await admin.ensure(plan)).toEqual([]);
   });
 
+  it('are all named where they are missing and rights do not allow to create them', async () => {
+    const { broker, admin } = await open();
+    broker.forbidden = 'm.claims';
+    await expect(admin.ensure(plan)).rejects.toThrow(
+      /may not create them: .*m\.claims.*freshet topics --dry-run/,
+    );
+    broker.topics.set('m.claims', 1);
+    expect(await admin.ensure(plan)).not.toContain('m.claims');
+  });
+
   it('are left to somebody else where rights do not allow to create the source', async () => {
     const { broker, admin } = await open();
     broker.forbidden = 'ratings';

@@ -48,6 +48,36 @@ export interface TopicPlan {
   readonly sources: readonly string[];
 }
 
+/** A topic as it is created. */
+export interface PlannedTopic {
+  readonly name: string;
+  readonly partitions: number;
+  /** -1: the default of the brokers. */
+  readonly replication: number;
+  readonly config: Readonly<Record<string, string>>;
+}
+
+/** All topics that Freshet creates where they are missing. */
+export function plannedTopics(plan: TopicPlan): PlannedTopic[] {
+  const source = plan.sources.includes(topics.ratings.name) ? (['ratings'] as const) : [];
+  return [...source, ...ours].map((topic) => planned(topic, plan));
+}
+
+function planned(topic: Topic, plan: TopicPlan): PlannedTopic {
+  return {
+    name: topicName(topic, plan.model),
+    partitions: partitionsOf(topic, plan),
+    replication: plan.replication,
+    config: topicConfig(topic, plan.days),
+  };
+}
+
+/** Topics are missing, and this client may not create them. */
+class MissingTopics extends Fault {
+  override readonly name = 'MissingTopics';
+  readonly verdict = 'stop';
+}
+
 export class TopicAdmin {
   readonly #admin: Admin;
   readonly #beneath: BeneathKafkajs;
@@ -70,13 +100,27 @@ export class TopicAdmin {
     checkSources(plan);
     const existing = new Set(await this.#admin.listTopics());
     const missing = ours.filter((topic) => !existing.has(topicName(topic, plan.model)));
-    for (const topic of missing) await this.#create(topic, plan);
+    await this.#createAll(missing, plan);
     await this.#checkPartitions(plan);
     const created = missing.map((topic) => topicName(topic, plan.model));
     const mayLack =
       plan.sources.includes(topics.ratings.name) && !existing.has(topics.ratings.name);
     if (mayLack && (await this.#createSource(plan))) created.push(topics.ratings.name);
     return created;
+  }
+
+  async #createAll(missing: readonly Topic[], plan: TopicPlan): Promise<void> {
+    try {
+      for (const topic of missing) await this.#create(topic, plan);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      const names = missing.map((topic) => topicName(topic, plan.model));
+      throw new MissingTopics(
+        `topics are missing and this user may not create them: ${names.join(', ')}. ` +
+          'Create them as `freshet topics --dry-run` prints, or allow the user to',
+        { cause: error },
+      );
+    }
   }
 
   /** False if this client may not create it: then somebody else must. */
@@ -174,16 +218,16 @@ export class TopicAdmin {
   }
 
   async #create(topic: Topic, plan: TopicPlan): Promise<void> {
-    const config = Object.entries(topicConfig(topic, plan.days));
+    const { name, partitions, replication, config } = planned(topic, plan);
     // Returns false, and throws nothing, if another service has created the topic.
     await this.#admin.createTopics({
       waitForLeaders: false, // kafkajs waits too short; #partitionCounts waits long enough
       topics: [
         {
-          topic: topicName(topic, plan.model),
-          numPartitions: partitionsOf(topic, plan),
-          replicationFactor: plan.replication,
-          configEntries: config.map(([name, value]) => ({ name, value })),
+          topic: name,
+          numPartitions: partitions,
+          replicationFactor: replication,
+          configEntries: Object.entries(config).map(([key, value]) => ({ name: key, value })),
         },
       ],
     });
