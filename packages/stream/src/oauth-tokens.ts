@@ -9,12 +9,6 @@ export interface OauthClient {
   readonly scope: string;
 }
 
-interface Token {
-  readonly value: string;
-  /** As performance.now() has it: from then on another one is asked for. */
-  readonly staleAt: number;
-}
-
 const TIMEOUT_MS = 5_000;
 /** A token is replaced after this share of its life: those who just got it find it valid. */
 const USED_SHARE = 0.8;
@@ -23,20 +17,26 @@ const USUAL_LIFE_SECONDS = 60;
 
 export class OauthTokens {
   readonly #client: OauthClient;
-  /** One request serves all connections that ask meanwhile. */
-  #token: Promise<Token> | undefined;
+  /** The token, or the request for it: one request serves all connections that ask meanwhile. */
+  #token: Promise<string> | undefined;
+  /** As performance.now() has it: from then on another token is asked for. */
+  #staleAt = Number.POSITIVE_INFINITY;
 
   constructor(client: OauthClient) {
     this.#client = client;
   }
 
   async token(): Promise<{ value: string }> {
-    const kept = await this.#token?.catch(() => undefined);
-    if (kept === undefined || performance.now() >= kept.staleAt) this.#token = this.#ask();
-    return { value: ((await this.#token) as Token).value };
+    if (performance.now() >= this.#staleAt) this.#token = undefined;
+    this.#token ??= this.#ask().catch((error: unknown) => {
+      this.#token = undefined;
+      throw error;
+    });
+    return { value: await this.#token };
   }
 
-  async #ask(): Promise<Token> {
+  async #ask(): Promise<string> {
+    this.#staleAt = Number.POSITIVE_INFINITY;
     const { tokenUrl, clientId, clientSecret, scope } = this.#client;
     const encoded = [clientId, clientSecret].map(encodeURIComponent).join(':');
     const form = new URLSearchParams({ grant_type: 'client_credentials' });
@@ -55,6 +55,7 @@ export class OauthTokens {
       const reason = answer.error_description ?? answer.error ?? 'the answer has no access_token';
       throw new Error(`no token from ${tokenUrl}: ${response.status}: ${reason}`);
     }
-    return { value, staleAt: performance.now() + 1_000 * USED_SHARE * Number(seconds) };
+    this.#staleAt = performance.now() + 1_000 * USED_SHARE * Number(seconds);
+    return value;
   }
 }

@@ -1,0 +1,50 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { OauthTokens } from './oauth-tokens.ts';
+
+let server: Server | undefined;
+let asked = 0;
+
+afterEach(() => server?.close());
+
+/** An endpoint whose nth answer is the nth of these, then the last one for ever. */
+async function tokensFrom(...answers: readonly [status: number, body: object][]) {
+  asked = 0;
+  server = createServer((_, response) => {
+    const [status, body] = answers[Math.min(asked++, answers.length - 1)] ?? [500, {}];
+    response.writeHead(status).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  const tokenUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
+  const client = { clientId: 'freshet', clientSecret: 'hush', scope: '' };
+  return new OauthTokens({ mechanism: 'oauthbearer', tokenUrl, ...client });
+}
+
+it('one request serves all who ask meanwhile, and those who ask later', async () => {
+  const tokens = await tokensFrom([200, { access_token: 'a', expires_in: 300 }]);
+  const given = await Promise.all([tokens.token(), tokens.token(), tokens.token()]);
+  expect(given).toEqual([{ value: 'a' }, { value: 'a' }, { value: 'a' }]);
+  expect(await tokens.token()).toEqual({ value: 'a' });
+  expect(asked).toBe(1);
+});
+
+it('a token that is about to end is replaced', async () => {
+  const tokens = await tokensFrom(
+    [200, { access_token: 'a', expires_in: 0 }],
+    [200, { access_token: 'b', expires_in: 300 }],
+  );
+  expect(await tokens.token()).toEqual({ value: 'a' });
+  expect(await tokens.token()).toEqual({ value: 'b' });
+});
+
+it('a refusal is told, and not kept', async () => {
+  const tokens = await tokensFrom(
+    [401, { error: 'invalid_client' }],
+    [200, {}],
+    [200, { access_token: 'a' }],
+  );
+  await expect(tokens.token()).rejects.toThrow(/no token from .*: 401: invalid_client/);
+  await expect(tokens.token()).rejects.toThrow('the answer has no access_token');
+  expect(await tokens.token()).toEqual({ value: 'a' });
+});
