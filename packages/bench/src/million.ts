@@ -45,7 +45,7 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
       const { user, item } = await system.applied();
       const known = Math.min(user, item);
       cost.look(known, await system.ofUpdater('process_cpu_seconds_total'));
-      await quality.look(known);
+      await quality.look(user);
       const now = await system.lag();
       lag = now.intake + now.user + now.item;
       await pause(LOOK_MS);

@@ -11,13 +11,12 @@ import type { BenchSystem } from './bench-system.ts';
 
 /** The share of the ratings, at the end, that is compared. */
 const STRETCH = 0.2;
-/** How many ratings back the middle of the window is: it holds 8,192 answers, one for 8 ratings. */
-const WINDOW_MIDDLE = 32_768;
+/** How many ratings back the middle of the window is: it holds 8,192 answers, one for 4 ratings. */
+const WINDOW_MIDDLE = 16_384;
 
 interface Look {
   readonly applied: number;
   readonly auc: number;
-  readonly hits: number;
 }
 
 export class LiveQuality {
@@ -28,10 +27,11 @@ export class LiveQuality {
     this.#system = system;
   }
 
+  /** `applied`: by user shards, which ask before they learn; item shards may be behind them. */
   async look(applied: number): Promise<void> {
-    const live = (name: string) =>
-      this.#system.ofUpdater(`freshet_prequential_${name}`, { users: 'all', method: 'model' });
-    this.#looks.push({ applied, auc: await live('auc_ratio'), hits: await live('hit_ratio') });
+    const labels = { users: 'all', method: 'model' };
+    const auc = await this.#system.ofUpdater('freshet_prequential_auc_ratio', labels);
+    this.#looks.push({ applied, auc });
   }
 
   async tell(figure: Figure, file: string): Promise<void> {
@@ -44,17 +44,15 @@ export class LiveQuality {
     const method = { kind: 'model', settings: defaultModel, passes: 0, tolerance: 0 } as const;
     const block = { protocol: 'dynamic', seed: 1, train, test, delay: 0, method } as const;
     const [exact] = await new Runner(table, { workers: 0 }).run([block]);
-    const beside = (truth: number | undefined) => `beside ${truth?.toFixed(4)} offline`;
-    figure('million_auc', this.#mean('auc', from), beside(exact?.aucServed));
-    figure('million_hits', this.#mean('hits', from), beside(exact?.hitRate10));
+    figure('million_auc', this.#mean(from), `beside ${exact?.aucServed?.toFixed(4)} offline`);
   }
 
   /** The mean over the ratings: each sample is weighted by the ratings since the one before. */
-  #mean(of: 'auc' | 'hits', from: number): number {
+  #mean(from: number): number {
     let [sum, ratings, before] = [0, 0, from];
-    for (const { applied, [of]: value } of this.#looks) {
+    for (const { applied, auc } of this.#looks) {
       if (applied <= before) continue;
-      sum += (applied - before) * value;
+      sum += (applied - before) * auc;
       ratings += applied - before;
       before = applied;
     }
