@@ -138,7 +138,7 @@ async function compare(world: World, memory: MemoryStore, shard: number, pinned:
 }
 
 describe('a shard replayed against a pinned other side and pinned grams', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, () => {
   it('has the same bytes on both sides, whatever happened on the way', async () => {
     const total = { compared: 0, taught: 0 };

@@ -55,25 +55,43 @@ export function symv(scale: f64, s: usize, v: usize, out: usize, k: u32): void {
   }
 }
 
-/** S += after·afterᵀ − before·beforeᵀ, both in f64. */
-export function syrMove(before: usize, after: usize, s: usize, k: u32): void {
+/** S += a·aᵀ − b·bᵀ with a and b as below; `wide` has room for both in f64. */
+export function syrMove(
+  before: usize, beforeScale: f64, after: usize, afterScale: f64, wide: usize, s: usize, k: u32,
+  bytes: usize,
+): void {
+  const b = wide;
+  const a = wide + 2 * bytes;
+  promoteScaled(before, beforeScale, b, bytes);
+  promoteScaled(after, afterScale, a, bytes);
   const rowBytes = <usize>k << 3;
   const pairs = rowBytes & ~15;
   for (let row: usize = 0; row < rowBytes; row += 8) {
-    const was = load<f64>(before + row);
-    const is = load<f64>(after + row);
+    const was = load<f64>(b + row);
+    const is = load<f64>(a + row);
     const wasPair = f64x2.splat(was);
     const isPair = f64x2.splat(is);
     for (let at: usize = 0; at < pairs; at += 16) {
-      const added = f64x2.mul(isPair, v128.load(after + at));
-      const retracted = f64x2.mul(wasPair, v128.load(before + at));
+      const added = f64x2.mul(isPair, v128.load(a + at));
+      const retracted = f64x2.mul(wasPair, v128.load(b + at));
       v128.store(s + at, f64x2.add(v128.load(s + at), f64x2.sub(added, retracted)));
     }
     if (pairs < rowBytes) {
-      const change = is * load<f64>(after + pairs) - was * load<f64>(before + pairs);
+      const change = is * load<f64>(a + pairs) - was * load<f64>(b + pairs);
       store<f64>(s + pairs, load<f64>(s + pairs) + change);
     }
     s += rowBytes;
+  }
+}
+
+/** to = scale·from, rounded to f32 and widened. */
+// @ts-ignore: decorator
+@inline
+function promoteScaled(from: usize, scale: f64, to: usize, bytes: usize): void {
+  const scales = f64x2.splat(scale);
+  for (let at: usize = 0; at < bytes; at += 8) {
+    const exact = f64x2.mul(scales, f64x2.promote_low_f32x4(v128.load64_zero(from + at)));
+    v128.store(to + 2 * at, f64x2.promote_low_f32x4(f32x4.demote_f64x2_zero(exact)));
   }
 }
 
@@ -115,14 +133,24 @@ export function blend(
   weight: f64, triangle: usize, scale: f64, s: usize, out: usize, k: u32,
 ): void {
   const rowBytes = <usize>k << 3;
-  for (let row: usize = 0; row < <usize>k; row++) {
-    const start = row * rowBytes;
-    let mirror = out + (row << 3);
-    for (let at: usize = 0; at <= row << 3; at += 8) {
-      const cell = weight * <f64>load<f32>(triangle) + scale * load<f64>(s + start + at);
-      store<f64>(out + start + at, cell);
-      store<f64>(mirror, cell);
-      mirror += rowBytes;
+  const weights = f64x2.splat(weight);
+  const scales = f64x2.splat(scale);
+  for (let row: usize = 0; row < rowBytes; row += 8) {
+    let mirror = out + row;
+    let line = out + <usize>k * row;
+    const end = line + row;
+    let cell = s + <usize>k * row;
+    for (; line < end; line += 16, cell += 16, triangle += 8) {
+      const a = f64x2.promote_low_f32x4(v128.load64_zero(triangle));
+      const pair = f64x2.add(f64x2.mul(weights, a), f64x2.mul(scales, v128.load(cell)));
+      v128.store(line, pair);
+      v128.store64_lane(mirror, pair, 0);
+      v128.store64_lane(mirror + rowBytes, pair, 1);
+      mirror += 2 * rowBytes;
+    }
+    if (line == end) {
+      const diagonal = weight * <f64>load<f32>(triangle) + scale * load<f64>(cell);
+      store<f64>(line, diagonal);
       triangle += 4;
     }
   }

@@ -3,6 +3,7 @@ export type {
   Best,
   Descent,
   Kernels,
+  Matrix,
   Quadratic,
   RankedTable,
   Search,

@@ -22,6 +22,12 @@ export interface VectorTable {
   write(slot: number, vector: Float32Array): void;
 }
 
+/** A symmetric k×k matrix in the memory of kernels. They use it in place, and copy all others. */
+export interface Matrix {
+  /** Row-major. Read it anew for each use: when a table grows, an earlier view becomes empty. */
+  readonly cells: Float64Array;
+}
+
 /** Ratings of one user or one item; only the first `length` entries are valid. */
 export interface WeightedRow {
   length: number;
@@ -115,12 +121,20 @@ export interface Descent {
 export interface Kernels {
   /** Creates a table in the memory of these kernels; other kernels refuse it. */
   table(factorCount: number): VectorTable;
+  /** A zero matrix in the memory of these kernels. */
+  matrix(factorCount: number): Matrix;
   /** a·b */
   dot(a: Float32Array, b: Float32Array): number;
   /** out += scale · S·v, with S symmetric, k×k, row-major. */
   symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void;
-  /** S += after·afterᵀ − before·beforeᵀ, with one rounding of S. */
-  syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void;
+  /** S += a·aᵀ − b·bᵀ with one rounding of S; b and a are the vectors, scaled in float32. */
+  syrMove(
+    before: Float32Array,
+    after: Float32Array,
+    s: Float64Array,
+    beforeScale?: number,
+    afterScale?: number,
+  ): void;
   /**
    * A += sign · v·vᵀ in single precision, where `triangle` begins with the lower triangle of A.
    * Each cell is then rounded so that its last four bits are zero. Rounding is stochastic, with

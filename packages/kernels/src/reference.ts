@@ -25,13 +25,22 @@ function symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array
   }
 }
 
-/** S += after·afterᵀ − before·beforeᵀ */
-function syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void {
+/** S += a·aᵀ − b·bᵀ, where a and b are the scaled vectors after and before. */
+function syrMove(
+  before: Float32Array,
+  after: Float32Array,
+  s: Float64Array,
+  beforeScale = 1,
+  afterScale = 1,
+): void {
   const k = after.length;
   for (let row = 0, at = 0; row < k; row++) {
-    const was = before[row];
-    const is = after[row];
-    for (let col = 0; col < k; col++, at++) s[at] += is * after[col] - was * before[col];
+    const is = Math.fround(afterScale * after[row]);
+    const was = Math.fround(beforeScale * before[row]);
+    for (let col = 0; col < k; col++, at++) {
+      const added = is * Math.fround(afterScale * after[col]);
+      s[at] += added - was * Math.fround(beforeScale * before[col]);
+    }
   }
 }
 
@@ -194,6 +203,7 @@ function applyHessian(f: Quadratic, data: Float32Array, k: number, wantImage: bo
 export function referenceKernels(): Kernels {
   return {
     table: (factorCount) => new ReferenceTable(factorCount),
+    matrix: (factorCount) => ({ cells: new Float64Array(factorCount ** 2) }),
     dot,
     symv,
     syrMove,

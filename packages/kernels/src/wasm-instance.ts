@@ -28,7 +28,16 @@ export interface WasmExports {
   dot(a: number, b: number, bytes: number): number;
   promote(from: number, to: number, bytes: number): void;
   symv(scale: number, s: number, v: number, out: number, k: number): void;
-  syrMove(before: number, after: number, s: number, k: number): void;
+  syrMove(
+    before: number,
+    beforeScale: number,
+    after: number,
+    afterScale: number,
+    wide: number,
+    s: number,
+    k: number,
+    bytes: number,
+  ): void;
   syrTriangle(sign: number, v: number, triangle: number, k: number): void;
   rowDots(query: number, pointers: number, end: number, out: number, bytes: number): void;
   rowSum(coefficients: number, pointers: number, end: number, out: number, bytes: number): void;

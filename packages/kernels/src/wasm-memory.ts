@@ -4,6 +4,7 @@
  * their kernels.
  */
 
+import type { Matrix } from './kernels.ts';
 import { type LinearMemory, Memory } from './wasm-instance.ts';
 
 const WASM_PAGE_BYTES = 65_536;
@@ -60,5 +61,26 @@ export class WasmScratch {
       this.#address = this.#memory.allocate(this.#bytes);
     }
     return this.#address;
+  }
+}
+
+export class WasmMatrix implements Matrix {
+  readonly #memory: WasmMemory;
+  readonly #address: number;
+  readonly #length: number;
+  #cells = new Float64Array();
+
+  constructor(memory: WasmMemory, factorCount: number) {
+    this.#memory = memory;
+    this.#length = factorCount ** 2;
+    this.#address = memory.allocate(8 * this.#length);
+  }
+
+  /** A view of detached memory has the length 0. */
+  get cells(): Float64Array {
+    if (this.#cells.length === 0) {
+      this.#cells = new Float64Array(this.#memory.memory.buffer, this.#address, this.#length);
+    }
+    return this.#cells;
   }
 }

@@ -7,6 +7,7 @@
 import type {
   Descent,
   Kernels,
+  Matrix,
   Quadratic,
   RankedTable,
   Search,
@@ -15,7 +16,7 @@ import type {
 } from './kernels.ts';
 import { checkFactorCount, checkLength } from './reference-table.ts';
 import { instantiate, type WasmExports } from './wasm-instance.ts';
-import { WasmMemory, WasmScratch } from './wasm-memory.ts';
+import { WasmMatrix, WasmMemory, WasmScratch } from './wasm-memory.ts';
 import { WasmRankedTable } from './wasm-ranked-table.ts';
 import { WasmSearch } from './wasm-search.ts';
 import { WasmTable } from './wasm-table.ts';
@@ -38,10 +39,10 @@ export function sharedKernels(): Kernels {
 class WasmKernels implements Kernels {
   readonly #memory = new WasmMemory();
   readonly #exports: WasmExports = instantiate(this.#memory.memory);
-  /** Scratch memory: two f32 vectors, two f64 vectors, then that of a descent. */
+  /** Scratch memory: two f32 vectors, three f64 vectors, then that of a descent. */
   readonly #a = this.#memory.allocate(VECTOR_BYTES);
   readonly #b = this.#memory.allocate(VECTOR_BYTES);
-  readonly #wide = this.#memory.allocate(2 * VECTOR_BYTES);
+  readonly #wide = this.#memory.allocate(4 * VECTOR_BYTES);
   readonly #wideOut = this.#memory.allocate(2 * VECTOR_BYTES);
   readonly #descent = this.#memory.allocate(7 * VECTOR_BYTES);
   readonly #outcome = this.#memory.allocate(16);
@@ -49,6 +50,7 @@ class WasmKernels implements Kernels {
   readonly #zero = this.#memory.allocate(VECTOR_BYTES);
   readonly #matrix = new WasmScratch(this.#memory);
   readonly #row = new WasmScratch(this.#memory);
+  readonly #sums = new WasmScratch(this.#memory);
   readonly #scan = new WasmScratch(this.#memory);
   readonly #search = new WasmSearch(this.#memory, this.#exports);
 
@@ -58,6 +60,10 @@ class WasmKernels implements Kernels {
 
   rankedTable(factorCount: number): RankedTable {
     return new WasmRankedTable(this.#memory, this.#exports, factorCount);
+  }
+
+  matrix(factorCount: number): Matrix {
+    return new WasmMatrix(this.#memory, factorCount);
   }
 
   search(searches: readonly Search[], table: RankedTable): void {
@@ -84,26 +90,37 @@ class WasmKernels implements Kernels {
   }
 
   symv(scale: number, s: Float64Array, v: Float32Array, out: Float64Array): void {
-    const matrix = this.#matrix.atLeast(s.byteLength);
+    const matrix = this.#place(s);
     this.#put(v, this.#a);
     this.#exports.promote(this.#a, this.#wide, paddedBytes(v.length));
-    this.#memory.f64.set(s, matrix / 8);
     this.#memory.f64.set(out, this.#wideOut / 8);
     this.#exports.symv(scale, matrix, this.#wide, this.#wideOut, v.length);
     this.#take(this.#wideOut, out);
   }
 
-  syrMove(before: Float32Array, after: Float32Array, s: Float64Array): void {
-    const matrix = this.#matrix.atLeast(s.byteLength);
-    const { f64 } = this.#memory;
-    const [was, is] = [this.#wide / 8, this.#wideOut / 8];
-    for (let f = 0; f < after.length; f++) {
-      f64[was + f] = before[f];
-      f64[is + f] = after[f];
-    }
-    f64.set(s, matrix / 8);
-    this.#exports.syrMove(this.#wide, this.#wideOut, matrix, after.length);
-    s.set(f64.subarray(matrix / 8, matrix / 8 + s.length));
+  syrMove(
+    before: Float32Array,
+    after: Float32Array,
+    s: Float64Array,
+    beforeScale = 1,
+    afterScale = 1,
+  ): void {
+    const matrix = this.#place(s);
+    const k = after.length;
+    this.#put(before, this.#b);
+    this.#put(after, this.#a);
+    this.#exports.syrMove(
+      this.#b,
+      beforeScale,
+      this.#a,
+      afterScale,
+      this.#wide,
+      matrix,
+      k,
+      paddedBytes(k),
+    );
+    if (this.#isHere(s)) return;
+    s.set(this.#memory.f64.subarray(matrix / 8, matrix / 8 + s.length));
   }
 
   syrTriangle(sign: 1 | -1, v: Float32Array, triangle: Float32Array): void {
@@ -155,13 +172,12 @@ class WasmKernels implements Kernels {
   descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void {
     const k = own.length;
     const vectors = this.#reach(table, k);
+    const matrix = this.#place(f.matrix);
     const room = padded(f.length) * 4;
     const pointers = this.#row.atLeast(3 * room);
-    const matrix = this.#matrix.atLeast(f.matrix.byteLength);
-    const { f32, f64 } = this.#memory;
+    const { f32 } = this.#memory;
     this.#put(own, this.#a);
     this.#put(f.linear, this.#b);
-    f64.set(f.matrix, matrix / 8);
     this.#putPointers(f.slots, f.length, vectors, pointers);
     const curvatures = (pointers + room) >>> 2;
     const pulls = curvatures + (room >>> 2);
@@ -194,15 +210,12 @@ class WasmKernels implements Kernels {
 
   descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: Descent): void {
     const k = own.length;
-    const cells = k * k;
-    const matrix = this.#matrix.atLeast(16 * cells + f.triangle.byteLength);
-    const blended = matrix + 8 * cells;
-    const triangle = blended + 8 * cells;
-    const { f32, f64 } = this.#memory;
+    const matrix = this.#place(f.matrix);
+    const blended = this.#sums.atLeast(8 * k * k + f.triangle.byteLength);
+    const triangle = blended + 8 * k * k;
     this.#put(own, this.#a);
     this.#put(f.linear, this.#b);
-    f64.set(f.matrix, matrix / 8);
-    f32.set(f.triangle, triangle / 4);
+    this.#memory.f32.set(f.triangle, triangle / 4);
     this.#exports.descendSums(
       k,
       paddedBytes(k),
@@ -241,6 +254,19 @@ class WasmKernels implements Kernels {
     checkFactorCount(k);
     for (let f = 0; f < k; f++) f32[start + f] = vector[f];
     for (let f = k; f < padded(k); f++) f32[start + f] = 0;
+  }
+
+  /** The address of a matrix, which is copied into memory unless it is already there. */
+  #place(matrix: Float64Array): number {
+    if (this.#isHere(matrix)) return matrix.byteOffset;
+    if (matrix.length === 0) throw new RangeError('a view of a matrix from before memory grew');
+    const copy = this.#matrix.atLeast(matrix.byteLength);
+    this.#memory.f64.set(matrix, copy / 8);
+    return copy;
+  }
+
+  #isHere(matrix: Float64Array): boolean {
+    return matrix.buffer === this.#memory.f64.buffer;
   }
 
   #putPointers(slots: Uint32Array, length: number, table: WasmTable, pointers: number): void {

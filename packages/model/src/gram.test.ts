@@ -116,7 +116,7 @@ describe(`a gram (seed ${SEED})`, () => {
       // The bytes lie in the middle of a larger buffer, as those of a Kafka record do.
       const record = new Uint8Array(bytes.byteLength + 3);
       record.set(bytes, 3);
-      expect(Gram.fromBytes(record.subarray(3), k)).toEqual(gram);
+      expect(Gram.fromBytes(record.subarray(3), k).toBytes()).toEqual(gram.toBytes());
       expect(() => Gram.fromBytes(record, k)).toThrow(RangeError);
       expect(gramByteLength(k)).toBe(bytes.byteLength);
     }
@@ -125,7 +125,7 @@ describe(`a gram (seed ${SEED})`, () => {
   it('keeps to itself what is done to a copy made from its bytes', () => {
     const gram = gramOf([Float32Array.of(1, 2)], 2);
     Gram.fromBytes(gram.toBytes(), 2).move(undefined, Float32Array.of(3, 4));
-    expect(gram).toEqual(gramOf([Float32Array.of(1, 2)], 2));
+    expect(gram.toBytes()).toEqual(gramOf([Float32Array.of(1, 2)], 2).toBytes());
   });
 
   it('has drifted by at most 1e-12 of its largest cell after ten million random moves', () => {
@@ -141,5 +141,5 @@ describe(`a gram (seed ${SEED})`, () => {
       before.set(after);
     }
     expect(distance(gram, gramOf(stored, k))).toBeLessThanOrEqual(1e-12);
-  }, 30_000);
+  });
 });

@@ -5,7 +5,7 @@
  * stored float32 vectors gives the same sums.
  */
 
-import { sharedKernels } from '@freshet/kernels';
+import { type Kernels, type Matrix, sharedKernels } from '@freshet/kernels';
 
 /** The weight of a vector in S before and after a move. */
 interface Weights {
@@ -14,24 +14,31 @@ interface Weights {
 }
 
 export class Gram {
-  readonly matrix: Float64Array;
   readonly sum: Float64Array;
-  count: number;
-  readonly #scratch: Readonly<Record<'before' | 'after' | 'nothing', Float32Array>>;
+  count = 0;
+  readonly #kernels: Kernels;
+  readonly #matrix: Matrix;
+  readonly #nothing: Float32Array;
 
-  private constructor(matrix: Float64Array, sum: Float64Array, count: number) {
-    this.matrix = matrix;
-    this.sum = sum;
-    this.count = count;
-    this.#scratch = {
-      before: new Float32Array(sum.length),
-      after: new Float32Array(sum.length),
-      nothing: new Float32Array(sum.length),
-    };
+  private constructor(k: number, kernels: Kernels, matrix: Matrix) {
+    this.sum = new Float64Array(k);
+    this.#kernels = kernels;
+    this.#matrix = matrix;
+    this.#nothing = new Float32Array(k);
   }
 
-  static zero(k: number): Gram {
-    return new Gram(new Float64Array(k * k), new Float64Array(k), 0);
+  /**
+   * A gram that changes with every rating is best kept in the memory of the kernels that use it.
+   * They never free it, so one that is soon replaced must not be.
+   */
+  static zero(k: number, kernels?: Kernels): Gram {
+    if (kernels !== undefined) return new Gram(k, kernels, kernels.matrix(k));
+    return new Gram(k, sharedKernels(), { cells: new Float64Array(k * k) });
+  }
+
+  /** S, row-major. Read it anew for each use: a view of the kernels' memory may become empty. */
+  get matrix(): Float64Array {
+    return this.#matrix.cells;
   }
 
   get factorCount(): number {
@@ -48,17 +55,18 @@ export class Gram {
     after: Float32Array | undefined,
     weights: Weights = ALIKE,
   ): void {
-    const { nothing } = this.#scratch;
-    const from = before ? weighed(before, weights.before, this.#scratch.before) : nothing;
-    const to = after ? weighed(after, weights.after, this.#scratch.after) : nothing;
-    sharedKernels().syrMove(from, to, this.matrix);
-    if (after) for (let f = 0; f < this.sum.length; f++) this.sum[f] += after[f];
-    if (before) for (let f = 0; f < this.sum.length; f++) this.sum[f] -= before[f];
+    const { sum } = this;
+    const from = before ?? this.#nothing;
+    const to = after ?? this.#nothing;
+    const [fromScale, toScale] = [Math.sqrt(weights.before), Math.sqrt(weights.after)];
+    this.#kernels.syrMove(from, to, this.matrix, fromScale, toScale);
+    for (let f = 0; f < sum.length; f++) sum[f] = sum[f] + to[f] - from[f];
     this.count += Number(after !== undefined) - Number(before !== undefined);
   }
 
   add(other: Gram): void {
-    for (let at = 0; at < this.matrix.length; at++) this.matrix[at] += other.matrix[at];
+    const [own, more] = [this.matrix, other.matrix];
+    for (let at = 0; at < own.length; at++) own[at] += more[at];
     for (let f = 0; f < this.sum.length; f++) this.sum[f] += other.sum[f];
     this.count += other.count;
   }
@@ -72,6 +80,7 @@ export class Gram {
   /** Count, sum and the lower triangle of S as little-endian doubles. */
   toBytes(): Uint8Array {
     const k = this.factorCount;
+    const { matrix } = this;
     const bytes = new Uint8Array(gramByteLength(k));
     const view = new DataView(bytes.buffer);
     view.setFloat64(0, this.count, true);
@@ -79,7 +88,7 @@ export class Gram {
     for (let f = 0; f < k; f++, at += 8) view.setFloat64(at, this.sum[f], true);
     for (let row = 0; row < k; row++) {
       for (let col = 0; col <= row; col++, at += 8) {
-        view.setFloat64(at, this.matrix[row * k + col], true);
+        view.setFloat64(at, matrix[row * k + col], true);
       }
     }
     return bytes;
@@ -93,14 +102,15 @@ export class Gram {
     }
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const gram = Gram.zero(k);
+    const { matrix } = gram;
     gram.count = view.getFloat64(0, true);
     let at = 8;
     for (let f = 0; f < k; f++, at += 8) gram.sum[f] = view.getFloat64(at, true);
     for (let row = 0; row < k; row++) {
       for (let col = 0; col <= row; col++, at += 8) {
         const cell = view.getFloat64(at, true);
-        gram.matrix[row * k + col] = cell;
-        gram.matrix[col * k + row] = cell;
+        matrix[row * k + col] = cell;
+        matrix[col * k + row] = cell;
       }
     }
     return gram;
@@ -108,13 +118,6 @@ export class Gram {
 }
 
 const ALIKE: Weights = { before: 1, after: 1 };
-
-function weighed(vector: Float32Array, weight: number, out: Float32Array): Float32Array {
-  if (weight === 1) return vector;
-  const root = Math.sqrt(weight);
-  for (let f = 0; f < out.length; f++) out[f] = root * vector[f];
-  return out;
-}
 
 export function gramByteLength(k: number): number {
   return ((k * (k + 1)) / 2 + k + 1) * 8;

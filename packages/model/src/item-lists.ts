@@ -28,7 +28,8 @@ export class ItemLists implements KeyedItems {
     },
   };
   readonly #lists: (Predecessors | undefined)[] = [];
-  readonly #keys: (number | undefined)[] = [];
+  /** 0 if the key was not computed yet. */
+  #keys = new Uint32Array(64);
   readonly #items: Pick<SideState, 'idOf'>;
   readonly #features: Pick<FeatureTable, 'countAt'>;
 
@@ -45,9 +46,9 @@ export class ItemLists implements KeyedItems {
   }
 
   keyAt(slot: number): number {
-    const key = this.#keys[slot] ?? itemKey(this.#items.idOf(slot) as string);
-    this.#keys[slot] = key;
-    return key;
+    if (slot >= this.#keys.length) this.#growKeys(slot);
+    this.#keys[slot] ||= itemKey(this.#items.idOf(slot) as string);
+    return this.#keys[slot];
   }
 
   countAt(slot: number): number {
@@ -65,23 +66,23 @@ export class ItemLists implements KeyedItems {
   }
 
   /** Keys of the items before position `end` of a row, newest first; `user` is unused at 0. */
-  before(rows: RowStore, user: number, end: number): Uint32Array {
-    const keys = new Uint32Array(Math.min(COUNTED_BEFORE, end));
-    for (let age = 0; age < keys.length; age++) {
-      keys[age] = this.keyAt(rows.slotAt(user, end - 1 - age));
+  before(rows: RowStore, user: number, end: number): readonly number[] {
+    const keys: number[] = [];
+    for (let at = end - 1; at >= Math.max(0, end - COUNTED_BEFORE); at--) {
+      keys.push(this.keyAt(rows.slotAt(user, at)));
     }
     return keys;
   }
 
   /** To be called after the rating was counted in the item's statistics. */
-  count(slot: number, before: Uint32Array): void {
+  count(slot: number, before: readonly number[]): void {
     const list = this.of(slot);
     list.count(before);
     const ratings = this.countAt(slot);
     if (isDue(ratings)) this.follower.set(slot, list, ratings);
   }
 
-  takeBack(slot: number, before: Uint32Array): void {
+  takeBack(slot: number, before: readonly number[]): void {
     const list = this.of(slot);
     list.takeBack(before);
     this.follower.set(slot, list, this.countAt(slot));
@@ -89,8 +90,14 @@ export class ItemLists implements KeyedItems {
 
   forget(slot: number): void {
     this.#lists[slot] = undefined;
-    this.#keys[slot] = undefined;
+    this.#keys[slot] = 0;
     this.follower.remove(slot);
+  }
+
+  #growKeys(slot: number): void {
+    const keys = this.#keys;
+    this.#keys = new Uint32Array(2 * slot);
+    this.#keys.set(keys);
   }
 }
 

@@ -103,7 +103,7 @@ export class OnlineModel {
     this.lists = settings.nextItems === 'lists' ? new ItemLists(this.items, features) : undefined;
     const asked = askedOf(this.lists);
     this.#compared = { ...asked, table: this.items.vectors, features, isPresent };
-    this.#rater = new Rater(this.users, this.items, this.rows, this.#before);
+    this.#rater = new Rater(this.users, this.rows, this.#before);
     this.#query = new RankingQuery(settings.factorCount);
   }
 
@@ -316,14 +316,13 @@ export class OnlineModel {
     }
   }
 
-  /** Looks both up and makes the user the rater. Her row is only searched if it has the item. */
+  /** Looks both up and makes the user the rater. */
   #find(user: string, item: string): CellPlace {
     const owner = this.users.slotOf(user);
     const neighbour = this.items.slotOf(item);
-    const { row } = this.#rater;
     this.#rater.setUser(owner);
-    const isRated = owner !== undefined && neighbour !== undefined && row.isRated(neighbour);
-    return { owner, neighbour, position: isRated ? this.rows.find(owner, neighbour) : -1 };
+    const isKnown = owner !== undefined && neighbour !== undefined;
+    return { owner, neighbour, position: isKnown ? this.rows.find(owner, neighbour) : -1 };
   }
 
   #knownCell(user: string, item: string, { owner, position }: CellPlace): KnownCell | undefined {

@@ -44,17 +44,16 @@ export interface KeyedCounts {
 }
 
 export class Predecessors implements KeyedCounts {
-  keys: Uint32Array;
-  counts: Float32Array;
+  keys = new Uint32Array();
+  counts = new Float32Array();
   length = 0;
 
-  private constructor(capacity: number) {
-    this.keys = new Uint32Array(capacity);
-    this.counts = new Float32Array(capacity);
+  private constructor() {
+    this.#reserve(FIRST_CAPACITY);
   }
 
   static empty(): Predecessors {
-    return new Predecessors(FIRST_CAPACITY);
+    return new Predecessors();
   }
 
   /** Little-endian, entry after entry: uint32 key, float32 count. */
@@ -163,8 +162,14 @@ export class Predecessors implements KeyedCounts {
   }
 
   #least(): number {
+    const { counts } = this;
     let least = 0;
-    for (let e = 1; e < LIST_LENGTH; e++) if (this.counts[e] < this.counts[least]) least = e;
+    let count = counts[0];
+    for (let e = 1; e < LIST_LENGTH; e++) {
+      if (!(counts[e] < count)) continue;
+      count = counts[e];
+      least = e;
+    }
     return least;
   }
 
@@ -179,10 +184,15 @@ export class Predecessors implements KeyedCounts {
   }
 
   #grow(): void {
+    this.#reserve(Math.min(LIST_LENGTH, 2 * this.keys.length));
+  }
+
+  /** Keys and counts lie side by side, because each rating reads both. */
+  #reserve(capacity: number): void {
     const [keys, counts] = [this.keys, this.counts];
-    const capacity = Math.min(LIST_LENGTH, 2 * keys.length);
-    this.keys = new Uint32Array(capacity);
-    this.counts = new Float32Array(capacity);
+    const shared = new ArrayBuffer(ENTRY_BYTES * capacity);
+    this.keys = new Uint32Array(shared, 0, capacity);
+    this.counts = new Float32Array(shared, 4 * capacity);
     this.keys.set(keys);
     this.counts.set(counts);
   }

@@ -57,6 +57,8 @@ export class RaisedItems {
   readonly #successors: Successors;
   readonly #context = new NextContext();
   readonly #raised: Raised = { slots: new Uint32Array(), scores: new Float32Array(), length: 0 };
+  /** Of items that were not found, without their raises. */
+  readonly #scores = new Float32Array(RECENT_ITEMS * LONGEST_LIST);
   /** By slot: the number of the last call that had found or excluded the item. */
   #isDone = new Uint32Array(1_024);
   #question = 0;
@@ -86,17 +88,13 @@ export class RaisedItems {
     if (found.isAll) return raised;
     const missing = nthBest(scores, count, found.length) - found.scores[found.length - 1];
     const least = (1 - ROUNDING) * Math.expm1(Math.max(0, missing) / next.weight);
-    this.#markDone(found, excluded);
-    const others = this.#pick(after, least);
+    const others = this.#pick(after, least, found, excluded);
     if (others.length === 0) return raised;
-    const start = found.length;
-    const end = start + others.length;
-    this.#kernels.scoresOf(vector, others, this.#table, scores.subarray(start, end));
+    this.#kernels.scoresOf(vector, others, this.#table, this.#scores);
     for (let e = 0; e < others.length; e++) {
-      slots[start + e] = others[e];
-      scores[start + e] += this.#raiseOf(others[e], next.weight);
+      slots[raised.length] = others[e];
+      scores[raised.length++] = this.#scores[e] + this.#raiseOf(others[e], next.weight);
     }
-    raised.length = end;
     return raised;
   }
 
@@ -137,16 +135,22 @@ export class RaisedItems {
     for (let e = 0; e < excluded.length; e++) this.#isDone[excluded[e]] = this.#question;
   }
 
-  /** The followers with a sum of at least `least` that are not yet done and not hidden. */
-  #pick({ slots, length }: CameAfter, least: number): number[] {
+  /** The followers with a sum of at least `least` that are not found, excluded or hidden. */
+  #pick(
+    { slots, length }: CameAfter,
+    least: number,
+    found: Scored,
+    excluded: readonly number[],
+  ): number[] {
     const picked: number[] = [];
     for (let e = 0; e < length; e++) {
-      const slot = slots[e];
-      if (!(this.#successors.sumAt(slot) >= least)) continue;
-      if (this.#isDone[slot] === this.#question || this.#table.isHidden(slot)) continue;
-      picked.push(slot);
+      if (this.#successors.sumAt(slots[e]) >= least) picked.push(slots[e]);
     }
-    return picked;
+    if (picked.length === 0) return picked;
+    this.#markDone(found, excluded);
+    return picked.filter(
+      (slot) => this.#isDone[slot] !== this.#question && !this.#table.isHidden(slot),
+    );
   }
 
   /** The raise of an item, by the sums of the last call of `after`. */

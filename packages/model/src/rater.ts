@@ -4,9 +4,6 @@ import type { ComparedUser } from './comparison.ts';
 import type { RowStore } from './row-store.ts';
 import type { SideState } from './side-state.ts';
 
-/** The largest that fits in 32 bits. */
-const LAST_MARK = 2 ** 32 - 1;
-
 export class Rater implements ComparedUser {
   readonly row: RaterRow;
   vector: Float32Array | undefined;
@@ -14,8 +11,8 @@ export class Rater implements ComparedUser {
   readonly #own: Float32Array;
 
   /** `own` is scratch memory for the user's vector. */
-  constructor(users: SideState, items: SideState, rows: RowStore, own: Float32Array) {
-    this.row = new RaterRow(items, rows);
+  constructor(users: SideState, rows: RowStore, own: Float32Array) {
+    this.row = new RaterRow(rows);
     this.#users = users;
     this.#own = own;
   }
@@ -29,28 +26,15 @@ export class Rater implements ComparedUser {
 }
 
 class RaterRow {
-  readonly #items: SideState;
   readonly #rows: RowStore;
   #owner: number | undefined;
-  /** By slot of an item: `#mark` if the item is in the row. Marking takes one pass over the row. */
-  #marks = new Uint32Array(64);
-  /** A new number for each user, so that old marks need not be cleared. */
-  #mark = 0;
 
-  constructor(items: SideState, rows: RowStore) {
-    this.#items = items;
+  constructor(rows: RowStore) {
     this.#rows = rows;
   }
 
   setUser(owner: number | undefined): void {
     this.#owner = owner;
-    const { slotEnd } = this.#items;
-    if (slotEnd > this.#marks.length || this.#mark === LAST_MARK) {
-      this.#marks = new Uint32Array(2 * slotEnd);
-      this.#mark = 0;
-    }
-    this.#mark++;
-    if (owner !== undefined) this.#rows.mark(owner, this.#marks, this.#mark);
   }
 
   get length(): number {
@@ -61,8 +45,7 @@ class RaterRow {
     return this.#owner === undefined ? 0 : this.#rows.slotAt(this.#owner, this.length - 1 - age);
   }
 
-  /** Whether the item was in the row when the user was selected. */
   isRated(slot: number): boolean {
-    return this.#marks[slot] === this.#mark;
+    return this.#owner !== undefined && this.#rows.find(this.#owner, slot) >= 0;
   }
 }

@@ -6,19 +6,23 @@
  */
 
 import type { WeightedRow } from '@freshet/kernels';
+import { CellFilter } from './cell-filter.ts';
 import { SegmentPool } from './segment-pool.ts';
 
 export class RowStore {
   readonly #pool: SegmentPool;
   #tailOf = new Uint32Array(64);
   #lengthOf = new Uint32Array(64);
+  /** Nearly all searches are for slots that are not in the row. Made at the first search. */
+  #filter: CellFilter | undefined;
 
   constructor(timed: boolean) {
     this.#pool = new SegmentPool(timed);
   }
 
   get byteLength(): number {
-    return this.#pool.byteLength + this.#tailOf.byteLength + this.#lengthOf.byteLength;
+    const heads = this.#tailOf.byteLength + this.#lengthOf.byteLength;
+    return this.#pool.byteLength + heads + (this.#filter?.byteLength ?? 0);
   }
 
   length(owner: number): number {
@@ -45,6 +49,8 @@ export class RowStore {
 
   /** Position of the rating of `slot` in a row, or −1. The newest ratings are searched first. */
   find(owner: number, slot: number): number {
+    this.#filter ??= this.#filterAll();
+    if (!this.#filter.mayHave(owner, slot)) return -1;
     const pool = this.#pool;
     let end = this.length(owner);
     for (let segment = this.#tail(owner); segment !== 0; segment = pool.previousOf(segment)) {
@@ -57,19 +63,6 @@ export class RowStore {
       end = base;
     }
     return -1;
-  }
-
-  /** marks[slot] = mark for every slot in a row. */
-  mark(owner: number, marks: Uint32Array, mark: number): void {
-    const pool = this.#pool;
-    let end = this.length(owner);
-    for (let segment = this.#tail(owner); segment !== 0; segment = pool.previousOf(segment)) {
-      const base = pool.baseOf(segment);
-      const start = pool.startOf(segment);
-      const { slots } = pool.pageOf(segment);
-      for (let at = start; at < start + end - base; at++) marks[slots[2 * at]] = mark;
-      end = base;
-    }
   }
 
   /** The position of a new rating of this time: after all that are not newer. */
@@ -151,6 +144,24 @@ export class RowStore {
     page.slots[2 * at] = slot;
     page.values[2 * at + 1] = value;
     if (page.times.length > 0) page.times[at] = time;
+    if (this.#filter?.isFull) this.#filter = this.#filterAll();
+    else this.#filter?.add(owner, slot);
+  }
+
+  #filterAll(): CellFilter {
+    const pool = this.#pool;
+    const filter = new CellFilter(this.#lengthOf.reduce((sum, length) => sum + length, 0));
+    for (let owner = 0; owner < this.#lengthOf.length; owner++) {
+      let end = this.#lengthOf[owner];
+      for (let segment = this.#tail(owner); segment !== 0; segment = pool.previousOf(segment)) {
+        const base = pool.baseOf(segment);
+        const start = pool.startOf(segment);
+        const { slots } = pool.pageOf(segment);
+        for (let at = start; at < start + end - base; at++) filter.add(owner, slots[2 * at]);
+        end = base;
+      }
+    }
+    return filter;
   }
 
   /** Truncates the row at `cut`, calls `between`, and appends again what began at `resume`. */

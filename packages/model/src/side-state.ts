@@ -17,7 +17,7 @@ export class SideState {
   constructor(side: Side, kernels: Kernels, factorCount: number) {
     this.side = side;
     this.vectors = kernels.table(factorCount);
-    this.gram = Gram.zero(factorCount);
+    this.gram = Gram.zero(factorCount, kernels);
     this.#scratch = new Float32Array(factorCount);
   }
 
