@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder, childEnvironment } from '@freshet/config';
-import { onPath, SetupProblem, type stepsTo } from '@freshet/local';
+import { SetupProblem, type stepsTo } from '@freshet/local';
+import { onPath } from '../../packages/local/src/on-path.ts';
 
 const run = promisify(execFile);
 

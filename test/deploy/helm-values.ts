@@ -13,12 +13,15 @@ export const everything: Values = {
     HTTP_BODY_BYTES: 1048576,
     RHO: 5,
     LAG_CURVE: '/etc/freshet/curve.json',
+    SCHEMA_REGISTRY_URL: 'https://registry:8081',
+    SCHEMA_REGISTRY_USERNAME: 'freshet',
   },
   secrets: {
     HTTP_TOKEN: { name: 'api', key: 'token' },
     KAFKA_SASL_USERNAME: { name: 'kafka', key: 'username' },
     KAFKA_SASL_PASSWORD: { name: 'kafka', key: 'password' },
     REDIS_URL: { name: 'redis', key: 'url' },
+    SCHEMA_REGISTRY_PASSWORD: { name: 'registry', key: 'password' },
   },
   image: { registry: 'registry.example/team', pullSecrets: ['registry'] },
   updater: {

@@ -10,3 +10,4 @@ export { kafkaSecurity } from './kafka-security.ts';
 export { asksForLoopback } from './loopback.ts';
 export { adminAddress, BadConfig, httpAddress, readSettings } from './read-settings.ts';
 export { type Settings, settings } from './settings.ts';
+export { matcher } from './wildcards.ts';

@@ -29,6 +29,14 @@ export function asksForLoopback(rawHeaders: readonly string[]): boolean {
     host = rawHeaders[at + 1];
   }
   if (host === undefined) return false;
+  if (host !== last.host) last = { host, isLoopback: namesLoopback(host) };
+  return last.isLoopback;
+}
+
+/** Most requests have the Host header of the one before. */
+let last = { host: '', isLoopback: false };
+
+function namesLoopback(host: string): boolean {
   const [, bracketed, plain] = HOST_HEADER.exec(host) ?? [];
   const name = bracketed ?? plain;
   return name !== undefined && isLoopback(name);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { securityConflicts } from './kafka-security.ts';
 import { asksForLoopback, isLoopback } from './loopback.ts';
 import { BadValue } from './readers.ts';
+import { registryConflicts } from './registry-settings.ts';
 import { type SettingName, type Settings, settings } from './settings.ts';
 
 type AdminPortName = Extract<SettingName, `${string}_ADMIN_PORT`>;
@@ -85,7 +86,7 @@ function conflicts(chosen: Settings): string[] {
         'set HTTP_TOKEN or HTTP_TOKEN_FILE',
     );
   }
-  problems.push(...securityConflicts(chosen));
+  problems.push(...securityConflicts(chosen), ...registryConflicts(chosen));
   for (const [kind, value] of chosen.RATING_KINDS) {
     if (value === null || value <= chosen.RATING_MAX) continue;
     problems.push(

@@ -168,3 +168,7 @@ export const topicPatterns: Reader<readonly string[]> = (given) => {
     throw new BadValue(`must be topic names, in which * stands for any text, not "${bad}"`);
   return parts;
 };
+
+/** Subjects of a schema registry, in which * stands for any text. Empty is allowed. */
+export const subjectPatterns: Reader<readonly string[]> = (given) =>
+  given === '' ? [] : list(given);

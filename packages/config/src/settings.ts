@@ -22,6 +22,7 @@ import {
   topicPatterns,
   watchedAddresses,
 } from './readers.ts';
+import { registrySettings } from './registry-settings.ts';
 
 export const settings = {
   ...kafkaSettings,
@@ -137,6 +138,7 @@ export const settings = {
     about:
       'Path of a JSON file, registry id → Avro schema, with the schemas that your producers write. The fields of such records are found by RATING_FIELDS or their usual names',
   },
+  ...registrySettings,
   USER_RATINGS_DAYS: {
     read: integer(1, 3_650),
     fallback: '7',

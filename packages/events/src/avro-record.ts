@@ -22,11 +22,13 @@ export class AvroRecordSchema {
   readonly fingerprint: Buffer;
   readonly #read: ReadValue;
 
-  /** Throws if this is not the schema of a record. */
-  constructor(schema: unknown) {
-    const type = avro.Type.forSchema(schema as avro.Schema, {
-      logicalTypes: { decimal: DecimalType },
-    });
+  /**
+   * Throws if this is not the schema of a record. `references` are schemas that it uses by name.
+   */
+  constructor(schema: unknown, references: readonly unknown[] = []) {
+    const options = { registry: {}, logicalTypes: { decimal: DecimalType } };
+    for (const each of references) avro.Type.forSchema(each as avro.Schema, options);
+    const type = avro.Type.forSchema(schema as avro.Schema, options);
     if (!(type instanceof types.RecordType)) throw new RangeError('it is not a record');
     this.fingerprint = fingerprint(JSON.stringify(type.schema()));
     this.#read = readerOf(type, new Map());

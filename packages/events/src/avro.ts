@@ -16,17 +16,24 @@ export class WrongSchema extends Error {
   override readonly name = 'WrongSchema';
 }
 
+/** `file` is a name in schemas/, which lies beside both src/ and dist/. */
+export function schemaFile(file: string): avro.Schema {
+  return JSON.parse(readFileSync(new URL(`../schemas/${file}`, import.meta.url), 'utf8'));
+}
+
 export class AvroType<T> {
   readonly #type: avro.Type;
   readonly #header: Buffer;
   readonly #draft = Buffer.alloc(DRAFT_BYTES);
 
-  /** `file` is a name in schemas/, which lies beside both src/ and dist/. */
   constructor(file: string) {
-    const schema = readFileSync(new URL(`../schemas/${file}`, import.meta.url), 'utf8');
-    this.#type = avro.Type.forSchema(JSON.parse(schema));
+    this.#type = avro.Type.forSchema(schemaFile(file));
     this.#header = Buffer.concat([MARKER, fingerprint(JSON.stringify(this.#type.schema()))]);
     this.#header.copy(this.#draft);
+  }
+
+  get fingerprint(): Buffer {
+    return this.#header.subarray(MARKER.length);
   }
 
   encode(event: T): Buffer {

@@ -12,9 +12,18 @@ import { type Rating, type RatingEvent, type RawRating, ratingType } from './rat
 import { type DecodedRecord, RatingField, type RatingFields } from './rating-fields.ts';
 import { checkedTime, ratingTime } from './rating-time.ts';
 import { type RatingKinds, ratingValue, valueOfKind } from './rating-value.ts';
+import {
+  hasSchemaId,
+  type RegisteredSchema,
+  schemaIdsIn,
+  splitSchemaId,
+} from './registered-schema.ts';
 
 /** The schemas of producers by registry id; each can also be found by its fingerprint. */
 type RatingSchemas = ReadonlyMap<number, AvroRecordSchema>;
+
+/** The same as a registry has them. */
+type RegisteredSchemas = ReadonlyMap<number, RegisteredSchema>;
 
 export interface RatingRules {
   readonly valueMax: number;
@@ -61,9 +70,8 @@ export function ratingSchemas(byId: Readonly<Record<string, unknown>>): RatingSc
 /** Events of trackers carry their context, and few of them have more than 10 KB. */
 const RECORD_BYTES_LIMIT = 64 << 10;
 const SINGLE_OBJECT_FIRST_BYTE = 0xc3;
-/** Confluent's serializers write this byte and the registry's id, four bytes, before the record. */
-const CONFLUENT_MAGIC = 0;
-const CONFLUENT_HEADER_BYTES = 5;
+const UNKNOWN =
+  'it is neither in RATING_SCHEMA_IDS nor in RATING_SCHEMAS, and SCHEMA_REGISTRY_URL is not set';
 const NO_SCHEMAS: RatingSchemas = new Map();
 const NO_KINDS: RatingKinds = new Map();
 
@@ -90,35 +98,55 @@ export class RatingReader {
     this.#kind = new RatingField('kind', fields);
   }
 
-  /** Throws a PoisonRecord if the record can never be a rating. */
-  read({ key, value: bytes, timestamp }: RawRating): RatingEvent {
+  /** The schema ids in these records that only a registry can know. */
+  idsToLookUp(records: Iterable<Pick<RawRating, 'value'>>): Set<number> {
+    const ids = schemaIdsIn(records);
+    for (const id of this.#schemas.keys()) ids.delete(id);
+    return ids;
+  }
+
+  /**
+   * Throws a PoisonRecord if the record can never be a rating. `registered` has what a registry
+   * says of `idsToLookUp`; without a registry RATING_SCHEMA_IDS decides.
+   */
+  read({ key, value: bytes, timestamp }: RawRating, registered?: RegisteredSchemas): RatingEvent {
     if (bytes === null) return forget(key);
     if (bytes.length === 0) throw new PoisonRecord('empty', 'the record has no bytes');
     if (bytes.length > RECORD_BYTES_LIMIT) {
       throw new PoisonRecord('too-large', `${bytes.length} bytes, at most ${RECORD_BYTES_LIMIT}`);
     }
-    if (bytes[0] === CONFLUENT_MAGIC) return this.#confluent(bytes, timestamp);
+    if (hasSchemaId(bytes)) return this.#confluent(bytes, timestamp, registered);
     if (bytes[0] === SINGLE_OBJECT_FIRST_BYTE && isSingleObject(bytes)) {
       return this.#singleObject(bytes, timestamp);
     }
     return this.#mapped(asJson(bytes), timestamp);
   }
 
-  #confluent(bytes: Buffer, timestamp: number): RatingEvent {
-    if (bytes.length < CONFLUENT_HEADER_BYTES) {
-      throw new PoisonRecord('not-avro', 'the header ends too early');
+  #confluent(
+    bytes: Buffer,
+    timestamp: number,
+    registered: RegisteredSchemas | undefined,
+  ): RatingEvent {
+    const { id, body } = splitSchemaId(bytes);
+    const given = this.#schemas.get(id);
+    const schema: RegisteredSchema =
+      given === undefined ? this.#schemaOf(id, registered) : { kind: 'avro', schema: given };
+    switch (schema.kind) {
+      case 'avro':
+        return this.#mapped(asAvro(schema.schema, body), timestamp);
+      case 'own':
+        return this.#own(bytes, () => ratingType.decodeBody(body), timestamp);
+      case 'json':
+        return this.#mapped(asJson(body), timestamp);
+      case 'unusable':
+        throw new PoisonRecord('unknown-schema', `schema id ${id}: ${schema.why}`);
     }
-    const id = bytes.readInt32BE(1);
-    const body = bytes.subarray(CONFLUENT_HEADER_BYTES);
-    const schema = this.#schemas.get(id);
-    if (schema !== undefined) return this.#mapped(asAvro(schema, body), timestamp);
-    if (!this.#schemaIds.has(id)) {
-      throw new PoisonRecord(
-        'unknown-schema',
-        `schema id ${id} is neither in RATING_SCHEMA_IDS nor in RATING_SCHEMAS`,
-      );
-    }
-    return this.#own(bytes, () => ratingType.decodeBody(body), timestamp);
+  }
+
+  #schemaOf(id: number, registered: RegisteredSchemas | undefined): RegisteredSchema {
+    const known = registered?.get(id);
+    if (known !== undefined) return known;
+    return this.#schemaIds.has(id) ? { kind: 'own' } : { kind: 'unusable', why: UNKNOWN };
   }
 
   #singleObject(bytes: Buffer, timestamp: number): RatingEvent {

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { fingerprint } from './avro.ts';
 import { encodeRating } from './rating-event.ts';
 import { RatingReader, ratingSchemas } from './rating-reader.ts';
+import { registeredSchema } from './registered-schema.ts';
 
 type Fields = { name: string; type: unknown; default?: unknown }[];
 
@@ -135,5 +136,69 @@ describe('a rating in a schema of the producer’s own', () => {
 
   it('is refused at start where a schema is not that of a record', () => {
     expect(() => ratingSchemas({ 7: 'string' })).toThrow('schema 7 of RATING_SCHEMAS');
+  });
+});
+
+describe('a rating whose schema a registry has', () => {
+  const sent = (schema: unknown, references: unknown[] = []) =>
+    registeredSchema({
+      schemaType: 'AVRO',
+      schema: JSON.stringify(schema),
+      references: references.map((each) => JSON.stringify(each)),
+    });
+  const readWith = (value: Buffer, id: number, schema: ReturnType<typeof registeredSchema>) =>
+    reader.read({ key: null, value, timestamp: NOW }, new Map([[id, schema]]));
+  const event = { user: 'u', item: 'i' };
+
+  it('is read by that schema, or as JSON', () => {
+    const expected = { kind: 'rate', ...event, value: 1, time: NOW };
+    expect(readWith(write(11, event, confluent(70)), 70, sent(schemas[11]))).toEqual(expected);
+    const json = Buffer.concat([confluent(71), Buffer.from(JSON.stringify(event))]);
+    expect(readWith(json, 71, { kind: 'json' })).toEqual(expected);
+  });
+
+  it('may use names that other schemas define', () => {
+    const extra = record([{ name: 'model', type: 'string' }], 'Phone');
+    const linked = record([{ name: 'phone', type: 'shop.Phone' }, ...ids]);
+    const whole = record([{ name: 'phone', type: extra }, ...ids]) as avro.Schema;
+    const body = avro.Type.forSchema(whole).toBuffer({ phone: { model: 'x' }, ...event });
+    const value = Buffer.concat([confluent(70), body]);
+    expect(readWith(value, 70, sent(linked, [extra]))).toMatchObject(event);
+    expect(sent(linked)).toEqual({
+      kind: 'unusable',
+      why: expect.stringContaining('shop.Phone'),
+    });
+  });
+
+  it('is known as Freshet’s own by the schema, whatever its id', () => {
+    const own = {
+      ...{ type: 'record', name: 'Rating', namespace: 'freshet', doc: 'as somebody registered it' },
+      fields: [
+        { name: 'user', type: 'string' },
+        { name: 'item', type: 'string' },
+        { name: 'value', type: ['double', 'null'] },
+        { name: 'time', type: ['null', 'long'] },
+      ],
+    };
+    const schema = sent(own);
+    expect(schema).toEqual({ kind: 'own' });
+    const single = encodeRating({ user: 'u', item: 'i', value: 2, time: null });
+    const value = Buffer.concat([confluent(70), single.subarray(10)]);
+    expect(readWith(value, 70, schema)).toMatchObject({ ...event, value: 2 });
+  });
+
+  it('is looked up only if RATING_SCHEMAS does not have the id, which then decides', () => {
+    const records = [write(11, event), write(11, event, confluent(70)), null, Buffer.of(0, 0, 1)];
+    expect(reader.idsToLookUp(records.map((value) => ({ value })))).toEqual(new Set([70]));
+    expect(readWith(write(11, event), 11, { kind: 'json' })).toMatchObject(event);
+    // By default RATING_SCHEMA_IDS calls 1 Freshet's own, which the registry may contradict.
+    expect(readWith(write(11, event, confluent(1)), 1, sent(schemas[11]))).toMatchObject(event);
+  });
+
+  it('is poison where the registry has no schema that can be used', () => {
+    const unusable = { kind: 'unusable', why: 'it is of no use' } as const;
+    expect(() => readWith(write(11, event, confluent(70)), 70, unusable)).toThrow(
+      'schema id 70: it is of no use',
+    );
   });
 });

@@ -1,7 +1,7 @@
 /** Opens Kafka with the settings of a service. */
 import { kafkaSecurity, type Settings } from '@freshet/config';
 import type { ServiceContext } from '@freshet/service';
-import { openKafka, TopicAdmin } from '@freshet/stream';
+import { openKafka, TopicAdmin, type TopicPlan } from '@freshet/stream';
 
 export interface Brokers {
   readonly kafka: Awaited<ReturnType<typeof openKafka>>;
@@ -31,13 +31,18 @@ export async function openTopics(
   context: Pick<ServiceContext, 'log' | 'stack'>,
 ): Promise<Brokers> {
   const brokers = await openBrokers(client, settings, context);
-  const created = await brokers.admin.ensure({
+  const created = await brokers.admin.ensure(topicPlan(settings));
+  if (created.length > 0) context.log.info({ topics: created }, 'created missing topics');
+  return brokers;
+}
+
+/** The topics that the services of a model need. */
+export function topicPlan(settings: Settings): TopicPlan {
+  return {
     model: settings.MODEL,
     shards: settings.SHARDS,
     days: settings.USER_RATINGS_DAYS,
     replication: settings.KAFKA_REPLICATION,
     sources: settings.RATINGS_TOPICS,
-  });
-  if (created.length > 0) context.log.info({ topics: created }, 'created missing topics');
-  return brokers;
+  };
 }

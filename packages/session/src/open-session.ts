@@ -11,7 +11,10 @@ import { ModelAgreement } from './model-agreement.ts';
 import { type Brokers, openTopics } from './open-brokers.ts';
 import { ServerWatch } from './server-watch.ts';
 
-/** Increases when keys or bytes in the store change their meaning. */
+/**
+ * Increases when keys or bytes in the store change their meaning, and with the format of internal
+ * records: services that write records which others cannot read must not share a store with them.
+ */
 export const STORE_FORMAT = 6;
 
 export interface Session extends Brokers {
@@ -31,14 +34,7 @@ export async function openSession(
 ): Promise<Session> {
   const model = settings.MODEL;
   const { kafka, admin } = await openTopics(service, settings, { log, stack });
-  const store = stack.own(
-    await RedisStore.open(
-      settings.REDIS_URL,
-      model,
-      (error) => log.debug({ err: error }, 'the connection to Redis failed'),
-      settings.REDIS_TLS_CA_LOCATION,
-    ),
-  );
+  const store = await openStore(settings, { log, stack });
   const shared = { store, admin, model, agreement: agreementOf(settings), log };
   const agreement = stack.own(await ModelAgreement.join(shared));
   const claims = topicName('claims', model);
@@ -46,6 +42,15 @@ export async function openSession(
   const servers = stack.own(new ServerWatch({ ask, log, fail }));
   const modelSettings = modelSettingsOf(settings);
   return { kafka, admin, store, model, modelSettings, agreement, servers };
+}
+
+/** Opens the store of a model without checking the settings that it was written with. */
+export async function openStore(
+  { REDIS_URL, MODEL, REDIS_TLS_CA_LOCATION }: Settings,
+  { log, stack }: Pick<ServiceContext, 'log' | 'stack'>,
+): Promise<FactorStore> {
+  const failed = (error: Error) => log.debug({ err: error }, 'the connection to Redis failed');
+  return stack.own(await RedisStore.open(REDIS_URL, MODEL, failed, REDIS_TLS_CA_LOCATION));
 }
 
 /**

@@ -5,7 +5,6 @@
 import { type Log, metrics, verdict } from '@freshet/telemetry';
 
 interface ServerWatchOptions {
-  /** Resolves when the server has answered. */
   readonly ask: Readonly<Record<Server, () => Promise<unknown>>>;
   readonly log: Log;
   /** Gets an error that a retry cannot mend: the process must end. */

@@ -11,8 +11,11 @@ import {
   type PoisonReason,
   type RatingEvent,
   type RatingReader,
+  type RegisteredSchema,
   shardOf,
+  TRACEPARENT,
   topicName,
+  traceparentOf,
   UserRatingPack,
   userRatingsCodec,
 } from '@freshet/events';
@@ -28,7 +31,7 @@ import {
   sourceName,
   unreadableAt,
 } from '@freshet/positions';
-import type { ModelAgreement } from '@freshet/session';
+import type { ModelAgreement, SchemaRegistry } from '@freshet/session';
 import { counted, type FactorStore } from '@freshet/store';
 import {
   deadLetter,
@@ -47,13 +50,30 @@ interface IntakeOptions {
   readonly topic: string;
   readonly model: string;
   readonly shards: number;
-  readonly reader: Pick<RatingReader, 'read'>;
+  readonly reader: Pick<RatingReader, 'read' | 'idsToLookUp'>;
+  readonly registry?: Pick<SchemaRegistry, 'awaitAll'> | undefined;
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek'>;
   readonly store: Pick<FactorStore, 'acceptedLoss' | 'head'>;
   readonly agreement: Pick<ModelAgreement, 'renew' | 'born' | 'rebuilt'>;
   readonly log: Log;
 }
+
+/** The ratings for one user shard, and the traces that they belong to. */
+class HomePack extends UserRatingPack {
+  readonly traces = new Map<number, string>();
+  #ratings = 0;
+
+  /** Called before each rating is added, with its traceparent if it has one. */
+  trace(given: string | undefined): void {
+    const trace = traceparentOf(given);
+    if (trace !== undefined) this.traces.set(this.#ratings, trace);
+    this.#ratings++;
+  }
+}
+
+/** What the registry says of the schema ids in a batch; without a registry there are none. */
+type Schemas = ReadonlyMap<number, RegisteredSchema>;
 
 interface Reached {
   now: SentPlace;
@@ -91,8 +111,14 @@ export class Intake implements PartitionOwner {
   ): Promise<boolean> {
     const reached = this.#reached.get(partition);
     if (reached === undefined || !this.#owned.has(partition)) return false;
-    const { model, publisher, log } = this.#options;
-    const { mark, out, parked } = this.#pack(partition, records, reached.now.mark);
+    const { model, reader, registry, publisher, log } = this.#options;
+    let schemas: Schemas | undefined;
+    if (registry !== undefined) {
+      schemas = await registry.awaitAll(reader.idsToLookUp(records), heartbeat);
+      // The partition may have gone while the registry was asked.
+      if (this.#reached.get(partition) !== reached || !this.#owned.has(partition)) return false;
+    }
+    const { mark, out, parked } = this.#pack(partition, records, reached.now.mark, schemas);
     const publish = () => publishOutbox(publisher, out, model);
     const timer = metrics.publishDuration.startTimer({ side: 'intake' });
     const what = 'ratings were not sent to user-ratings';
@@ -164,48 +190,62 @@ export class Intake implements PartitionOwner {
     );
   }
 
-  #pack(partition: number, records: readonly LogRecord[], before: IntakeMark) {
+  #pack(
+    partition: number,
+    records: readonly LogRecord[],
+    before: IntakeMark,
+    schemas: Schemas | undefined,
+  ) {
     const { topic, model, shards } = this.#options;
-    const packs = new Map<number, UserRatingPack>();
+    const packs = new Map<number, HomePack>();
     const out: OutRecord[] = [];
     const parked: PoisonReason[] = [];
     let { sent } = before;
     for (const record of records) {
-      const event = this.#read(record, (poison) => {
+      const event = this.#read(record, schemas, (poison) => {
         parked.push(poison.reason);
         out.push(deadLetter(model, { topic, partition }, record, poison));
       });
       if (event === undefined) continue;
       const home = shardOf(event.user, shards);
-      const pack = packs.get(home) ?? new UserRatingPack();
+      const pack = packs.get(home) ?? new HomePack();
       packs.set(home, pack);
       const start = pack.length;
+      pack.trace(record.headers[TRACEPARENT]);
       pack.add(event, record.offset);
       sent = counted(sent, pack.room, start, pack.length);
     }
-    const { topicId, life } = before;
-    const source = { topic, topicId, partition, life };
-    const [first] = records;
-    for (const [shard, { bytes: entries }] of packs) {
-      assert(first !== undefined, 'a pack has the rating of a record');
-      out.push(
-        internalRecord({
-          topic: topicName('userRatings', model),
-          partition: shard,
-          key: sourceName(topic, topicId, partition),
-          value: userRatingsCodec.encode({ ...source, produced: first.timestamp, entries }),
-        }),
-      );
+    for (const [home, pack] of packs) {
+      out.push(this.#recordOf(home, pack, before, { partition, records }));
     }
     return { mark: { ...before, sent }, out, parked };
   }
 
+  #recordOf(
+    shard: number,
+    { bytes: entries, traces }: HomePack,
+    { topicId, life }: IntakeMark,
+    { partition, records: [first] }: { partition: number; records: readonly LogRecord[] },
+  ): OutRecord {
+    const { topic, model } = this.#options;
+    assert(first !== undefined, 'a pack has the rating of a record');
+    const produced = first.timestamp;
+    const record = {
+      topic: topicName('userRatings', model),
+      partition: shard,
+      key: sourceName(topic, topicId, partition),
+      value: userRatingsCodec.encode({ topic, topicId, partition, life, produced, entries }),
+    };
+    return internalRecord(record, traces);
+  }
+
   #read(
     record: LogRecord,
+    schemas: Schemas | undefined,
     refuse: (poison: ReturnType<typeof asPoison>) => void,
   ): RatingEvent | undefined {
     try {
-      return this.#options.reader.read(record);
+      return this.#options.reader.read(record, schemas);
     } catch (error) {
       refuse(asPoison(error));
       return undefined;

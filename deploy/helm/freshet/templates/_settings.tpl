@@ -49,7 +49,17 @@ only the chart can know, and Secrets.
 {{- if eq $service "console" -}}
 {{- $_ := unset $chosen "REDIS_URL" -}}
 {{- end -}}
+{{- range $name := keys $chosen -}}
+{{- if include "freshet.isOthersRegistry" (list $service $name) -}}
+{{- $_ := unset $chosen $name -}}
+{{- end -}}
+{{- end -}}
 {{- toYaml $chosen -}}
+{{- end -}}
+
+{{/* Whether a setting is of the schema registry, and the service does not ask it. */}}
+{{- define "freshet.isOthersRegistry" -}}
+{{- if and (hasPrefix "SCHEMA_REGISTRY_" (index . 1)) (not (has (index . 0) (list "updater" "cli"))) -}}true{{- end -}}
 {{- end -}}
 
 {{/* A service gets only the secrets that it uses. */}}
@@ -57,7 +67,7 @@ only the chart can know, and Secrets.
 {{- $service := index . 1 -}}
 {{- $chosen := dict -}}
 {{- range $name, $ref := (index . 0).Values.secrets -}}
-{{- $strange := or (and (eq $name "HTTP_TOKEN") (has $service (list "updater" "aggregator"))) (and (eq $name "REDIS_URL") (eq $service "console")) -}}
+{{- $strange := or (include "freshet.isOthersRegistry" (list $service $name)) (and (eq $name "HTTP_TOKEN") (has $service (list "updater" "aggregator"))) (and (eq $name "REDIS_URL") (eq $service "console")) -}}
 {{- if and $ref (not $strange) -}}
 {{- $_ := set $chosen $name $ref -}}
 {{- end -}}

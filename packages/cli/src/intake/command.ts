@@ -2,6 +2,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { childEnvironment, readSettings } from '@freshet/config';
 import type { RatingReader } from '@freshet/events';
+import { schemaRegistry } from '@freshet/session';
 import {
   CannotWork,
   numberOption,
@@ -24,7 +25,8 @@ const HELP = `freshet intake try FILE|TOPIC [options]
 Shows what the settings make of real records: the user, item, value and time of each, or the reason
 why it would be parked. Nothing is learnt, written or created. FILE holds one JSON record per line;
 - is standard input. If there is no such file, the name is that of a topic, and the last
-${DEFAULT_COUNT} records over all its partitions are tried, JSON or Avro.
+${DEFAULT_COUNT} records over all its partitions are tried, JSON or Avro, with the schemas of
+SCHEMA_REGISTRY_URL if it is set.
 
   --fields LIST      use this instead of RATING_FIELDS, e.g.
                      user=userId,item=product.id,value=stars,time=ts
@@ -108,8 +110,12 @@ async function* tryTopic(
     );
   }
   const records = await topicRecords(place, brokers, { topic, count, fromBeginning });
+  const { settings, log } = place;
+  const registry = schemaRegistry(settings, [...settings.RATINGS_TOPICS, topic], log);
+  const ids = reader.idsToLookUp(records.map(({ record }) => record));
+  const schemas = await registry?.lookUp(ids);
   for (const { partition, record } of records) {
-    yield tryRecord(reader, `${topic}/${partition}@${record.offset}`, record);
+    yield tryRecord(reader, `${topic}/${partition}@${record.offset}`, record, schemas);
   }
 }
 

@@ -121,7 +121,7 @@ describe('records of well-known producers', () => {
       expect(line(reader, withId(1))).toBe(expected);
     }
     expect(line(readerWith(), withId(9))).toBe(
-      'shop/3@17  parked: unknown-schema: schema id 9 is neither in RATING_SCHEMA_IDS nor in RATING_SCHEMAS',
+      'shop/3@17  parked: unknown-schema: schema id 9: it is neither in RATING_SCHEMA_IDS nor in RATING_SCHEMAS, and SCHEMA_REGISTRY_URL is not set',
     );
   });
 });

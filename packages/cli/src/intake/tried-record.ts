@@ -5,8 +5,10 @@ import {
   type RatingEvent,
   type RatingReader,
   type RawRating,
+  type RegisteredSchema,
   shownText,
 } from '@freshet/events';
+import { NamedCounts } from '../named-counts.ts';
 
 export interface TriedRecord {
   /** TOPIC/PARTITION@OFFSET or FILE:LINE. */
@@ -15,9 +17,15 @@ export interface TriedRecord {
   readonly outcome: RatingEvent | PoisonRecord;
 }
 
-export function tryRecord(reader: RatingReader, place: string, record: RawRating): TriedRecord {
+/** `schemas`: what the registry says of the schema ids of the records, if there is one. */
+export function tryRecord(
+  reader: RatingReader,
+  place: string,
+  record: RawRating,
+  schemas?: ReadonlyMap<number, RegisteredSchema>,
+): TriedRecord {
   try {
-    return { place, outcome: reader.read(record) };
+    return { place, outcome: reader.read(record, schemas) };
   } catch (error) {
     return { place, outcome: asPoison(error) };
   }
@@ -39,53 +47,34 @@ export function jsonOf({ place, outcome }: TriedRecord): string {
 }
 
 export class TriedTally {
-  #counted = 0;
-  #parked = 0;
-  readonly #byKind = new Map<string, number>();
-  readonly #byReason = new Map<string, number>();
+  readonly #kinds = new NamedCounts();
+  readonly #reasons = new NamedCounts();
 
   add({ outcome }: TriedRecord): void {
-    if (isParked(outcome)) {
-      this.#parked++;
-      increment(this.#byReason, outcome.reason);
-    } else {
-      this.#counted++;
-      increment(this.#byKind, outcome.kind);
-    }
+    if (isParked(outcome)) this.#reasons.add(outcome.reason);
+    else this.#kinds.add(outcome.kind);
   }
 
   get parked(): number {
-    return this.#parked;
+    return this.#reasons.total;
   }
 
   summary(): string {
-    const all = this.#counted + this.#parked;
-    if (all === 0) return 'no records';
-    const counted = `${this.#counted} of ${all} records would count`;
-    const kinds = this.#counted === 0 ? '' : `: ${listed(this.#byKind)}`;
-    const parked = `${this.#parked} would be parked: ${listed(this.#byReason)}`;
-    return this.#parked === 0 ? `${counted}${kinds}` : `${counted}${kinds}\n${parked}`;
+    const [counted, parked] = [this.#kinds.total, this.parked];
+    if (counted + parked === 0) return 'no records';
+    const kinds = counted === 0 ? '' : `: ${this.#kinds.listed()}`;
+    const told = `${counted} of ${counted + parked} records would count${kinds}`;
+    return parked === 0 ? told : `${told}\n${parked} would be parked: ${this.#reasons.listed()}`;
   }
 
   json(): string {
-    return JSON.stringify({
-      records: this.#counted + this.#parked,
-      counted: this.#counted,
-      parked: this.#parked,
-      kinds: Object.fromEntries(this.#byKind),
-      reasons: Object.fromEntries(this.#byReason),
-    });
+    const [counted, parked] = [this.#kinds.total, this.parked];
+    const kinds = Object.fromEntries(this.#kinds);
+    const reasons = Object.fromEntries(this.#reasons);
+    return JSON.stringify({ records: counted + parked, counted, parked, kinds, reasons });
   }
 }
 
 function isParked(outcome: RatingEvent | PoisonRecord): outcome is PoisonRecord {
   return outcome instanceof Error;
-}
-
-function increment(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
-}
-
-function listed(counts: ReadonlyMap<string, number>): string {
-  return [...counts].map(([name, count]) => `${count} ${name}`).join(', ');
 }

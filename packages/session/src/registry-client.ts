@@ -1,0 +1,143 @@
+/**
+ * Asks a schema registry by Confluent's HTTP API, which Apicurio, Karapace and Redpanda speak too.
+ */
+import { request as requestPlainly } from 'node:http';
+import { request as requestSecurely } from 'node:https';
+import { ServerAway } from '@freshet/telemetry';
+
+interface RegistryClientOptions {
+  readonly url: string;
+  /** The header `authorization`; empty: none. */
+  readonly authorization: string;
+  /** PEM; empty: the authorities that Node trusts. */
+  readonly ca: string;
+  readonly timeoutMs: number;
+}
+
+/** A schema as the registry sends it. */
+interface SentSchema {
+  readonly schema: string;
+  /** Absent: AVRO. */
+  readonly schemaType?: string;
+  readonly references?: readonly { readonly subject: string; readonly version: number }[];
+}
+
+/** The registry did not answer, or not as a registry does: says nothing about the record. */
+export class RegistryAway extends ServerAway {
+  override readonly name = 'RegistryAway';
+}
+
+/** Larger than any schema, and small enough to be held in memory. */
+const ANSWER_BYTES_LIMIT = 4 << 20;
+/** Codes in the body that only a registry sends: a wrong URL is answered with another 404. */
+const NOT_FOUND_CODES = { from: 40_400, to: 40_499 } as const;
+
+export class RegistryClient {
+  readonly #options: RegistryClientOptions;
+  readonly #base: string;
+
+  constructor(options: RegistryClientOptions) {
+    this.#options = options;
+    this.#base = options.url.replace(/\/+$/, '');
+  }
+
+  /** Undefined: the registry has no schema of this id. */
+  schema(id: number): Promise<SentSchema | undefined> {
+    return this.#get(`/schemas/ids/${id}`, isSchema);
+  }
+
+  /** The subjects with this schema. Also deleted ones: their records are still in the log. */
+  async subjects(id: number): Promise<string[]> {
+    const versions = await this.#get(`/schemas/ids/${id}/versions?deleted=true`, isVersions);
+    return [...new Set(versions?.map(({ subject }) => subject))];
+  }
+
+  /** Undefined: the subject has no such version. */
+  version(subject: string, version: number): Promise<SentSchema | undefined> {
+    return this.#get(`/subjects/${encodeURIComponent(subject)}/versions/${version}`, isSchema);
+  }
+
+  async #get<T>(path: string, isExpected: (body: unknown) => body is T): Promise<T | undefined> {
+    const { status, text } = await this.#ask(path);
+    const body = parsed(text);
+    if (status === 200 && isExpected(body)) return body;
+    if (status === 404 && isNotFound(body)) return undefined;
+    const hint =
+      status === 401 || status === 403
+        ? 'check SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD, or SCHEMA_REGISTRY_TOKEN'
+        : 'check SCHEMA_REGISTRY_URL';
+    throw this.#away(`it answered ${status} to GET ${path}`, status < 500 ? hint : undefined);
+  }
+
+  #ask(path: string): Promise<{ status: number; text: string }> {
+    const { authorization, ca, timeoutMs } = this.#options;
+    const request = this.#base.startsWith('https:') ? requestSecurely : requestPlainly;
+    const options = {
+      headers: { accept: 'application/json', ...(authorization === '' ? {} : { authorization }) },
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(ca === '' ? {} : { ca }),
+    };
+    return new Promise((resolve, reject) => {
+      const failed = (error: Error & { code?: string }) => {
+        const what =
+          error.name === 'AbortError' ? `it did not answer within ${timeoutMs} ms` : error.message;
+        reject(this.#away(what || String(error.code), hintAt(error.code ?? ''), error));
+      };
+      const sent = request(`${this.#base}${path}`, options, (response) => {
+        const chunks: Buffer[] = [];
+        let length = 0;
+        response.on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
+          length += chunk.length;
+          if (length <= ANSWER_BYTES_LIMIT) return;
+          response.destroy(new Error(`its answer has more than ${ANSWER_BYTES_LIMIT} bytes`));
+        });
+        response.on('error', failed);
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
+        });
+      });
+      sent.on('error', failed).end();
+    });
+  }
+
+  #away(what: string, hint: string | undefined, cause?: Error): RegistryAway {
+    const advice = hint === undefined ? '' : ` (${hint})`;
+    return new RegistryAway(`the schema registry ${this.#base}: ${what}${advice}`, { cause });
+  }
+}
+
+function hintAt(code: string): string {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return 'SCHEMA_REGISTRY_URL must use a name that the certificate has';
+  }
+  const isUntrusted = /CERT|ISSUER|SIGNATURE/.test(code);
+  return isUntrusted
+    ? 'SCHEMA_REGISTRY_CA_LOCATION must name the authority that signed it'
+    : 'check SCHEMA_REGISTRY_URL';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // no registry: the caller says so
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isSchema(body: unknown): body is SentSchema {
+  return isObject(body) && typeof body.schema === 'string';
+}
+
+function isVersions(body: unknown): body is readonly { readonly subject: string }[] {
+  return Array.isArray(body) && body.every((each) => typeof each?.subject === 'string');
+}
+
+function isNotFound(body: unknown): boolean {
+  const code = isObject(body) ? Number(body.error_code) : Number.NaN;
+  return code >= NOT_FOUND_CODES.from && code <= NOT_FOUND_CODES.to;
+}

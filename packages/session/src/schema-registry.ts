@@ -1,0 +1,203 @@
+/**
+ * What do the schema ids in records mean? A registry says it, once for each id: what an id means
+ * never changes. A schema that the registry does not have, or whose subject is not allowed, is the
+ * fault of the record. A registry that does not answer is not: then records wait until it does.
+ */
+import { matcher, type Settings } from '@freshet/config';
+import { type RegisteredSchema, registeredSchema } from '@freshet/events';
+import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
+import { RegistryClient } from './registry-client.ts';
+
+const limits = {
+  ids: 1_000, // schemas in memory; topics of ratings have a handful
+  unusableMs: 10_000, // so long a schema that was not found or not allowed is not asked for again
+  references: 64, // schemas that one schema uses, directly or not
+} as const;
+
+interface SchemaRegistryOptions {
+  readonly client: Pick<RegistryClient, 'schema' | 'subjects' | 'version'>;
+  /** Patterns of the subjects that are allowed. */
+  readonly subjects: readonly string[];
+  readonly log: Pick<Log, 'warn' | 'info' | 'debug'>;
+  readonly now?: () => number;
+}
+
+interface Known {
+  readonly schema: RegisteredSchema;
+  readonly until: number;
+}
+
+/** Undefined if no registry is set. `sources`: the topics that ratings are read from. */
+export function schemaRegistry(
+  settings: Settings,
+  sources: readonly string[],
+  log: SchemaRegistryOptions['log'],
+): SchemaRegistry | undefined {
+  const { SCHEMA_REGISTRY_URL: url, SCHEMA_REGISTRY_SUBJECTS: given } = settings;
+  if (url === '') return undefined;
+  const client = new RegistryClient({
+    url,
+    authorization: authorizationOf(settings),
+    ca: settings.SCHEMA_REGISTRY_CA_LOCATION,
+    timeoutMs: settings.SCHEMA_REGISTRY_TIMEOUT_MS,
+  });
+  const usual = [...new Set(sources)].map((topic) => `${topic}-value`);
+  const subjects = given.length > 0 ? given : usual;
+  return new SchemaRegistry({ client, subjects, log });
+}
+
+function authorizationOf(settings: Settings): string {
+  const { SCHEMA_REGISTRY_USERNAME: user, SCHEMA_REGISTRY_PASSWORD: password } = settings;
+  const { SCHEMA_REGISTRY_TOKEN: token } = settings;
+  if (token !== '') return `Bearer ${token}`;
+  return user === '' ? '' : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
+export class SchemaRegistry {
+  readonly #options: SchemaRegistryOptions;
+  readonly #isAllowed: (subject: string) => boolean;
+  readonly #now: () => number;
+  /** By id; the first was used the longest time ago. */
+  readonly #known = new Map<number, Known>();
+  /** One request serves all partitions that ask for the same id. */
+  readonly #asking = new Map<number, Promise<RegisteredSchema>>();
+  #waiting = 0;
+  #problem: { readonly message: string; readonly since: number } | undefined;
+
+  constructor(options: SchemaRegistryOptions) {
+    this.#options = options;
+    this.#isAllowed = matcher(options.subjects);
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** Why records wait for the registry, for the answer of /readyz; null if none does. */
+  get waitingFor(): string | null {
+    return this.#problem?.message ?? null;
+  }
+
+  /** Throws a RegistryAway if the registry does not answer. */
+  async lookUp(ids: ReadonlySet<number>): Promise<Map<number, RegisteredSchema>> {
+    const found = new Map<number, RegisteredSchema>();
+    for (const id of ids) found.set(id, this.#remembered(id) ?? (await this.#ask(id)));
+    return found;
+  }
+
+  /** Waits until the registry answers; `between` is called between attempts, and may throw. */
+  async awaitAll(
+    ids: ReadonlySet<number>,
+    between: () => Promise<void>,
+  ): Promise<Map<number, RegisteredSchema>> {
+    const attempt = () =>
+      this.lookUp(ids).catch((error: Error) => {
+        this.#failed(error);
+        throw error;
+      });
+    // The first failure is told by #failed, in a line that says what to do.
+    const log = { warn: this.#options.log.debug.bind(this.#options.log) };
+    this.#waiting++;
+    try {
+      return await untilAnswered(attempt, { log, what: 'schemas were not found', between });
+    } finally {
+      if (--this.#waiting === 0) this.#answered();
+    }
+  }
+
+  #failed({ message }: Error): void {
+    const { log } = this.#options;
+    const since = this.#problem?.since ?? this.#now();
+    if (this.#problem?.message !== message) {
+      log.warn(`${message}. Ratings with a schema id wait until it answers`);
+    }
+    this.#problem = { message, since };
+    metrics.serverAway.set({ server: 'schema-registry' }, (this.#now() - since) / 1_000);
+  }
+
+  /** Nobody waits any more. */
+  #answered(): void {
+    if (this.#problem === undefined) return;
+    this.#problem = undefined;
+    metrics.serverAway.set({ server: 'schema-registry' }, 0);
+    this.#options.log.info('ratings no longer wait for the schema registry');
+  }
+
+  #remembered(id: number): RegisteredSchema | undefined {
+    const known = this.#known.get(id);
+    if (known === undefined) return undefined;
+    this.#known.delete(id);
+    if (known.until <= this.#now()) return undefined;
+    this.#known.set(id, known);
+    return known.schema;
+  }
+
+  #remember(id: number, schema: RegisteredSchema): void {
+    const isLasting = schema.kind !== 'unusable';
+    const until = isLasting ? Number.POSITIVE_INFINITY : this.#now() + limits.unusableMs;
+    this.#known.set(id, { schema, until });
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= limits.ids) break;
+      this.#known.delete(oldest);
+    }
+  }
+
+  #ask(id: number): Promise<RegisteredSchema> {
+    const asking =
+      this.#asking.get(id) ??
+      this.#schemaOf(id)
+        .then((schema) => {
+          this.#remember(id, schema);
+          return schema;
+        })
+        .finally(() => this.#asking.delete(id));
+    this.#asking.set(id, asking);
+    return asking;
+  }
+
+  async #schemaOf(id: number): Promise<RegisteredSchema> {
+    const { client, subjects } = this.#options;
+    const sent = await client.schema(id);
+    if (sent === undefined) return unusable('the schema registry does not have it');
+    const owners = await client.subjects(id);
+    if (!owners.some(this.#isAllowed)) {
+      const of = owners.length === 0 ? 'no subject' : `the subject ${owners.join(', ')}`;
+      return unusable(
+        `it belongs to ${of}, and SCHEMA_REGISTRY_SUBJECTS allows ${subjects.join(', ')}`,
+      );
+    }
+    const { schema, schemaType = 'AVRO' } = sent;
+    const references = new Map<string, string>();
+    const missing = schemaType === 'AVRO' ? await this.#collect(sent, references) : undefined;
+    if (missing !== undefined) return unusable(missing);
+    return registeredSchema({ schemaType, schema, references: [...references.values()] });
+  }
+
+  /**
+   * Adds the schemas that `of` uses, each after those that it uses itself. Returns what is wrong
+   * with them, if anything is.
+   */
+  async #collect(
+    { references = [] }: { readonly references?: SentReferences },
+    found: Map<string, string>,
+    path: readonly string[] = [],
+  ): Promise<string | undefined> {
+    for (const { subject, version } of references) {
+      const key = `${subject} version ${version}`;
+      if (found.has(key)) continue;
+      if (path.includes(key)) return `it refers to ${key}, which refers to itself`;
+      if (path.length + found.size >= limits.references) {
+        return `it refers to more than ${limits.references} other schemas`;
+      }
+      const sent = await this.#options.client.version(subject, version);
+      if (sent === undefined) return `it refers to ${key}, which the schema registry does not have`;
+      const missing = await this.#collect(sent, found, [...path, key]);
+      if (missing !== undefined) return missing;
+      found.set(key, sent.schema);
+    }
+    return undefined;
+  }
+}
+
+type SentReferences = readonly { readonly subject: string; readonly version: number }[];
+
+function unusable(why: string): RegisteredSchema {
+  return { kind: 'unusable', why };
+}
