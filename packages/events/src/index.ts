@@ -1,3 +1,4 @@
+export { avroSchemas } from './avro-schemas.ts';
 export {
   type CheckedItemRatings,
   type CheckedUserRatings,
@@ -26,7 +27,6 @@ export { decodeItemMetadata, type ItemMetadata } from './item-metadata.ts';
 export {
   type ItemRating,
   ItemRatingPack,
-  type ItemRatings,
   itemRatingsCodec,
   type PackedRating,
   packedRatings,
@@ -57,8 +57,10 @@ export {
   type ModelState,
   type Recommendation,
   type RecommendationRequest,
+  recommendationCountLimit,
   type ScoredItem,
 } from './recommendation.ts';
+export { type RegisteredSchema, registeredSchema } from './registered-schema.ts';
 export { murmur2, shardOf } from './shard-of.ts';
 export {
   type Topic,
@@ -67,10 +69,9 @@ export {
   topicName,
   topics,
 } from './topics.ts';
+export { TRACEPARENT, traceField, traceHeader, traceparentOf } from './trace-context.ts';
 export {
   type PackedUserRating,
-  packedUserRatings,
   UserRatingPack,
-  type UserRatings,
   userRatingsCodec,
 } from './user-ratings.ts';

@@ -87,21 +87,12 @@ interface EventCodec<T> {
   decode(bytes: Buffer): T;
 }
 
-type OnTheWire<T, Packed extends keyof T> = Omit<T, Packed> & Record<Packed, Buffer>;
-type PackedBatch =
-  | 'ids'
-  | 'vectors'
-  | 'figures'
-  | 'lists'
-  | 'deletes'
-  | 'produced'
-  | 'sources'
-  | 'offsets';
+/** Everything but single numbers and names is packed. */
+type OnTheWire<T> = { [K in keyof T]: T[K] extends number | string ? T[K] : Buffer };
 
-const factorBatchType = new AvroType<OnTheWire<FactorBatch, PackedBatch>>('factor-batch.avsc');
-const gramPartType = new AvroType<OnTheWire<GramPart, 'sums'>>('gram-part.avsc');
-type PackedGrams = 'user' | 'item' | 'theta' | 'learnt' | 'parts';
-const gramsType = new AvroType<OnTheWire<GramsEvent, PackedGrams>>('grams.avsc');
+const factorBatchType = new AvroType<OnTheWire<FactorBatch>>('factor-batch.avsc');
+const gramPartType = new AvroType<OnTheWire<GramPart>>('gram-part.avsc');
+const gramsType = new AvroType<OnTheWire<GramsEvent>>('grams.avsc');
 
 export const factorBatchCodec: EventCodec<FactorBatch> = {
   encode: (batch) =>

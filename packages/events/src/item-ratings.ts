@@ -64,22 +64,21 @@ const BIAS_BYTES = 4;
 export class ItemRatingPack extends EntryPack {
   /** Returns the end of the part that was decided. */
   add(rating: ItemRating): number {
-    const { writer } = this;
     const { item, before, vector } = rating;
     const numbersBytes = NUMBERS_BYTES + KEY_BYTES * before.length + BIAS_BYTES + vector.byteLength;
-    writer.reserve(1 + 3 * item.length + numbersBytes);
-    const head = writer.skip(1);
-    writer.byteAt(head, writer.text(item) - 1);
-    writer.float(rating.value ?? Number.NaN);
-    writer.float(rating.old ?? Number.NaN);
-    writer.double(rating.time);
-    writer.double(rating.sourceOffset);
+    this.reserve(1 + 3 * item.length + numbersBytes);
+    const head = this.skip(1);
+    this.byteAt(head, this.text(item) - 1);
+    this.float(rating.value ?? Number.NaN);
+    this.float(rating.old ?? Number.NaN);
+    this.double(rating.time);
+    this.double(rating.sourceOffset);
     const newcomer = rating.byNewcomer ? NEWCOMER_BIT : 0;
-    writer.uint32(rating.ordinal + before.length * BEFORE_BIT + newcomer);
-    for (const key of before) writer.uint32(key);
-    const decidedEnd = writer.length;
-    writer.float(rating.userBias);
-    writer.floats(vector);
+    this.uint32(rating.ordinal + before.length * BEFORE_BIT + newcomer);
+    for (const key of before) this.uint32(key);
+    const decidedEnd = this.length;
+    this.float(rating.userBias);
+    this.floats(vector);
     return decidedEnd;
   }
 }

@@ -42,7 +42,7 @@ export interface Recommendation {
 }
 
 const DEFAULT_COUNT = 10;
-const recommendationCountLimit = 1000;
+export const recommendationCountLimit = 1000;
 
 const requestType = new AvroType<Record<string, unknown>>('recommendation-request.avsc');
 const recommendationType = new AvroType<Recommendation>('recommendation.avsc');

@@ -120,7 +120,7 @@ export const topics = {
     partitions: 'sharded',
     retain: 'day',
     about:
-      'Requests for recommendations, in JSON or Avro, with the optional headers correlation-id, reply-topic and deadline',
+      'Requests for recommendations, in JSON or Avro, with the optional headers correlation-id, reply-topic, deadline and traceparent',
   },
   recommendations: {
     name: 'recommendations',

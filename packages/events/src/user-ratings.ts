@@ -41,20 +41,19 @@ const VALUE_BYTES = 4;
 
 export class UserRatingPack extends EntryPack {
   add(event: RatingEvent, offset: number): void {
-    const { writer } = this;
     const item = event.kind === 'forget' ? '' : event.item;
     const fixed = HEAD_BYTES + OFFSET_BYTES + TIME_BYTES + VALUE_BYTES;
-    writer.reserve(fixed + 3 * (event.user.length + item.length));
-    const head = writer.skip(HEAD_BYTES);
-    const userBytes = writer.text(event.user);
-    const itemBytes = writer.text(item);
-    writer.byteAt(head, kinds.indexOf(event.kind));
-    writer.byteAt(head + 1, userBytes - 1);
-    writer.byteAt(head + 2, Math.max(0, itemBytes - 1));
-    writer.double(offset);
+    this.reserve(fixed + 3 * (event.user.length + item.length));
+    const head = this.skip(HEAD_BYTES);
+    const userBytes = this.text(event.user);
+    const itemBytes = this.text(item);
+    this.byteAt(head, kinds.indexOf(event.kind));
+    this.byteAt(head + 1, userBytes - 1);
+    this.byteAt(head + 2, Math.max(0, itemBytes - 1));
+    this.double(offset);
     if (event.kind === 'forget') return;
-    writer.double(event.time);
-    if (event.kind === 'rate') writer.float(event.value);
+    this.double(event.time);
+    if (event.kind === 'rate') this.float(event.value);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InternalEvents, internalRecord, NewerFormat } from './internal-record.ts';
+import { InternalEvents, internalRecord, tracesIn } from './internal-record.ts';
 
 function reader() {
   const warned: object[] = [];
@@ -33,7 +33,7 @@ describe('a record of an internal topic', () => {
 
   it('of a newer format stops whoever meets it, with what to do', () => {
     const { read } = reader();
-    expect(() => read(3, Buffer.from('?'), { 'freshet-format': '999' })).toThrow(NewerFormat);
+    expect(() => read(3, Buffer.from('?'), { 'freshet-format': '999' })).toThrow('newer Freshet');
     expect(() => read(3, null, { 'freshet-format': '999' })).toThrow(
       /m\.grams\/0@3 was written by a newer Freshet .*update this service/,
     );
@@ -41,5 +41,28 @@ describe('a record of an internal topic', () => {
 
   it('with a header of nonsense is read like any other', () => {
     expect(reader().read(0, Buffer.from('sum'), { 'freshet-format': 'soon' })).toBe('sum');
+  });
+});
+
+describe('the traces of a record', () => {
+  const bare = { topic: 'm.user-ratings', key: null, value: null };
+  const trace = (digit: string) => `00-${digit.repeat(32)}-00f067aa0ba902b7-01`;
+
+  it('travel as a header, which a record without traces does not have', () => {
+    const traces = new Map([
+      [0, trace('a')],
+      [7, trace('b')],
+    ]);
+    const { headers = {} } = internalRecord(bare, traces);
+    expect(tracesIn({ headers })).toEqual(traces);
+    expect(Object.keys(internalRecord(bare, new Map()).headers ?? {})).toEqual(['freshet-format']);
+    expect(tracesIn({ headers: {} }).size).toBe(0);
+  });
+
+  it('are at most 1,000, and what makes no sense is left out', () => {
+    const many = new Map(Array.from({ length: 2_000 }, (_, place) => [place, trace('c')]));
+    expect(tracesIn({ headers: internalRecord(bare, many).headers ?? {} }).size).toBe(1_000);
+    const headers = { 'freshet-traces': `x,1=,=,2=${trace('d')},3=00-0` };
+    expect(tracesIn({ headers })).toEqual(new Map([[2, trace('d')]]));
   });
 });

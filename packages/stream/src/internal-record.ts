@@ -4,26 +4,56 @@
  * newer Freshet wrote must not be skipped, since it would be lost: the service that meets it stops
  * and says that it must be updated.
  */
+import { traceparentOf } from '@freshet/events';
 import { Fault, type Log, metrics } from '@freshet/telemetry';
 import type { LogRecord } from './log-record.ts';
 import type { OutRecord } from './publisher.ts';
 
-/** Increases when records of internal topics change their meaning. */
+/** Increases when records of internal topics change their meaning, together with STORE_FORMAT. */
 const FORMAT = 6;
 const FORMAT_HEADER = 'freshet-format';
 const headers = { [FORMAT_HEADER]: String(FORMAT) };
 
-export class NewerFormat extends Fault {
+class NewerFormat extends Fault {
   override readonly name = 'NewerFormat';
   readonly verdict = 'stop';
 }
 
+/**
+ * The traceparents of the ratings in a record, by the place of each rating (user-ratings), or of
+ * the users that it moved, by the place of each user (user-factors). They travel as a header: a
+ * record without traces has no byte more, and a service that does not know the header ignores it.
+ */
+type Traces = ReadonlyMap<number, string>;
+
+const TRACES_HEADER = 'freshet-traces';
+/** Of one record: 60 KB. */
+const TRACES_LIMIT = 1_000;
+const NO_TRACES: Traces = new Map();
+
 /** A record with the format that it is written in as a header. */
-export function internalRecord(record: Omit<OutRecord, 'headers'>): OutRecord {
-  return { ...record, headers };
+export function internalRecord(
+  record: Omit<OutRecord, 'headers'>,
+  traces: Traces = NO_TRACES,
+): OutRecord {
+  if (traces.size === 0) return { ...record, headers };
+  const parts = [...traces].slice(0, TRACES_LIMIT).map(([place, trace]) => `${place}=${trace}`);
+  return { ...record, headers: { ...headers, [TRACES_HEADER]: parts.join(',') } };
 }
 
-export interface InternalTopic<T> {
+export function tracesIn({ headers: given }: Pick<LogRecord, 'headers'>): Traces {
+  const text = given[TRACES_HEADER];
+  if (text === undefined) return NO_TRACES;
+  const traces = new Map<number, string>();
+  for (const part of text.split(',')) {
+    const [place, given] = part.split('=');
+    const trace = traceparentOf(given);
+    if (trace !== undefined) traces.set(Number(place), trace);
+  }
+  return traces;
+}
+
+interface InternalTopic<T> {
   readonly topic: string;
   readonly log: Pick<Log, 'warn'>;
   /** Throws if the bytes are not an event of this topic. */

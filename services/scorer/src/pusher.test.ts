@@ -4,6 +4,10 @@ import { describeAll } from './followed-metadata.ts';
 import { Pusher } from './pusher.ts';
 import { RequestAnswerer } from './request-answerer.ts';
 
+const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+type PublishAll = ConstructorParameters<typeof Pusher>[0]['publisher']['publish'];
+
 const recommend = async (user: string, n: number): Promise<Recommendation> => ({
   user,
   items: [{ item: `best of ${n}`, score: 1 }],
@@ -13,8 +17,12 @@ const recommend = async (user: string, n: number): Promise<Recommendation> => ({
 
 function pusher(perSecond: number) {
   const sent: string[] = [];
-  const publish = async (records: readonly { key: Buffer | string | null }[]) => {
-    for (const { key } of records) sent.push(String(key));
+  const headers: (Record<string, string> | undefined)[] = [];
+  const publish: PublishAll = async (records) => {
+    for (const record of records) {
+      sent.push(String(record.key));
+      headers.push(record.headers);
+    }
   };
   const admin = { ends: async () => new Map([[0, 7]]) };
   const shape = { shards: 4, factorCount: 2 };
@@ -25,7 +33,7 @@ function pusher(perSecond: number) {
     throw error;
   };
   const options = { ...shared, recommender: { recommend }, publisher: { publish }, failed };
-  return { pusher: new Pusher(options), sent };
+  return { pusher: new Pusher(options), sent, headers };
 }
 
 describe('pushes', () => {
@@ -47,6 +55,19 @@ describe('pushes', () => {
     expect(sent).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
+  it('carry the traceparent of the last rating that moved the user and has one', async () => {
+    const { pusher: pushes, headers } = pusher(100);
+    pushes.moved('a', TRACE.replaceAll('4', '5'));
+    pushes.moved('b');
+    pushes.moved('a', TRACE);
+    pushes.moved('a');
+    await pushes.push();
+    expect(headers).toEqual([
+      { 'freshet-push': 'true', traceparent: TRACE },
+      { 'freshet-push': 'true' },
+    ]);
+  });
+
   it('begin with what moves from now on', async () => {
     expect(await pusher(1).pusher.takeOver(0)).toBe(7);
   });
@@ -54,10 +75,12 @@ describe('pushes', () => {
 
 describe('requests on the topic', () => {
   const warned: { correlationId?: string; reason?: string }[] = [];
+  const answerHeaders: (Record<string, string> | undefined)[] = [];
 
   async function answersTo(headers: Record<string, string>, asked = '{"user":"u"}') {
     const sent: string[] = [];
     warned.length = 0;
+    answerHeaders.length = 0;
     const answerer = new RequestAnswerer({
       model: 'm',
       shards: 4,
@@ -68,7 +91,8 @@ describe('requests on the topic', () => {
       recommender: { recommend },
       publisher: {
         publish: async (records) => {
-          for (const { key, topic } of records) {
+          for (const { key, topic, headers: given } of records) {
+            answerHeaders.push(given);
             sent.push(topic === 'recommendations' ? String(key) : `${topic}: ${key}`);
           }
         },
@@ -99,6 +123,16 @@ describe('requests on the topic', () => {
     expect(warned).toEqual([{ correlationId: 'ask-1', reason: 'bad-id', offset: 0 }]);
     await answersTo({ 'correlation-id': 'two\nlines' }, '{');
     expect(warned[0]?.correlationId).toBeUndefined();
+  });
+
+  it('pass their traceparent on to answers, dead letters and log lines, if it is valid', async () => {
+    await answersTo({ traceparent: TRACE });
+    expect(answerHeaders).toEqual([{ traceparent: TRACE }]);
+    await answersTo({ traceparent: 'nonsense' });
+    expect(answerHeaders).toEqual([{}]);
+    await answersTo({ traceparent: TRACE }, '{');
+    expect(answerHeaders).toMatchObject([{ traceparent: TRACE, 'freshet-reason': 'not-json' }]);
+    expect(warned).toMatchObject([{ trace: '4bf92f3577b34da6a3ce929d0e0e4736' }]);
   });
 
   it.each([

@@ -10,6 +10,7 @@ import {
   readFactorBatch,
   shardOf,
   topicName,
+  traceHeader,
 } from '@freshet/events';
 import {
   InternalEvents,
@@ -17,6 +18,7 @@ import {
   type PartitionOwner,
   type Publisher,
   type TopicAdmin,
+  tracesIn,
 } from '@freshet/stream';
 import { type Log, metrics } from '@freshet/telemetry';
 
@@ -45,7 +47,8 @@ const headers = { 'freshet-push': 'true' };
 export class Pusher implements PartitionOwner {
   readonly #options: PusherOptions;
   readonly #events: InternalEvents<FactorBatch>;
-  readonly #waiting = new Set<string>();
+  /** The users to push to, each with the traceparent of the last rating that has one. */
+  readonly #waiting = new Map<string, string | undefined>();
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
 
@@ -73,17 +76,19 @@ export class Pusher implements PartitionOwner {
 
   async consume(partition: number, records: readonly LogRecord[]): Promise<boolean> {
     for (const record of records) {
-      for (const user of this.#events.read(partition, record)?.ids ?? []) this.moved(user);
+      const users = this.#events.read(partition, record)?.ids ?? [];
+      const traces = tracesIn(record);
+      for (const [at, user] of users.entries()) this.moved(user, traces.get(at));
     }
     return true;
   }
 
   release(): void {}
 
-  moved(user: string): void {
-    this.#waiting.add(user);
+  moved(user: string, trace?: string): void {
+    this.#waiting.set(user, trace ?? this.#waiting.get(user));
     if (this.#waiting.size <= WAITING_LIMIT) return;
-    for (const longest of this.#waiting) {
+    for (const longest of this.#waiting.keys()) {
       this.#waiting.delete(longest);
       return;
     }
@@ -94,14 +99,14 @@ export class Pusher implements PartitionOwner {
     if (this.#options.waits() !== null) return;
     const { model, shards, items, perSecond, recommender, publisher } = this.#options;
     const users = [...this.#waiting].slice(0, Math.max(1, (perSecond * TURN_MS) / 1_000));
-    for (const user of users) this.#waiting.delete(user);
+    for (const [user] of users) this.#waiting.delete(user);
     const topic = topicName('recommendations', model);
-    const records = users.map(async (user) => ({
+    const records = users.map(async ([user, trace]) => ({
       topic,
       partition: shardOf(user, shards),
       key: user,
       value: encodeRecommendation(await recommender.recommend(user, items), 'json'),
-      headers,
+      headers: { ...headers, ...traceHeader(trace) },
     }));
     await publisher.publish(await Promise.all(records));
     metrics.pushed.inc(users.length);

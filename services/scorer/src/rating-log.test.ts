@@ -36,6 +36,16 @@ describe('a rating over HTTP', () => {
     ]);
   });
 
+  it('carries the headers of its request', async () => {
+    const { log, sent } = openLog();
+    await log.rate([rating], { traceparent: 'x' });
+    await log.forget('ada', { traceparent: 'y' });
+    expect(sent).toMatchObject([
+      { headers: { traceparent: 'x' } },
+      { headers: { traceparent: 'y' } },
+    ]);
+  });
+
   it('has its fields where they are looked for, and is read back as it was given', async () => {
     const fields = { user: 'who', item: 'product.id', value: 'product.stars', time: 'at.ms' };
     const { log, sent, rules } = openLog({ fields, kinds: new Map([['view', 1]]) });

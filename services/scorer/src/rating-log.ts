@@ -29,6 +29,9 @@ interface RatingLogOptions {
 }
 
 type RatingRecord = Parameters<Publisher['appendAll']>[0][number];
+type Written = Pick<RatingRecord, 'key' | 'value' | 'headers'>;
+/** Of the records that a request writes: its traceparent. */
+type Headers = Readonly<Record<string, string>>;
 
 const APPEND_LIMIT_MS = 5_000;
 /** How long the number of partitions is cached: new partitions are used after this time. */
@@ -45,25 +48,25 @@ export class RatingLog {
   }
 
   /** Sends ratings in order, in one request; sends none if intake would park one of them. */
-  async rate(ratings: readonly GivenRating[]): Promise<Place[]> {
+  async rate(ratings: readonly GivenRating[], headers: Headers = {}): Promise<Place[]> {
     const written = ratings.map((rating) => {
       const value = Buffer.from(JSON.stringify(recordOf(rating, this.#options.rules.fields)));
       // Throws if intake would park the record.
       this.#reader.read({ key: null, value, timestamp: Date.now() });
-      return { key: rating.user, value };
+      return { key: rating.user, value, headers };
     });
     return this.#append(written);
   }
 
   /** Removes all ratings of a user, and everything that is stored under the id. */
-  async forget(user: string): Promise<Place> {
-    const [place] = await this.#append([{ key: user, value: null }]);
+  async forget(user: string, headers: Headers = {}): Promise<Place> {
+    const [place] = await this.#append([{ key: user, value: null, headers }]);
     assert(place !== undefined, 'one record has one place');
     return place;
   }
 
   /** Gives up after 5 s: Kafka's client retries for 30 s, which is too long for an HTTP client. */
-  async #append(written: readonly Pick<RatingRecord, 'key' | 'value'>[]): Promise<Place[]> {
+  async #append(written: readonly Written[]): Promise<Place[]> {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_, reject) => {
       const late = `Kafka did not take the ratings in ${APPEND_LIMIT_MS} ms; they may still arrive`;
@@ -80,12 +83,12 @@ export class RatingLog {
     }
   }
 
-  async #send(written: readonly Pick<RatingRecord, 'key' | 'value'>[]): Promise<Place[]> {
+  async #send(written: readonly Written[]): Promise<Place[]> {
     const { publisher, topic } = this.#options;
     const partitions = await this.#partitions();
     // The partition that Kafka's own clients choose for the key.
-    const records = written.map(({ key, value }) => {
-      return { topic, partition: shardOf(String(key), partitions), key, value };
+    const records = written.map((record) => {
+      return { topic, partition: shardOf(String(record.key), partitions), ...record };
     });
     const offsets = await publisher.appendAll(records);
     return records.map(({ partition }, nth) => ({ partition, offset: offsets[nth] as number }));

@@ -1,5 +1,5 @@
 /** Rating, un-rating and forgetting over HTTP: 202 once Kafka has the record, applied later. */
-import { idOf } from '@freshet/events';
+import { idOf, TRACEPARENT, traceHeader } from '@freshet/events';
 import { answer, bodyIdSchema, type HttpLimits, idSchema, object } from './answer-schemas.ts';
 import type { Routes } from './http-api.ts';
 import type { GivenRating, RatingLog } from './rating-log.ts';
@@ -26,8 +26,9 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
     api.post<{ Body: GivenRating | GivenRating[] }>(
       '/v1/ratings',
       { schema: writingSchema(limits) },
-      async ({ body }, reply) => {
-        const ratings = await log.rate(Array.isArray(body) ? body : [body]);
+      async ({ body, headers }, reply) => {
+        const trace = traceHeader(headers[TRACEPARENT]);
+        const ratings = await log.rate(Array.isArray(body) ? body : [body], trace);
         return reply.code(202).send({ ratings });
       },
     );
@@ -39,9 +40,10 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
     api.delete<{ Params: { user: string; item: string } }>(
       '/v1/ratings/:user/:item',
       { schema: one },
-      async ({ params }, reply) => {
+      async ({ params, headers }, reply) => {
         const [user, item] = [idOf('user', params.user), idOf('item', params.item)];
-        const [place] = await log.rate([{ user, item, value: null }]);
+        const trace = traceHeader(headers[TRACEPARENT]);
+        const [place] = await log.rate([{ user, item, value: null }], trace);
         return reply.code(202).send(place);
       },
     );
@@ -53,8 +55,10 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
     api.delete<{ Params: { user: string } }>(
       '/v1/users/:user',
       { schema: all },
-      async ({ params }, reply) =>
-        reply.code(202).send(await log.forget(idOf('user', params.user))),
+      async ({ params, headers }, reply) => {
+        const trace = traceHeader(headers[TRACEPARENT]);
+        return reply.code(202).send(await log.forget(idOf('user', params.user), trace));
+      },
     );
   };
 }

@@ -12,7 +12,10 @@ import {
   type Recommendation,
   type RecommendationRequest,
   shardOf,
+  TRACEPARENT,
   topicName,
+  traceField,
+  traceHeader,
 } from '@freshet/events';
 import {
   deadLetter,
@@ -130,7 +133,7 @@ export class RequestAnswerer implements PartitionOwner {
   ): OutRecord {
     const { model, log } = this.#options;
     this.#measures.observe('recommend', 'refused', began);
-    log.warn({ correlationId: saneId(headers[CORRELATION]), reason: refusal }, 'request refused');
+    log.warn({ ...namesOf(headers), reason: refusal }, 'request refused');
     const state = { name: model, position: null, sequence: null, lag: null };
     const empty: Recommendation = { user: request.user, items: [], model: state, fallback: null };
     const value =
@@ -144,8 +147,7 @@ export class RequestAnswerer implements PartitionOwner {
   #parked(partition: number, record: LogRecord, error: unknown): OutRecord {
     const { model, log } = this.#options;
     const poison = asPoison(error);
-    const correlationId = saneId(record.headers[CORRELATION]);
-    const told = { correlationId, reason: poison.reason, offset: record.offset };
+    const told = { ...namesOf(record.headers), reason: poison.reason, offset: record.offset };
     log.warn(told, 'request refused');
     metrics.refusedRecords.inc({ topic: 'recommendation-requests', reason: poison.reason });
     return deadLetter(model, { topic: this.#topic, partition }, record, poison);
@@ -191,11 +193,7 @@ export class RequestAnswerer implements PartitionOwner {
       assert(only !== undefined, 'to publish nothing cannot fail');
       const { topic, headers } = only;
       if (verdict(error) === 'retry' && topic === this.#replies.ours) throw error;
-      const told = {
-        correlationId: saneId(headers?.[CORRELATION]),
-        topic,
-        error: plainError(error),
-      };
+      const told = { ...namesOf(headers), topic, error: plainError(error) };
       log.warn(
         told,
         'Kafka does not take the answer: it is dropped, and the request stays unanswered',
@@ -219,9 +217,17 @@ export class RequestAnswerer implements PartitionOwner {
       ...(isOurs ? ours : { topic: replyTopic }),
       key,
       value,
-      ...(isRepeated ? { headers: { [CORRELATION]: correlation } } : {}),
+      headers: {
+        ...(isRepeated ? { [CORRELATION]: correlation } : {}),
+        ...traceHeader(headers[TRACEPARENT]),
+      },
     };
   }
+}
+
+/** By what a line of the log can be found: the ids that the sender gave the request. */
+function namesOf(headers: LogRecord['headers'] = {}) {
+  return { correlationId: saneId(headers[CORRELATION]), ...traceField(headers[TRACEPARENT]) };
 }
 
 function saneTopic(name: string): string | undefined {

@@ -46,6 +46,8 @@ export class Batch {
   readonly forwarded = new Map<number, ForwardedRatings>();
   /** When a sample of the ratings that moved a vector were produced, ms. */
   readonly produced: number[] = [];
+  /** By user whose vector moved: the traceparent of the last rating that moved it and has one. */
+  readonly traces = new Map<string, string>();
   /** Set if a record needs more than one commit: the rest of it follows in the next. */
   unfinished: Progress | null = null;
   /** Change of the number of known ratings, and of the sum of their values. */

@@ -21,7 +21,13 @@ import {
   weightIn,
   withRating,
 } from '@freshet/model';
-import { type BodyChange, isAbove, type ShardId, type StoredEntity } from '@freshet/store';
+import {
+  type BodyChange,
+  countsInLife,
+  isAbove,
+  type ShardId,
+  type StoredEntity,
+} from '@freshet/store';
 import type { LogRecord } from '@freshet/stream';
 import { type Batch, markAfter } from './batch.ts';
 import {
@@ -132,9 +138,10 @@ export class ItemShard implements Shard {
     const event = this.#read.of(record);
     if (event === undefined) return;
     const { sourceShard, life, produced, entries, ratings } = event;
-    // Sent in an earlier life of the model: the user shards send it again.
-    if (life < batch.facts.leastLife) return;
     const source = String(sourceShard);
+    // Sent in an earlier life of the model, which the user shards send again; or sent while the
+    // model was learnt again before a snapshot of it was restored.
+    if (!countsInLife(batch.facts, source, life)) return;
     let mark = batch.markOf(source);
     for (const rating of ratings) {
       const place = { life, offset: rating.sourceOffset, ordinal: rating.ordinal };

@@ -7,7 +7,7 @@ import { intakeGroup, updaterGroup } from '@freshet/positions';
 import { methods, PrequentialMeter, userGroups } from '@freshet/quality';
 import { FollowedGrams, FollowedReplica, ListedReplica } from '@freshet/replicas';
 import { AdminServer, runService, type ServiceContext } from '@freshet/service';
-import { openSession, type Session } from '@freshet/session';
+import { openSession, type Session, schemaRegistry } from '@freshet/session';
 import { PartitionReader, Publisher, type ReaderOptions } from '@freshet/stream';
 import { metrics } from '@freshet/telemetry';
 import { AwaitedTopic } from './awaited-topic.ts';
@@ -130,11 +130,13 @@ async function runStage(
 async function runIntake(wiring: Wiring): Promise<void> {
   const { kafka, admin, model, log, stack, fail, awaited } = wiring;
   const reader = new RatingReader(ratingRules(settings));
+  const registry = schemaRegistry(settings, settings.RATINGS_TOPICS, log);
+  if (registry !== undefined) awaited.push(registry);
   // Intake has a connection of its own: a broker answers the requests of a connection in turn,
   // and ratings would wait behind the records of the other stages.
   const publisher = stack.own(await Publisher.open(kafka));
   for (const topic of settings.RATINGS_TOPICS) {
-    const intake = new Intake({ ...wiring, shards, reader, publisher, topic });
+    const intake = new Intake({ ...wiring, shards, reader, registry, publisher, topic });
     const reading = { topic, groupId: intakeGroup(model, topic), commitMs: INTAKE_COMMIT_MS };
     const source = stack.own(new AwaitedTopic({ topic, admin, log }));
     awaited.push(source);

@@ -137,8 +137,11 @@ export class OwnedShard {
     const removed = changes.removed.filter((id) => !changes.vectors.has(id));
     const vectors = new Float32Array(moved.length * factorCount);
     const lists = new Map<number, Uint8Array>();
+    const traces = new Map<number, string>();
     for (const [at, [id, { vector }]] of moved.entries()) {
       vectors.set(vector, at * factorCount);
+      const trace = batch.traces.get(id);
+      if (trace !== undefined) traces.set(at, trace);
       const list = changes.lists.get(id);
       if (list !== undefined) lists.set(at, list);
     }
@@ -162,12 +165,9 @@ export class OwnedShard {
       sources: marks.map(([source]) => source),
       offsets: Float64Array.from(marks, ([, { offset }]) => offset),
     };
-    return internalRecord({
-      topic: topicName(`${side}Factors`, this.model),
-      partition: shard,
-      key: this.key,
-      value: factorBatchCodec.encode(event),
-    });
+    const place = { topic: topicName(`${side}Factors`, this.model), partition: shard };
+    const value = factorBatchCodec.encode(event);
+    return internalRecord({ ...place, key: this.key, value }, traces);
   }
 
   /** One record for each item shard to which ratings are forwarded. */

@@ -1,9 +1,9 @@
-import { UserRatingPack, userRatingsCodec } from '@freshet/events';
+import { factorBatchCodec, UserRatingPack, userRatingsCodec } from '@freshet/events';
 import { wasmKernels } from '@freshet/kernels';
 import { defaultModel, firstTheta, Gram } from '@freshet/model';
 import { ListedReplica } from '@freshet/replicas';
 import { decodeRow, type FactorStore, MemoryStore } from '@freshet/store';
-import type { LogRecord } from '@freshet/stream';
+import { internalRecord, type LogRecord, tracesIn } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
 import { MemoryLog } from '@freshet/testkit';
 import { expect, it } from 'vitest';
@@ -15,8 +15,8 @@ const settings = { ...defaultModel, factorCount: 4 };
 const topic = 'm.user-ratings';
 const SHARD = 0;
 
-function stageOn(store: FactorStore): Stage {
-  const [log, kernels, events] = [openLog('stage', 'silent'), wasmKernels(), new MemoryLog(1)];
+function stageOn(store: FactorStore, events = new MemoryLog(1)): Stage {
+  const [log, kernels] = [openLog('stage', 'silent'), wasmKernels()];
   const fail = (error: unknown): never => {
     throw error;
   };
@@ -82,4 +82,34 @@ it('drops what was fetched ahead for a shard that went and came back meanwhile',
   const { body, facts } = await memory.entity({ side: 'user', shard: SHARD }, 'ann');
   expect([...decodeRow(body ?? new Uint8Array()).keys()]).toEqual(['tea']);
   expect(facts.ratings).toBe(1);
+});
+
+it('publishes, with each user it moved, the trace of the last rating that did so', async () => {
+  const trace = (digit: string) => `00-${digit.repeat(32)}-00f067aa0ba902b7-01`;
+  const pack = new UserRatingPack();
+  const given: [user: string, item: string, time: number, trace?: string][] = [
+    ['ann', 'tea', 5, trace('a')],
+    ['bob', 'tea', 5],
+    ['ann', 'cup', 6, trace('b')],
+    ['ann', 'tea', 4, trace('c')], // older than the one known: moves nobody
+    ['ann', 'pot', 7],
+  ];
+  for (const [offset, [user, item, time]] of given.entries()) {
+    pack.add({ kind: 'rate', user, item, value: 5, time }, offset);
+  }
+  const traces = given.flatMap(([, , , each], at): [number, string][] =>
+    each === undefined ? [] : [[at, each]],
+  );
+  const source = { topic: 'ratings', topicId: 'a', partition: 0, life: 0, produced: 0 };
+  const value = userRatingsCodec.encode({ ...source, entries: pack.bytes });
+  const { headers = {} } = internalRecord({ topic, key: null, value }, new Map(traces));
+  const events = new MemoryLog(1);
+  const stage = stageOn(new MemoryStore(), events);
+  await stage.takeOver(SHARD);
+  const record = { offset: 0, timestamp: 0, key: null, value, headers };
+  await stage.consume(SHARD, [record], 1, async () => {});
+  await stage.drain();
+  const [moved] = events.records('m.user-factors', SHARD);
+  const { ids } = factorBatchCodec.decode(moved?.value ?? Buffer.alloc(0));
+  expect(tracesIn(moved ?? { headers: {} })).toEqual(new Map([[ids.indexOf('ann'), trace('b')]]));
 });

@@ -36,7 +36,7 @@ import {
   type ShardId,
   type StoredEntity,
 } from '@freshet/store';
-import type { LogRecord } from '@freshet/stream';
+import { type LogRecord, tracesIn } from '@freshet/stream';
 import { type Batch, markAfter } from './batch.ts';
 import {
   ChangedEntities,
@@ -165,11 +165,13 @@ export class UserShard implements Shard {
     this.#options.items.moveTo(this.#options.grams().clock);
     const { progress } = batch.facts;
     const decided = { count: progress?.offset === record.offset ? progress.decisions : 0 };
-    const at = { record, produced, batch, decided };
+    const traces = tracesIn(record);
+    const at: Place = { record, produced, batch, decided, trace: undefined };
     let mark = batch.markOf(source);
-    for (const rating of ratings) {
+    for (const [nth, rating] of ratings.entries()) {
       const place = { life, offset: rating.offset, ordinal: 0 };
       if (!isAbove(place, mark)) continue;
+      at.trace = traces.get(nth);
       const isDone = this.#judge(rating, at);
       if (!isDone) {
         batch.unfinished = { offset: record.offset, decisions: decided.count };
@@ -218,6 +220,7 @@ export class UserShard implements Shard {
     batch.values += (value ?? 0) - (old ?? 0);
     if (decision.kind === 'changed') batch.reratings++;
     batch.moved(at.produced);
+    if (at.trace !== undefined) batch.traces.set(user.id, at.trace);
     if (decision.kind !== 'buried') {
       // The vector before this rating changes it.
       const vector = this.#vectorOf(user);
@@ -372,6 +375,8 @@ interface Place {
   readonly batch: Batch;
   /** How many decisions the record has led to so far. */
   readonly decided: { count: number };
+  /** The traceparent of the rating that is judged. */
+  trace: string | undefined;
 }
 
 function oldOf(decision: Decision): number | null {

@@ -1,7 +1,8 @@
 /** `freshet dead-letters list|replay`: the records that could not be applied, and a retry. */
 import { poisonReasons, topicName } from '@freshet/events';
-import type { Brokers } from '@freshet/session';
+import { type Brokers, schemaRegistry } from '@freshet/session';
 import { Publisher, readTopic } from '@freshet/stream';
+import { NamedCounts } from '../named-counts.ts';
 import {
   numberOption,
   openBrokers,
@@ -115,15 +116,15 @@ function list(letters: readonly DeadLetter[], json: boolean): void {
     say(`    ${letter.message}`);
   }
   if (json) return;
-  const byReason = new Map<string, number>();
-  for (const { reason } of letters) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
-  const counts = [...byReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
-  say(letters.length === 0 ? 'no dead letters' : `${letters.length} dead letters: ${counts}`);
+  const reasons = new NamedCounts();
+  for (const { reason } of letters) reasons.add(reason);
+  const count = letters.length;
+  say(count === 0 ? 'no dead letters' : `${count} dead letters: ${reasons.listed()}`);
 }
 
 async function replay(
   letters: readonly DeadLetter[],
-  { settings, stack }: Place,
+  { settings, stack, log }: Place,
   { kafka, admin }: Brokers,
   dryRun: boolean,
 ): Promise<void> {
@@ -132,7 +133,10 @@ async function replay(
   for (const topic of new Set(replayed.map((letter) => letter.topic))) {
     widths.set(topic, await partitionsOf(admin, topic));
   }
-  const target = { reader: ratingReader(settings), now: Date.now() };
+  const reader = ratingReader(settings);
+  const registry = schemaRegistry(settings, settings.RATINGS_TOPICS, log);
+  const schemas = await registry?.lookUp(reader.idsToLookUp(replayed.map(({ record }) => record)));
+  const target = { reader, schemas, now: Date.now() };
   const replays = replayed.map((letter) => {
     const { record, stillBad } = replayOf(letter, {
       ...target,

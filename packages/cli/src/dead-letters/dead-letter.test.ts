@@ -1,13 +1,7 @@
 import { RatingReader } from '@freshet/events';
 import { type LogRecord, printable } from '@freshet/stream';
 import { describe, expect, it } from 'vitest';
-import {
-  type DeadLetter,
-  deadLetterOf,
-  REPLAYED_HEADER,
-  replayOf,
-  sortLetters,
-} from './dead-letter.ts';
+import { type DeadLetter, deadLetterOf, replayOf, sortLetters } from './dead-letter.ts';
 
 const parked = {
   'freshet-model': 'default',
@@ -84,7 +78,10 @@ describe('a replayed dead letter', () => {
     const headers = { trace: 't1', 'freshet-source': 'default/1/5', 'freshet-replayed': '2' };
     const again = letter(valid, headers);
     expect(again.replayedFrom).toBe(2);
-    expect(replayOf(again, target).record.headers).toEqual({ trace: 't1', [REPLAYED_HEADER]: '8' });
+    expect(replayOf(again, target).record.headers).toEqual({
+      trace: 't1',
+      'freshet-replayed': '8',
+    });
   });
 
   it('never leaves the topic’s partitions, whatever its headers say', () => {

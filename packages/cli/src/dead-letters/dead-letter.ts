@@ -1,6 +1,7 @@
 /** A parked record: why it was parked, where it came from, and how it is sent again. */
-import { PoisonRecord, type RatingReader } from '@freshet/events';
+import { PoisonRecord, type RatingReader, type RegisteredSchema } from '@freshet/events';
 import { CUT_HEADER, type LogRecord, type OutRecord, printable } from '@freshet/stream';
+import { NamedCounts } from '../named-counts.ts';
 
 export interface DeadLetter {
   /** Its offset on the dead-letter topic. */
@@ -19,7 +20,7 @@ export interface DeadLetter {
   readonly record: LogRecord;
 }
 
-export const REPLAYED_HEADER = 'freshet-replayed';
+const REPLAYED_HEADER = 'freshet-replayed';
 const OWN_HEADERS = 'freshet-';
 const PREVIEW_BYTES = 60;
 const MESSAGE_BYTES = 200;
@@ -54,11 +55,14 @@ interface ReplayTarget {
   /** Of the topic that the letter came from. */
   readonly partitions: number;
   readonly reader: Pick<RatingReader, 'read'>;
+  /** What the registry says of the schema ids of all letters; undefined without a registry. */
+  readonly schemas?: ReadonlyMap<number, RegisteredSchema> | undefined;
   readonly now: number;
 }
 
 /** The original key and bytes on their partition, without the headers that parking added. */
-export function replayOf(letter: DeadLetter, { partitions, reader, now }: ReplayTarget): Replay {
+export function replayOf(letter: DeadLetter, target: ReplayTarget): Replay {
+  const { partitions, reader, schemas, now } = target;
   const { key, value, headers } = letter.record;
   const theirs = Object.entries(headers).filter(([name]) => !name.startsWith(OWN_HEADERS));
   // Anybody may write to the topic, so a header may hold anything.
@@ -67,7 +71,7 @@ export function replayOf(letter: DeadLetter, { partitions, reader, now }: Replay
   const marked = { ...Object.fromEntries(theirs), [REPLAYED_HEADER]: String(letter.offset) };
   const record = { topic: letter.topic, partition, key, value, headers: marked };
   try {
-    reader.read({ key, value, timestamp: now });
+    reader.read({ key, value, timestamp: now }, schemas);
     return { record, stillBad: undefined };
   } catch (error) {
     if (!(error instanceof PoisonRecord)) throw error;
@@ -87,11 +91,11 @@ interface Sorted {
  */
 export function sortLetters(letters: readonly DeadLetter[], sources: readonly string[]): Sorted {
   const replayed: DeadLetter[] = [];
-  const left = new Map<string, number>();
+  const left = new NamedCounts();
   for (const letter of letters) {
     const reason = whyNot(letter, sources);
     if (reason === undefined) replayed.push(letter);
-    else left.set(reason, (left.get(reason) ?? 0) + 1);
+    else left.add(reason);
   }
   return { replayed, left };
 }
