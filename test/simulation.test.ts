@@ -21,9 +21,10 @@ const weathers: readonly [string, Weather][] = [
   ['sources lose records or begin anew, and somebody accepts the loss', logLoss],
 ];
 
-/** The first seed whose history has violations with the sabotage and none without it. */
-async function seedThatFails(weather: Weather, sabotage: Sabotage): Promise<number | undefined> {
-  for (let seed = 0; seed < SEEDS; seed++) {
+/** A seed whose history has violations with the sabotage and none without it. */
+async function seedThatFails({ weather, sabotage, likelySeed = 0 }: Guard) {
+  const seeds = new Set([likelySeed, ...Array(SEEDS).keys()]);
+  for (const seed of seeds) {
     if ((await violations(seed, weather, sabotage)).length === 0) continue;
     if ((await violations(seed, weather)).length === 0) return seed;
   }
@@ -73,8 +74,8 @@ describe('no guard can be spared:', { timeout: LIMIT_MS }, () => {
     ['dropping what was decided before the model began anew', guards.itemLives],
     ['the life of what a user shard sends', guards.sentLives],
     ['refusing to rebuild from a log that is cut', guards.wholeRebuild],
-  ])('%s', async (_, { weather, sabotage }) => {
-    expect(await seedThatFails(weather, sabotage)).toBeDefined();
+  ])('%s', async (_, guard) => {
+    expect(await seedThatFails(guard)).toBeDefined();
   });
 });
 

@@ -6,7 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Child, freePort } from '@freshet/local';
-import { ManifestMismatch, NO_FACTS, RedisStore, RedisUnreachable } from '@freshet/store';
+import {
+  CopyFailed,
+  ManifestMismatch,
+  NO_FACTS,
+  RedisStore,
+  RedisUnreachable,
+} from '@freshet/store';
 import { factorStoreContract } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRedis } from '../../packages/local/src/redis-server.ts';
@@ -91,6 +97,37 @@ describe('the Redis store', () => {
     await expect(one.takeOver(shard, 3)).rejects.toThrow(ManifestMismatch);
     await expect(one.commit(shard, { ...commit, epoch: 2 })).rejects.toThrow(ManifestMismatch);
     await Promise.all([one.close(), other.close()]);
+  });
+
+  it('notices that a copy is not one: writers of an earlier version, a rebuild, a long pause', async () => {
+    const store = await open('copied');
+    const head = 'copied:{i:0}:meta';
+    const redisCli = (...command: string[]) =>
+      run('redis-cli', ['-p', new URL(url).port, ...command]);
+    const readAll = async (change: () => Promise<unknown>): Promise<void> => {
+      const copy = await store.copyShard(shard);
+      try {
+        await change();
+        for await (const _ of copy.entities());
+      } finally {
+        await copy.close();
+      }
+    };
+    await store.takeOver(shard, 1);
+    await store.commit(shard, commit);
+    await readAll(async () => {});
+    const unkept = readAll(() => redisCli('hset', head, 'commit', 'two'));
+    await expect(unkept).rejects.toThrow(/updater of an earlier version/);
+    // As if the last read was more than half a minute ago: the next commit keeps nothing.
+    const lapsed = readAll(async () => {
+      await redisCli('hset', head, 'copying', '1');
+      await store.commit(shard, { ...commit, id: 'three', from: 1, next: 2 });
+    });
+    await expect(lapsed).rejects.toThrow(CopyFailed);
+    const rebuilt = readAll(() => store.rebuild({ manifest, tuning: {} }, 3));
+    await expect(rebuilt).rejects.toThrow(/rebuilt or restored meanwhile/);
+    expect(await keysOf('copied:')).toEqual(['copied:manifest']);
+    await store.close();
   });
 
   it('survives a restart of the server', async () => {

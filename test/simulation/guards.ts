@@ -160,6 +160,11 @@ export interface Guard {
   readonly sabotage: Sabotage;
   /** The weather in which a violation soon shows that the check is missing. */
   readonly weather: Weather;
+  /**
+   * A seed whose history showed it when this was written, if most do not. It is tried first; after
+   * a change of the simulation the others are tried as well.
+   */
+  readonly likelySeed?: number;
 }
 
 /** Writers are replaced and the store loses writes, also while shards are being loaded. */
@@ -175,6 +180,7 @@ const manyRebuilds: Weather = { ...calm, rebuilt: 0.04, cut: 0.06 };
 export const guards = {
   exactFence: {
     weather: confusion,
+    likelySeed: 33,
     sabotage: {
       store: lax(async (memory, id, commit) => {
         const { fence } = await memory.head(id);
@@ -219,13 +225,18 @@ export const guards = {
     weather: storm,
     sabotage: { batch: marked('item', (mark) => ({ ...mark, ordinal: 1_000_000 })) },
   },
-  progress: { weather: storm, sabotage: { store: telling({}, { progress: null }) } },
+  progress: {
+    weather: storm,
+    sabotage: { store: telling({}, { progress: null }) },
+    likelySeed: 31,
+  },
   markers: { weather: calm, sabotage: { isDeafToMarkers: true } },
   loadUntilDone: { weather: failingLoads, sabotage: { replica: HastyReplica } },
-  partVersions: { weather: storm, sabotage: { aggregation: timeless } },
+  partVersions: { weather: storm, sabotage: { aggregation: timeless }, likelySeed: 12 },
   storeCheck: {
     weather: { ...calm, storeWiped: 0.02 },
     sabotage: { stage: (_, stage) => bent(stage, { isStored: async () => true }) },
+    likelySeed: 20,
   },
   rebuildCheck: {
     weather: { ...calm, rebuilt: 0.02 },

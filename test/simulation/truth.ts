@@ -8,12 +8,12 @@ import {
   type PackedRating,
   type PackedUserRating,
   packedRatings,
-  packedUserRatings,
   userRatingsCodec,
 } from '@freshet/events';
 import { Evidence, Predecessors } from '@freshet/model';
 import { sourceName } from '@freshet/positions';
 import type { LogRecord } from '@freshet/stream';
+import { packedUserRatings } from '../../packages/events/src/user-ratings.ts';
 import type { Lineage } from './lineage.ts';
 import { settings } from './simulated-model.ts';
 

@@ -5,8 +5,12 @@
 --              5 born: the epoch at which to begin a model that is not there, or ''
 -- Output: {'agreed', born, rebuilt, former tuning or ''}     {'absent'}  there is no such model
 --         {'differs', manifest}                     {'tuned', tuning, number of others}
+--         {'restoring'}                             a snapshot is being restored, or was in part
 if redis.call('TYPE', KEYS[1]).ok == 'string' then
   return {'differs', redis.call('GET', KEYS[1])}
+end
+if redis.call('HEXISTS', KEYS[1], 'restoring') == 1 then
+  return {'restoring'}
 end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

@@ -2,7 +2,7 @@
 -- Input:  KEYS 1 head · 2 sums · 3 outbox          ARGV 1 epoch · 2 seal of the manifest, or ''
 -- Output: {0, fence}                                the epoch is not above the stored fence
 --         {-2, seal}                                the shard was written under another manifest
---         {-3}                                      the shard is being emptied
+--         {-3}                                      the shard is being emptied or restored
 --         {1, sums, outbox, fence, position, commit, facts}     taken over; the state before
 local stored =
   redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'facts', 'seal', 'emptying')

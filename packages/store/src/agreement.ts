@@ -5,7 +5,8 @@
  * would learn against each other.
  */
 import { createHash } from 'node:crypto';
-import { Fault } from '@freshet/telemetry';
+import { Fault, ServerAway } from '@freshet/telemetry';
+import type { AcceptedLoss } from './factor-store.ts';
 
 export interface Manifest {
   readonly format: number;
@@ -36,6 +37,12 @@ export interface Birth {
   readonly rebuilt: number;
 }
 
+/** Everything that the store holds of a model beside its shards and the services that run. */
+export interface SavedModel extends Agreement, Birth {
+  /** By TOPIC/PARTITION: the last loss that a person has accepted. */
+  readonly losses: Readonly<Record<string, AcceptedLoss>>;
+}
+
 export type Agreed =
   | (Birth & {
       readonly kind: 'agreed';
@@ -53,6 +60,18 @@ export const SIGN_OF_LIFE_MS = 6_000;
 export class ManifestMismatch extends Fault {
   override readonly name = 'ManifestMismatch';
   readonly verdict = 'stop';
+}
+
+/** A snapshot is being restored, or was restored in part: services wait until it is whole. */
+export class ModelRestoring extends ServerAway {
+  override readonly name = 'ModelRestoring';
+
+  constructor(model: string) {
+    super(
+      `model "${model}" is being restored from a snapshot: services wait until that is over. ` +
+        'If `freshet restore` was interrupted, run it again',
+    );
+  }
 }
 
 const UNITS: Record<keyof Manifest, string> = {

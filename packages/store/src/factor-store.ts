@@ -4,7 +4,7 @@
  */
 import type { Side } from '@freshet/events';
 import { Fault, ServerAway } from '@freshet/telemetry';
-import type { Agreed, Agreement, Birth, Member } from './agreement.ts';
+import type { Agreed, Agreement, Birth, Member, SavedModel } from './agreement.ts';
 import type { ShardFacts } from './shard-facts.ts';
 
 /** One partition of one side: one internal Kafka partition, one Redis hash tag, one writer. */
@@ -88,6 +88,36 @@ export interface AcceptedLoss {
 /** A stored entity with the head of its shard, as of the same moment. */
 export interface PlacedEntity extends StoredEntity, ShardHead {}
 
+/** A shard as of one moment, which its writer does not wait for. */
+export interface ShardCopy {
+  readonly state: ShardState;
+  /** Every user or item as of that moment; some may come twice. Throws CopyFailed. */
+  entities(): AsyncIterable<readonly [id: string, entity: StoredEntity]>;
+  /** Ends the copy, read to its end or not. */
+  close(): Promise<void>;
+}
+
+/** A shard to be restored: everything but who may write it. */
+export interface SavedShard {
+  readonly id: ShardId;
+  readonly state: Omit<ShardState, 'fence'>;
+  readonly entities: AsyncIterable<readonly [id: string, entity: StoredEntity]>;
+}
+
+/** Who uses the store of a model. */
+export interface Occupation {
+  /** Services that run, or ended without a word less than 6 s ago. */
+  readonly members: number;
+  /** A snapshot is being restored, or was restored in part. */
+  readonly isRestoring: boolean;
+}
+
+/** The copy of a shard was not made, or not to its end; the message says why. */
+export class CopyFailed extends Fault {
+  override readonly name = 'CopyFailed';
+  readonly verdict = 'stop';
+}
+
 /**
  * An epoch from the claims topic is not above the fence in the store: the topic was recreated, and
  * fencing no longer works. The shard waits until a person mends this.
@@ -128,5 +158,15 @@ export interface FactorStore {
   acceptedLoss(topic: string, partition: number): Promise<AcceptedLoss | null>;
   /** Deletes the model and begins it anew: its sources are read from their beginning again. */
   rebuild(agreement: Agreement, born: number): Promise<void>;
+  /** null: the store holds nothing of the model. */
+  savedModel(): Promise<SavedModel | null>;
+  occupation(): Promise<Occupation>;
+  /** Begins to copy a shard. One copy of a shard can be made at a time. */
+  copyShard(shard: ShardId): Promise<ShardCopy>;
+  /**
+   * Replaces everything that the store holds of the model by `model` and every shard of both sides.
+   * Services can join only when it is done: if it is interrupted, it must be repeated.
+   */
+  restoreModel(model: SavedModel, shards: AsyncIterable<SavedShard>): Promise<void>;
   close(): Promise<void>;
 }

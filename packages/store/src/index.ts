@@ -5,6 +5,7 @@ export {
   type Manifest,
   ManifestMismatch,
   type Member,
+  type SavedModel,
   SIGN_OF_LIFE_MS,
   type Tuning,
 } from './agreement.ts';
@@ -12,8 +13,10 @@ export {
   type AcceptedLoss,
   type BodyChange,
   type Commit,
+  CopyFailed,
   type FactorStore,
   type PlacedEntity,
+  type SavedShard,
   type ShardHead,
   type ShardId,
   type ShardState,
@@ -23,7 +26,8 @@ export {
   type StoredVector,
 } from './factor-store.ts';
 export { type MemorySnapshot, MemoryStore } from './memory-store.ts';
-export { RedisStore, RedisUnreachable } from './redis-store.ts';
+export { RedisUnreachable } from './redis-connection.ts';
+export { RedisStore } from './redis-store.ts';
 export {
   decodeRow,
   encodeRow,
@@ -33,6 +37,9 @@ export {
 } from './row-codec.ts';
 export {
   type Acceptance,
+  countsInLife,
+  decodeFacts,
+  encodeFacts,
   isAbove,
   NO_FACTS,
   NO_MARK,
@@ -41,3 +48,4 @@ export {
   type SourceMark,
 } from './shard-facts.ts';
 export { counted, isSame, NO_TALLY, plus, type Tally } from './tally.ts';
+export { decodeVector, encodeVector } from './vector-codec.ts';

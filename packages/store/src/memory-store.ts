@@ -7,6 +7,8 @@ import {
   foreignShard,
   type Manifest,
   type Member,
+  ModelRestoring,
+  type SavedModel,
   SIGN_OF_LIFE_MS,
   sealOf,
   type Tuning,
@@ -15,12 +17,17 @@ import {
   type AcceptedLoss,
   type Commit,
   type CommitResult,
+  CopyFailed,
   type FactorStore,
+  type Occupation,
   type PlacedEntity,
+  type SavedShard,
+  type ShardCopy,
   type ShardHead,
   type ShardId,
   type ShardState,
   StaleEpoch,
+  StoreAway,
   type StoredEntity,
   type StoredVector,
 } from './factor-store.ts';
@@ -37,6 +44,7 @@ interface MemoryShard {
   readonly bodies: Map<string, Uint8Array>;
   sums: Uint8Array | null;
   outbox: Uint8Array | null;
+  isCopied: boolean;
 }
 
 export type MemorySnapshot = ReadonlyMap<string, MemoryShard>;
@@ -48,10 +56,12 @@ export class MemoryStore implements FactorStore {
   readonly #members = new Map<string, number>();
   readonly #losses = new Map<string, AcceptedLoss>();
   #seal: string | undefined;
+  #isRestoring = false;
 
   constructor(readonly now: () => number = () => Date.now()) {}
 
   async agree({ manifest, tuning }: Agreement, { id, born }: Member): Promise<Agreed> {
+    if (this.#isRestoring) throw new ModelRestoring('memory');
     if (this.#model === undefined) {
       if (born === undefined) return { kind: 'absent' };
       this.#model = { manifest, tuning, born, rebuilt: 0 };
@@ -81,6 +91,7 @@ export class MemoryStore implements FactorStore {
   async takeOver(id: ShardId, epoch: number): Promise<ShardState> {
     const shard = this.#shard(id);
     const { fence, seal } = shard;
+    if (this.#isRestoring) throw new StoreAway('the shard is being restored');
     if (this.#isForeign(seal)) throw foreignShard(id.side, id.shard, 'memory');
     if (fence !== null && fence >= epoch) {
       throw new StaleEpoch(`fence ${fence} is not below epoch ${epoch}`);
@@ -150,6 +161,50 @@ export class MemoryStore implements FactorStore {
     this.#model = { manifest, tuning, born, rebuilt: born };
   }
 
+  async savedModel(): Promise<SavedModel | null> {
+    return this.#model ? { ...this.#model, losses: Object.fromEntries(this.#losses) } : null;
+  }
+
+  async occupation(): Promise<Occupation> {
+    const members = [...this.#members.values()].filter((until) => until > this.now());
+    return { members: members.length, isRestoring: this.#isRestoring };
+  }
+
+  async copyShard(id: ShardId): Promise<ShardCopy> {
+    const shard = this.#shard(id);
+    if (shard.isCopied) throw new CopyFailed('the shard is being copied already');
+    shard.isCopied = true;
+    const copy = structuredClone(shard);
+    return {
+      state: stateOf(copy),
+      entities: async function* () {
+        for (const key of copy.vectors.keys()) yield [key, entityOf(copy, key)] as const;
+      },
+      close: async () => {
+        shard.isCopied = false;
+      },
+    };
+  }
+
+  async restoreModel(model: SavedModel, shards: AsyncIterable<SavedShard>): Promise<void> {
+    this.wipe();
+    this.#isRestoring = true;
+    const { losses, ...begun } = model;
+    for await (const { id, state, entities } of shards) {
+      const shard = this.#shard(id);
+      for await (const [key, { stored, body }] of entities) {
+        if (stored) shard.vectors.set(key, copyOf(stored));
+        if (body) shard.bodies.set(key, copied(body));
+      }
+      const { position, commit, facts, sums, outbox } = state;
+      const seal = sealOf(begun.manifest);
+      Object.assign(shard, { position, commit, seal, facts: encodeFacts(facts), sums, outbox });
+    }
+    for (const [place, loss] of Object.entries(losses)) this.#losses.set(place, loss);
+    this.#model = begun;
+    this.#isRestoring = false;
+  }
+
   async close(): Promise<void> {}
 
   /** Deletes everything, like FLUSHALL. */
@@ -158,6 +213,7 @@ export class MemoryStore implements FactorStore {
     this.#members.clear();
     this.#losses.clear();
     this.#model = undefined;
+    this.#isRestoring = false;
   }
 
   /** A copy of all shards, to restore later: like a fail-over to a Redis replica that is behind. */
@@ -188,6 +244,7 @@ export class MemoryStore implements FactorStore {
         bodies: new Map(),
         sums: null,
         outbox: null,
+        isCopied: false,
       };
       this.#shards.set(key, found);
     }

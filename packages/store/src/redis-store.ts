@@ -2,10 +2,7 @@
  * The factor store in Redis, standalone or Cluster. All keys of a shard share one hash tag, so that
  * a commit is one script in one slot; Redis Cluster distributes the slots.
  */
-import { readFileSync } from 'node:fs';
 import { bytesOf, sides } from '@freshet/events';
-import { Fault } from '@freshet/telemetry';
-import { Cluster, Redis } from 'ioredis';
 import {
   type Agreed,
   type Agreement,
@@ -13,6 +10,8 @@ import {
   checkManifest,
   foreignShard,
   type Member,
+  ModelRestoring,
+  type SavedModel,
   SIGN_OF_LIFE_MS,
   sealOf,
 } from './agreement.ts';
@@ -21,7 +20,10 @@ import {
   type Commit,
   type CommitResult,
   type FactorStore,
+  type Occupation,
   type PlacedEntity,
+  type SavedShard,
+  type ShardCopy,
   type ShardHead,
   type ShardId,
   type ShardState,
@@ -30,55 +32,36 @@ import {
   type StoredEntity,
   type StoredVector,
 } from './factor-store.ts';
-import { decodeFacts, encodeFacts, NO_FACTS } from './shard-facts.ts';
+import {
+  answered,
+  type Connection,
+  define,
+  executed,
+  openRedis,
+  type Script,
+  scanHash,
+} from './redis-connection.ts';
+import { keysOf, manifestKey } from './redis-keys.ts';
+import { entityOf, HEAD, headOf, type Reply, resultOf, stateOf } from './redis-replies.ts';
+import { type CopyScripts, copyScripts, RedisShardCopy } from './redis-shard-copy.ts';
+import { emptyShard, fillShard } from './redis-shard-writes.ts';
+import { encodeFacts } from './shard-facts.ts';
 import { decodeVector, encodeVector } from './vector-codec.ts';
 
-/** Redis could not be reached at the start: not retried, the operator must look. */
-export class RedisUnreachable extends Fault {
-  override readonly name = 'RedisUnreachable';
-  readonly verdict = 'stop';
-}
-
-/** ioredis converts any other type to text. */
-type Argument = string | number | Buffer;
-type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unknown>;
 type Scripts = Record<'agree' | 'takeOver' | 'commitBatch' | 'inspect' | 'load', Script>;
-type Reply = (Buffer | null)[];
 
-const RETRY_LIMIT_MS = 2_000;
-const SCAN_COUNT = 1_000;
 /** The most users or items in one call: while a script runs, Redis serves nobody else. */
 const LOADED_AT_ONCE = 1_000;
-/** The fields of a shard's head, in the order in which every script returns them. */
-const HEAD = ['fence', 'position', 'commit', 'facts'] as const;
-
-const connection = {
-  connectTimeout: 3_000,
-  // Without a limit a command to a server that is away would wait for ever.
-  commandTimeout: 5_000,
-  maxRetriesPerRequest: 3,
-  keepAlive: 10_000,
-  retryStrategy: (attempt: number) =>
-    Math.min(50 * 2 ** attempt, RETRY_LIMIT_MS) * (0.9 + attempt / 100),
-};
-
-const cluster = {
-  scaleReads: 'master' as const,
-  slotsRefreshTimeout: 2_000,
-  slotsRefreshInterval: 5_000, // how long a connection may ask a node that has moved its slots
-  retryDelayOnFailover: 200,
-  retryDelayOnClusterDown: 200,
-  maxRedirections: 16,
-};
 
 export class RedisStore implements FactorStore {
-  readonly #redis: Redis | Cluster;
+  readonly #redis: Connection;
   readonly #run: Scripts;
+  readonly #copying: CopyScripts;
   readonly #model: string;
   /** The hash of the manifest that was agreed on; empty before. */
   #seal = '';
 
-  private constructor(redis: Redis | Cluster, model: string) {
+  private constructor(redis: Connection, model: string) {
     this.#redis = redis;
     this.#model = model;
     this.#run = {
@@ -88,6 +71,7 @@ export class RedisStore implements FactorStore {
       inspect: define(redis, 'freshetInspect', 'inspect.lua'),
       load: define(redis, 'freshetLoad', 'load.lua'),
     };
+    this.#copying = copyScripts(redis);
   }
 
   /**
@@ -100,26 +84,7 @@ export class RedisStore implements FactorStore {
     onError: (error: Error) => void,
     ca = '',
   ): Promise<RedisStore> {
-    const [first] = urls;
-    if (first === undefined) throw new RangeError('no Redis URL');
-    const trusting = ca === '' ? connection : { ...connection, tls: { ca } };
-    const redis =
-      urls.length === 1
-        ? new Redis(first, trusting)
-        : new Cluster([...urls], { ...cluster, redisOptions: trusting });
-    // Without a listener ioredis prints errors; commands report their own failures.
-    redis.on('error', onError);
-    try {
-      await redis.ping();
-    } catch (error) {
-      redis.disconnect();
-      const where = urls.map((url) => new URL(url).host).join(', ');
-      throw new RedisUnreachable(
-        `cannot use Redis at ${where} (REDIS_URL): ${(error as Error).message}`,
-        { cause: error },
-      );
-    }
-    return new RedisStore(redis, model);
+    return new RedisStore(await openRedis(urls, onError, ca), model);
   }
 
   async agree({ manifest, tuning }: Agreement, { id, born }: Member): Promise<Agreed> {
@@ -136,6 +101,7 @@ export class RedisStore implements FactorStore {
     const [kind, ...details] = (reply as (Buffer | number)[]).map(String);
     const [first, second, third] = details as [string, string, string];
     if (kind === 'absent') return { kind };
+    if (kind === 'restoring') throw new ModelRestoring(this.#model);
     if (kind === 'tuned') return { kind, tuning: JSON.parse(first), others: Number(second) };
     if (kind === 'differs') checkManifest(JSON.parse(first), manifest, this.#model);
     this.#seal = sealOf(manifest);
@@ -160,7 +126,7 @@ export class RedisStore implements FactorStore {
     const [taken, ...state] = reply as [number, ...Reply];
     if (taken === -2) throw foreignShard(shard.side, shard.shard, this.#model);
     const name = `${shard.side} shard ${shard.shard}`;
-    if (taken === -3) throw new StoreAway(`${name} is being emptied`);
+    if (taken === -3) throw new StoreAway(`${name} is being emptied or restored`);
     if (taken !== 1) {
       throw new StaleEpoch(
         `${name} has fence ${String(state[0])}, which is not below epoch ${epoch}: ` +
@@ -181,6 +147,7 @@ export class RedisStore implements FactorStore {
       keys.vectors,
       keys.sums,
       keys.outbox,
+      keys.copy,
       ...[...appended, ...whole].map(([id]) => keys.body(id)),
       ...commit.removed.map(keys.body),
     ];
@@ -219,17 +186,9 @@ export class RedisStore implements FactorStore {
   }
 
   async *vectors(shard: ShardId): AsyncIterable<readonly [string, StoredVector]> {
-    const key = this.#keys(shard).vectors;
-    let cursor = '0';
-    do {
-      const scan = this.#redis.hscanBuffer(key, cursor, 'COUNT', SCAN_COUNT);
-      const [next, found] = await answered(scan);
-      for (let at = 0; at + 1 < found.length; at += 2) {
-        const [id, bytes] = [found[at], found[at + 1]];
-        if (id && bytes) yield [id.toString(), decodeVector(bytes)];
-      }
-      cursor = next.toString();
-    } while (cursor !== '0');
+    for await (const found of scanHash(this.#redis, this.#keys(shard).vectors)) {
+      for (const [id, bytes] of found) yield [id.toString(), decodeVector(bytes)];
+    }
   }
 
   async load(shard: ShardId, ids: readonly string[]): Promise<StoredEntity[]> {
@@ -267,10 +226,60 @@ export class RedisStore implements FactorStore {
       .multi()
       .del(key)
       .hset(key, { ...begun, born, rebuilt: born });
-    await answered(anew.exec());
+    await executed(anew);
     for (let shard = 0; shard < manifest.shards; shard++) {
-      for (const side of sides) await this.#empty({ side, shard });
+      for (const side of sides) await emptyShard(this.#redis, this.#keys({ side, shard }), false);
     }
+  }
+
+  async savedModel(): Promise<SavedModel | null> {
+    const found = await answered(this.#redis.hgetall(this.#manifestKey));
+    const { manifest, tuning, born, rebuilt = 0 } = found;
+    if (manifest === undefined || tuning === undefined || born === undefined) return null;
+    const losses = Object.entries(found)
+      .filter(([field]) => field.startsWith(LOSS))
+      .map(([field, loss]) => [field.slice(LOSS.length), JSON.parse(loss)]);
+    return {
+      manifest: JSON.parse(manifest),
+      tuning: JSON.parse(tuning),
+      born: Number(born),
+      rebuilt: Number(rebuilt),
+      losses: Object.fromEntries(losses),
+    };
+  }
+
+  async occupation(): Promise<Occupation> {
+    const found = await answered(this.#redis.hgetall(this.#manifestKey));
+    const [seconds] = await answered(this.#redis.time());
+    const members = Object.entries(found).filter(([field, until]) => {
+      return field.startsWith('member:') && Number(until) > 1_000 * Number(seconds);
+    });
+    return { members: members.length, isRestoring: found.restoring !== undefined };
+  }
+
+  copyShard(shard: ShardId): Promise<ShardCopy> {
+    return RedisShardCopy.begin(this.#redis, this.#copying, this.#keys(shard), shard);
+  }
+
+  async restoreModel(model: SavedModel, shards: AsyncIterable<SavedShard>): Promise<void> {
+    const { manifest, tuning, born, rebuilt, losses } = model;
+    const key = this.#manifestKey;
+    // Until the last step no service can join the model.
+    await executed(this.#redis.multi().del(key).hset(key, 'restoring', 1));
+    for (let shard = 0; shard < manifest.shards; shard++) {
+      for (const side of sides) await emptyShard(this.#redis, this.#keys({ side, shard }), true);
+    }
+    const seal = sealOf(manifest);
+    for await (const saved of shards) {
+      await fillShard(this.#redis, this.#keys(saved.id), saved, seal);
+    }
+    const texts = { manifest: JSON.stringify(manifest), tuning: JSON.stringify(tuning) };
+    const accepted = Object.entries(losses).map(([place, loss]) => {
+      return [`${LOSS}${place}`, JSON.stringify(loss)];
+    });
+    const whole = { ...texts, born, ...(rebuilt > 0 ? { rebuilt } : {}) };
+    const fields = { ...whole, ...Object.fromEntries(accepted) };
+    await executed(this.#redis.multi().del(key).hset(key, fields));
   }
 
   async close(): Promise<void> {
@@ -278,7 +287,7 @@ export class RedisStore implements FactorStore {
   }
 
   get #manifestKey(): string {
-    return `${this.#model}:manifest`;
+    return manifestKey(this.#model);
   }
 
   async #load(shard: ShardId, ids: readonly string[]): Promise<Reply> {
@@ -287,94 +296,13 @@ export class RedisStore implements FactorStore {
     return (await this.#run.load(read.length, ...read, ...ids)) as Reply;
   }
 
-  /** Without a fence nobody can write meanwhile, or bodies without a vector would stay. */
-  async #empty(shard: ShardId): Promise<void> {
-    const { head, vectors, sums, outbox, body, row } = this.#keys(shard);
-    const closed = this.#redis.multi().hset(head, 'emptying', 1).hdel(head, 'fence');
-    await answered(closed.exec());
-    let ids: string[] = [];
-    const unlink = async () => {
-      // Stores of an earlier format have rows in place of bodies.
-      const keys = ids.flatMap((id) => [body(id), row(id)]);
-      if (keys.length > 0) await answered(this.#redis.unlink(...keys));
-      ids = [];
-    };
-    for await (const [id] of this.vectors(shard)) {
-      ids.push(id);
-      if (ids.length >= SCAN_COUNT) await unlink();
-    }
-    await unlink();
-    await answered(this.#redis.unlink(head, vectors, sums, outbox));
-  }
-
-  #keys({ side, shard }: ShardId) {
-    const tag = `${this.#model}:{${side[0]}:${shard}}`;
-    return {
-      // Stored under another name: stores that exist already have it.
-      head: `${tag}:meta`,
-      vectors: `${tag}:vectors`,
-      sums: `${tag}:sums`,
-      outbox: `${tag}:outbox`,
-      body: (id: string) => `${tag}:body:${id}`,
-      row: (id: string) => `${tag}:row:${id}`,
-    };
+  #keys(shard: ShardId) {
+    return keysOf(this.#model, shard);
   }
 }
+
+const LOSS = 'loss:';
 
 function lossField(topic: string, partition: number): string {
-  return `loss:${topic}/${partition}`;
-}
-
-function resultOf(code: number, detail: Buffer): CommitResult {
-  if (code === -1) return { kind: 'fenced', fence: Number(detail) };
-  return code === 0 ? { kind: 'elsewhere', position: Number(detail) } : { kind: 'written' };
-}
-
-function stateOf([sums = null, outbox = null, ...head]: Reply): ShardState {
-  return { sums, outbox, ...headOf(head) };
-}
-
-function headOf([fence, position, commit, facts]: Reply): ShardHead {
-  return {
-    fence: numberOf(fence),
-    position: numberOf(position),
-    commit: commit ? String(commit) : null,
-    facts: facts ? decodeFacts(String(facts)) : NO_FACTS,
-  };
-}
-
-function entityOf(reply: Reply, at: number): StoredEntity {
-  const [vector, body] = [reply[at], reply[at + 1]];
-  return { stored: vector ? decodeVector(vector) : null, body: body ?? null };
-}
-
-function numberOf(text: Buffer | null | undefined): number | null {
-  return text ? Number(text) : null;
-}
-
-/** A script whose replies are bytes; ioredis sends its text again if Redis has lost it. */
-function define(redis: Redis | Cluster, name: string, file: string): Script {
-  const lua = readFileSync(new URL(`../lua/${file}`, import.meta.url), 'utf8');
-  redis.defineCommand(name, { lua });
-  const command: Script = Reflect.get(redis, `${name}Buffer`).bind(redis);
-  return (...given) => answered(command(...given));
-}
-
-/** Errors of commands that are wrong, and stay wrong if they are retried. */
-const WRONG = /^(ERR|WRONGTYPE|CROSSSLOT|NOSCRIPT)\b/;
-const PASSING = /^ERR max number of clients/;
-
-/** The reply to a command, or an error that has a verdict and holds nothing of the command. */
-async function answered<T>(reply: Promise<T>): Promise<T> {
-  try {
-    return await reply;
-  } catch (error) {
-    const isBug = error instanceof TypeError || error instanceof RangeError;
-    if (isBug || !(error instanceof Error)) throw error;
-    const { name, message } = error;
-    if (name === 'ReplyError' && WRONG.test(message) && !PASSING.test(message)) {
-      throw new Error(`Redis refused a command: ${message}`);
-    }
-    throw new StoreAway(`Redis: ${message}`);
-  }
+  return `${LOSS}${topic}/${partition}`;
 }

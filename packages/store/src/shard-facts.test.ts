@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  countsInLife,
   decodeFacts,
   encodeFacts,
   isAbove,
@@ -39,6 +40,7 @@ const facts: fc.Arbitrary<ShardFacts> = fc.record({
     fc.record({ at: fc.string(), kind: fc.string(), from: fc.option(count), next: count }),
   ),
   factorized: fc.option(count),
+  restorations: fc.array(fc.record({ epoch: count, lives: fc.dictionary(name, count, noNull) })),
 });
 
 describe('the facts of a shard', () => {
@@ -50,6 +52,13 @@ describe('the facts of a shard', () => {
       { seed: 5, numRuns: 300 },
     );
     expect(decodeFacts(encodeFacts(NO_FACTS))).toEqual(NO_FACTS);
+  });
+
+  it('of an earlier version lack what it did not know, those of a later one keep what this does not', () => {
+    const { restorations: _, ...earlier } = { ...NO_FACTS, ratings: 7 };
+    expect(decodeFacts(JSON.stringify(earlier))).toEqual({ ...NO_FACTS, ratings: 7 });
+    const later = JSON.stringify({ ...NO_FACTS, moons: 2 });
+    expect(encodeFacts(decodeFacts(later))).toContain('"moons":2');
   });
 
   it('take few bytes: a hundred sources fit what every commit can write', () => {
@@ -76,5 +85,25 @@ describe('a place in a source is above a mark', () => {
 
   it('wherever it lies, if nothing was ever applied', () => {
     expect(isAbove(place(0, 0, 0), NO_MARK)).toBe(true);
+  });
+});
+
+describe('a life of a source', () => {
+  const facts = {
+    leastLife: 2,
+    restorations: [
+      { epoch: 9, lives: { 0: 2, 1: 5 } },
+      { epoch: 20, lives: { 0: 12, 1: 5 } },
+    ],
+  };
+  const counting = (source: string) =>
+    Array.from({ length: 23 }, (_, life) => life).filter((life) => {
+      return countsInLife(facts, source, life);
+    });
+
+  it('counts unless it ended before the shard began, or was between a snapshot and its restore', () => {
+    expect(counting('0')).toEqual([2, 9, 10, 11, 12, 20, 21, 22]);
+    expect(counting('1')).toEqual([2, 3, 4, 5, 20, 21, 22]);
+    expect(countsInLife(NO_FACTS, '0', 0)).toBe(true);
   });
 });

@@ -30,6 +30,17 @@ export interface Progress {
   readonly decisions: number;
 }
 
+/**
+ * The shard was restored from a snapshot. What user shards sent in lives that began after the
+ * snapshot and before the restore does not count: they were learning the same ratings again.
+ */
+interface Restoration {
+  /** The epoch at which the snapshot was restored: later lives count. */
+  readonly epoch: number;
+  /** By source: its life in the snapshot. */
+  readonly lives: Readonly<Record<string, number>>;
+}
+
 export interface ShardFacts {
   /** The version of the last commit; 0: there was none. */
   readonly epoch: number;
@@ -59,6 +70,8 @@ export interface ShardFacts {
    * content does not follow from its log alone.
    */
   readonly factorized: number | null;
+  /** Of an item shard: every restore that its content went through, oldest first. */
+  readonly restorations: readonly Restoration[];
 }
 
 export const NO_FACTS: ShardFacts = {
@@ -76,6 +89,7 @@ export const NO_FACTS: ShardFacts = {
   progress: null,
   accepted: [],
   factorized: null,
+  restorations: [],
 };
 
 export const NO_MARK: SourceMark = { life: 0, offset: -1, ordinal: -1, applied: NO_TALLY };
@@ -87,6 +101,19 @@ export function isAbove(
   if (place.life !== mark.life) return place.life > mark.life;
   if (place.offset !== mark.offset) return place.offset > mark.offset;
   return place.ordinal > mark.ordinal;
+}
+
+/** Whether what a source sent in one of its lives counts for a shard. */
+export function countsInLife(
+  { leastLife, restorations }: Pick<ShardFacts, 'leastLife' | 'restorations'>,
+  source: string,
+  life: number,
+): boolean {
+  if (life < leastLife) return false;
+  return restorations.every(({ epoch, lives }) => {
+    const known = lives[source];
+    return known === undefined || life <= known || life >= epoch;
+  });
 }
 
 /** Life, offset, ordinal, then count and sum of what was applied. */
@@ -105,6 +132,8 @@ export function encodeFacts(facts: ShardFacts): string {
 export function decodeFacts(text: string): ShardFacts {
   const facts = JSON.parse(text);
   return {
+    // Facts that were written before a field existed do not have it.
+    ...NO_FACTS,
     ...facts,
     sources: mapped<StoredMark, SourceMark>(facts.sources, (numbers) => {
       const [life, offset, ordinal, count, sum] = numbers;

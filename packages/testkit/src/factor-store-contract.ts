@@ -3,6 +3,7 @@ import { type FactorStore, NO_FACTS, type ShardFacts, StaleEpoch } from '@freshe
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bytes, commitAt, contentOf, shard, storedOf, vectorsOf } from './commit-examples.ts';
 import { manifestLaws, rebuildLaws } from './model-laws.ts';
+import { copyLaws, restoreLaws } from './snapshot-laws.ts';
 
 const awkwardIds = ['a b', 'a:b', '{u:3}', '}{', '🎬', '*', '\0', '__proto__', 'x'.repeat(256)];
 
@@ -25,6 +26,7 @@ const facts: ShardFacts = {
   progress: { offset: 17, decisions: 16 },
   accepted: [{ at: '2025-01-02T03:04:05Z', kind: 'cut', from: null, next: 9 }],
   factorized: 8,
+  restorations: [{ epoch: 9, lives: { 0: 3, 15: 4 } }],
 };
 
 /** `open` returns an empty store, which is closed after each test. */
@@ -41,6 +43,8 @@ export function factorStoreContract(name: string, open: () => Promise<FactorStor
   describe(`${name}: loading`, () => loadLaws(() => store));
   describe(`${name}: the manifest`, () => manifestLaws(() => store));
   describe(`${name}: a rebuild`, () => rebuildLaws(() => store));
+  describe(`${name}: a copy`, () => copyLaws(() => store));
+  describe(`${name}: restoring`, () => restoreLaws(() => store));
 }
 
 function takeOverLaws(store: () => FactorStore): void {

@@ -7,7 +7,8 @@ import { openPublisher, PARTITIONS } from './ratings-topic.ts';
 import { type StoreSnapshot, violationsOf } from './store-snapshot.ts';
 import type { System } from './system.ts';
 
-const PAUSE_MS = 10;
+/** Short enough that something is always on its way, long enough that the servers can rest. */
+const PAUSE_MS = 30;
 const ARRIVAL_LIMIT_MS = 20_000;
 const USERS = 60;
 const ITEMS = 31;

@@ -1,0 +1,148 @@
+/**
+ * The file of a snapshot. It begins with a line that names the format. Blocks follow, each with its
+ * length, a checksum and its gzipped content. A checksum covers the block and the checksum of the
+ * block before, so that of the last block covers the whole file: no block can be missing, swapped
+ * or changed. The last block says that it is the last.
+ */
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { CannotWork } from '../operator-command.ts';
+
+/** Increases when blocks change their meaning. A version of Freshet reads all formats before. */
+const FORMAT = 1;
+const NAME = 'freshet snapshot';
+/** The first line is padded to this length. */
+const FIRST_LINE_BYTES = 32;
+const LENGTH_BYTES = 4;
+const CHECKSUM_BYTES = 32;
+/** Above every block that a snapshot writes: 1 MB, or one user with a row of millions. */
+const BLOCK_LIMIT = 256 << 20;
+/** The fastest level: vectors hardly become smaller with more. */
+const LEVEL = 1;
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+type BlockKind = 'model' | 'shard' | 'entities' | 'end';
+const kinds: readonly BlockKind[] = ['model', 'shard', 'entities', 'end'];
+
+export interface Block {
+  readonly kind: BlockKind;
+  readonly content: Buffer;
+  /** The part of the file that was read up to and with this block. */
+  readonly share: number;
+}
+
+/** Writes to a temporary name beside the file, which gets its own name when it is whole. */
+export class SnapshotWriter {
+  #checksum: Buffer;
+  #bytes = 0;
+
+  private constructor(
+    readonly path: string,
+    readonly handle: FileHandle,
+    firstLine: Buffer,
+  ) {
+    this.#checksum = checksumOf(firstLine);
+  }
+
+  static async create(path: string): Promise<SnapshotWriter> {
+    const handle = await open(partOf(path), 'w', 0o600);
+    const firstLine = Buffer.from(`${`${NAME} ${FORMAT}`.padEnd(FIRST_LINE_BYTES - 1)}\n`);
+    const writer = new SnapshotWriter(path, handle, firstLine);
+    await writer.#append(firstLine);
+    return writer;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  async write(kind: BlockKind, content: Buffer): Promise<void> {
+    const packed = await compress(Buffer.concat([Buffer.of(kinds.indexOf(kind)), content]), {
+      level: LEVEL,
+    });
+    const length = Buffer.alloc(LENGTH_BYTES);
+    length.writeUInt32LE(packed.length);
+    this.#checksum = checksumOf(this.#checksum, packed);
+    await this.#append(Buffer.concat([length, this.#checksum, packed]));
+  }
+
+  /** Gives the file its name. */
+  async finish(): Promise<void> {
+    await this.write('end', Buffer.alloc(0));
+    await this.handle.sync();
+    await this.handle.close();
+    await rename(partOf(this.path), this.path);
+  }
+
+  /** Removes what was written. */
+  async discard(): Promise<void> {
+    await this.handle.close();
+    await rm(partOf(this.path), { force: true });
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    await this.handle.writeFile(bytes);
+    this.#bytes += bytes.length;
+  }
+}
+
+/** The blocks of a file, each verified, without the last. Throws CannotWork in one line. */
+export async function* readBlocks(path: string): AsyncGenerator<Block, void> {
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    const firstLine = await readAt(handle, 0, Math.min(FIRST_LINE_BYTES, size));
+    requireFormat(path, firstLine);
+    let checksum = checksumOf(firstLine);
+    let at = firstLine.length;
+    for (;;) {
+      const cut = new CannotWork(`${path} is cut off at byte ${at}: use another snapshot`);
+      if (at + LENGTH_BYTES + CHECKSUM_BYTES > size) throw cut;
+      const head = await readAt(handle, at, LENGTH_BYTES + CHECKSUM_BYTES);
+      const length = head.readUInt32LE();
+      const corrupt = new CannotWork(`${path} is corrupt at byte ${at}: use another snapshot`);
+      if (length > BLOCK_LIMIT) throw corrupt;
+      if (at + head.length + length > size) throw cut;
+      const packed = await readAt(handle, at + head.length, length);
+      checksum = checksumOf(checksum, packed);
+      if (!checksum.equals(head.subarray(LENGTH_BYTES))) throw corrupt;
+      at += head.length + length;
+      const bytes = await decompress(packed, { maxOutputLength: BLOCK_LIMIT });
+      const kind = kinds[bytes[0] as number];
+      if (kind === undefined) throw corrupt;
+      if (kind !== 'end') yield { kind, content: bytes.subarray(1), share: at / size };
+      else if (at === size) return;
+      else throw corrupt;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+function partOf(path: string): string {
+  return `${path}.part`;
+}
+
+function checksumOf(...parts: readonly Buffer[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+function requireFormat(path: string, firstLine: Buffer): void {
+  const [, format] = new RegExp(`^${NAME} (\\d+) *\n$`).exec(firstLine.toString('latin1')) ?? [];
+  if (format === undefined) throw new CannotWork(`${path} is not a snapshot of Freshet`);
+  if (Number(format) <= FORMAT) return;
+  throw new CannotWork(
+    `${path} has format ${format}, this version of Freshet reads up to ${FORMAT}: update Freshet`,
+  );
+}
+
+async function readAt(handle: FileHandle, at: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, at);
+  return buffer.subarray(0, bytesRead);
+}

@@ -1,0 +1,86 @@
+/**
+ * Writes everything that the store holds of a model to a file, while the services run. Each shard
+ * is as of one moment, one shard after the other: that is enough, because a position is part of its
+ * shard, and what comes after a position is in the log of the shard (docs/architecture.md).
+ */
+import { type Side, sides } from '@freshet/events';
+import { ShardSums } from '@freshet/model';
+import type { FactorStore, SavedModel, ShardId, ShardState } from '@freshet/store';
+import { encodeAbout, encodeEntity, encodeHead } from './saved-blocks.ts';
+import { SnapshotWriter } from './snapshot-file.ts';
+
+interface Snapshot {
+  readonly store: Pick<FactorStore, 'copyShard'>;
+  readonly model: string;
+  readonly saved: SavedModel;
+  readonly path: string;
+  readonly onProgress: (what: string, share: number) => void;
+}
+
+interface Taken {
+  readonly users: number;
+  readonly items: number;
+  readonly ratings: number;
+  readonly bytes: number;
+}
+
+/** Before it is compressed. Larger blocks are hardly smaller in the file. */
+const BLOCK_BYTES = 1 << 20;
+
+export async function takeSnapshot(snapshot: Snapshot): Promise<Taken> {
+  const { model, saved, path, onProgress } = snapshot;
+  const { shards } = saved.manifest;
+  const writer = await SnapshotWriter.create(path);
+  const counts = { user: 0, item: 0, ratings: 0 };
+  try {
+    await writer.write('model', encodeAbout({ ...saved, model, taken: new Date().toISOString() }));
+    for (const [nth, side] of sides.entries()) {
+      for (let shard = 0; shard < shards; shard++) {
+        const done = (nth * shards + shard) / (sides.length * shards);
+        onProgress(`copying ${side} shard ${shard}`, done);
+        const state = await copyShard(snapshot, writer, { side, shard });
+        counts[side] += countIn(snapshot, side, state);
+        if (side === 'user') counts.ratings += state.facts.ratings;
+      }
+    }
+    await writer.finish();
+  } catch (error) {
+    await writer.discard();
+    throw error;
+  }
+  const { user: users, item: items, ratings } = counts;
+  return { users, items, ratings, bytes: writer.bytes };
+}
+
+async function copyShard(
+  { store }: Snapshot,
+  writer: SnapshotWriter,
+  id: ShardId,
+): Promise<ShardState> {
+  const copy = await store.copyShard(id);
+  try {
+    await writer.write('shard', encodeHead(id, copy.state));
+    let block: Buffer[] = [];
+    let bytes = 0;
+    const write = async (): Promise<void> => {
+      if (block.length > 0) await writer.write('entities', Buffer.concat(block));
+      block = [];
+      bytes = 0;
+    };
+    for await (const [name, entity] of copy.entities()) {
+      const encoded = encodeEntity(name, entity);
+      block.push(encoded);
+      bytes += encoded.length;
+      if (bytes >= BLOCK_BYTES) await write();
+    }
+    await write();
+    return copy.state;
+  } finally {
+    await copy.close();
+  }
+}
+
+/** Users or items with a vector. Some entities come twice in a copy, so they are not counted. */
+function countIn({ saved }: Snapshot, side: Side, { sums }: ShardState): number {
+  return sums ? ShardSums.fromBytes(side, sums, saved.manifest.factorCount).gram.count : 0;
+}

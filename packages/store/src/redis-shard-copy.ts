@@ -1,0 +1,112 @@
+/**
+ * A copy of one shard as of one moment, read in many calls while its writer goes on. Commits keep
+ * what they overwrite for the first time since that moment (commit.lua); a read takes what was kept
+ * before what is there now. If nobody reads for 30 s, commits stop keeping and the copy is lost.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  CopyFailed,
+  type ShardCopy,
+  type ShardId,
+  type ShardState,
+  type StoredEntity,
+} from './factor-store.ts';
+import { type Connection, define, type Script, scanHash } from './redis-connection.ts';
+import type { ShardKeys } from './redis-keys.ts';
+import { entityOf, type Reply, stateOf } from './redis-replies.ts';
+
+export type CopyScripts = Record<'begin' | 'read' | 'end', Script>;
+
+/** The longest pause between two reads; longer than a fail-over of Redis takes. */
+const KEPT_SECONDS = 30;
+/** Users or items in one call: about 1 ms, during which Redis serves nobody else. */
+const READ_AT_ONCE = 250;
+
+export function copyScripts(redis: Connection): CopyScripts {
+  return {
+    begin: define(redis, 'freshetBeginCopy', 'begin-copy.lua'),
+    read: define(redis, 'freshetReadCopy', 'read-copy.lua'),
+    end: define(redis, 'freshetEndCopy', 'end-copy.lua'),
+  };
+}
+
+export class RedisShardCopy implements ShardCopy {
+  readonly #id = randomUUID();
+  #state: ShardState | undefined;
+
+  private constructor(
+    readonly redis: Connection,
+    readonly run: CopyScripts,
+    readonly keys: ShardKeys,
+    /** How messages call the shard. */
+    readonly name: string,
+  ) {}
+
+  static async begin(
+    redis: Connection,
+    run: CopyScripts,
+    keys: ShardKeys,
+    { side, shard }: ShardId,
+  ): Promise<RedisShardCopy> {
+    const copy = new RedisShardCopy(redis, run, keys, `${side} shard ${shard}`);
+    const place = [keys.head, keys.sums, keys.outbox, keys.copy];
+    const reply = await run.begin(4, ...place, copy.#id, KEPT_SECONDS);
+    const [begun, ...state] = reply as [number, ...Reply];
+    if (begun !== 1) {
+      throw new CopyFailed(
+        `${copy.name} is being copied already: one snapshot can be taken at a time, ` +
+          `and one that was killed counts for ${KEPT_SECONDS} s`,
+      );
+    }
+    copy.#state = stateOf(state);
+    return copy;
+  }
+
+  get state(): ShardState {
+    if (this.#state === undefined) throw new Error('the copy has not begun');
+    return this.#state;
+  }
+
+  async *entities(): AsyncGenerator<readonly [string, StoredEntity], void> {
+    for await (const found of scanHash(this.redis, this.keys.vectors)) {
+      yield* this.#read(found.map(([id]) => id.toString()));
+    }
+    // What was removed since the copy began is not in the hash any more; it is among what was kept.
+    for await (const found of scanHash(this.redis, this.keys.copy)) {
+      const kept = found.map(([field]) => field.toString()).filter((name) => name.startsWith('v'));
+      yield* this.#read(kept.map((name) => name.slice(1)));
+    }
+    await this.#load([]);
+  }
+
+  async close(): Promise<void> {
+    await this.run.end(2, this.keys.head, this.keys.copy, this.#id);
+  }
+
+  async *#read(ids: readonly string[]): AsyncGenerator<readonly [string, StoredEntity], void> {
+    for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
+      const some = ids.slice(from, from + READ_AT_ONCE);
+      const reply = await this.#load(some);
+      for (const [nth, id] of some.entries()) {
+        const entity = entityOf(reply, 2 * nth);
+        // Whoever came after the copy began was nobody then.
+        if (entity.stored !== null) yield [id, entity];
+      }
+    }
+  }
+
+  async #load(ids: readonly string[]): Promise<Reply> {
+    const { head, vectors, copy, body } = this.keys;
+    const read = [head, vectors, copy, ...ids.map(body)];
+    const reply = await this.run.read(read.length, ...read, this.#id, KEPT_SECONDS, ...ids);
+    const [code, ...found] = reply as [number, ...Reply];
+    if (code === 1) return found.map((bytes) => (bytes?.length ? bytes : null));
+    throw new CopyFailed(
+      code === 0
+        ? `the copy of ${this.name} is lost: the model was rebuilt or restored meanwhile, ` +
+            `or Redis lost writes, or nothing was read for ${KEPT_SECONDS} s`
+        : `${this.name} is written by an updater of an earlier version, which cannot be copied ` +
+            'beside its commits: update all updaters first',
+    );
+  }
+}

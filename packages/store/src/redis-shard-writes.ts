@@ -1,0 +1,67 @@
+/**
+ * Empties a shard in Redis, or fills it from a snapshot, in as many steps as that takes. While the
+ * head has the field `emptying` nobody can take the shard over, and without a fence nobody can
+ * commit: so a shard that is half written is never used.
+ */
+import { bytesOf } from '@freshet/events';
+import type { SavedShard } from './factor-store.ts';
+import { answered, type Connection, executed, scanHash } from './redis-connection.ts';
+import type { ShardKeys } from './redis-keys.ts';
+import { encodeFacts } from './shard-facts.ts';
+import { encodeVector } from './vector-codec.ts';
+
+/** What one transaction writes: about 5 ms, during which Redis serves nobody else. */
+const limits = { entities: 500, bytes: 1 << 20 } as const;
+
+/** `stayClosed`: nobody can take the shard over afterwards either, until it is filled. */
+export async function emptyShard(
+  redis: Connection,
+  keys: ShardKeys,
+  stayClosed: boolean,
+): Promise<void> {
+  const { head, vectors, sums, outbox, copy, body, row } = keys;
+  await executed(redis.multi().hset(head, 'emptying', 1).hdel(head, 'fence'));
+  for await (const found of scanHash(redis, vectors)) {
+    const ids = found.map(([id]) => id.toString());
+    // Stores of an earlier format have rows in place of bodies.
+    const bodies = ids.flatMap((id) => [body(id), row(id)]);
+    if (bodies.length > 0) await answered(redis.unlink(...bodies));
+  }
+  const emptied = redis.multi().unlink(head, vectors, sums, outbox, copy);
+  if (stayClosed) emptied.hset(head, 'emptying', 1);
+  await executed(emptied);
+}
+
+/** Fills a shard that was emptied, and lets updaters take it over. */
+export async function fillShard(
+  redis: Connection,
+  keys: ShardKeys,
+  { state, entities }: SavedShard,
+  seal: string,
+): Promise<void> {
+  let slice = redis.multi();
+  let [count, bytes] = [0, 0];
+  const write = async (): Promise<void> => {
+    if (count > 0) await executed(slice);
+    slice = redis.multi();
+    [count, bytes] = [0, 0];
+  };
+  for await (const [id, { stored, body }] of entities) {
+    // In one transaction: a body without its vector would not be found by whoever empties.
+    const vector = stored && encodeVector(stored);
+    if (vector) slice.hset(keys.vectors, id, vector);
+    if (body) slice.set(keys.body(id), bytesOf(body));
+    count++;
+    bytes += (vector?.length ?? 0) + (body?.length ?? 0);
+    if (count >= limits.entities || bytes >= limits.bytes) await write();
+  }
+  await write();
+  const last = redis.multi().unlink(keys.head);
+  const { position, commit, facts, sums, outbox } = state;
+  if (sums) last.set(keys.sums, bytesOf(sums));
+  if (outbox) last.set(keys.outbox, bytesOf(outbox));
+  last.hset(keys.head, { facts: encodeFacts(facts), seal });
+  if (commit !== null) last.hset(keys.head, 'commit', commit);
+  if (position !== null) last.hset(keys.head, 'position', position);
+  await executed(last);
+}
