@@ -1,6 +1,6 @@
 /** Everything that can be asked of a scorer, over HTTP and Kafka, on real servers. */
 import type { LabelSet } from '@freshet/telemetry';
-import { eventually, filmClub, filmClubRatings, System } from '@freshet/testkit';
+import { eventually, filmClub, filmClubRatings, kcat, System } from '@freshet/testkit';
 import { Kafka, Partitioners, type Producer } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -9,6 +9,8 @@ let producer: Producer;
 let kafka: Kafka;
 const pushed = new Set<string>();
 const answered: string[] = [];
+/** By topic and value of the header: the user of each record with a traceparent. */
+const traced = new Map<string, string>();
 /** What the ratings topic holds, by partition:offset. */
 const produced = new Map<string, string>();
 
@@ -73,9 +75,13 @@ describe('the scorer', () => {
     await producer.connect();
     const consumer = kafka.consumer({ groupId: 'listener', maxWaitTimeInMs: 100 });
     await consumer.connect();
-    await consumer.subscribe({ topics: ['recommendations', 'ratings'], fromBeginning: true });
+    const topics = ['recommendations', 'ratings', 'ratings-dead-letter'];
+    await consumer.subscribe({ topics, fromBeginning: true });
     await consumer.run({
       eachMessage: async ({ topic, partition, message: { headers, value, offset } }) => {
+        const trace = headers?.traceparent;
+        if (trace !== undefined) traced.set(`${topic} ${trace}`, String(value));
+        if (topic === 'ratings-dead-letter') return;
         if (topic === 'ratings') return void produced.set(`${partition}:${offset}`, String(value));
         const { user } = JSON.parse(String(value));
         if (headers?.['freshet-push'] === undefined) answered.push(user);
@@ -306,6 +312,28 @@ describe('the scorer', () => {
     await rate('pushed-to', 'film-1');
     await eventually('a push after a rating', async () => pushed.has('pushed-to'));
     expect(pushed.has('person-0')).toBe(false);
+  });
+
+  it('passes the trace of a record or request on to what follows from it', async () => {
+    const trace = (nth: number) => `00-${String(nth).repeat(32)}-00f067aa0ba902b7-01`;
+    const send = (topic: string, nth: number, value: string) =>
+      kcat(system.brokers, ['-P', '-t', topic, '-H', `traceparent=${trace(nth)}`], `${value}\n`);
+    const seen = (topic: string, nth: number) =>
+      eventually(`trace ${nth} on ${topic}`, async () => traced.get(`${topic} ${trace(nth)}`));
+    await send('ratings', 1, '{"user":"traced","item":"film-1","value":5}');
+    expect(JSON.parse(await seen('recommendations', 1)).user).toBe('traced');
+    await send('ratings', 2, '{"user":"traced"}');
+    expect(await seen('ratings-dead-letter', 2)).toBe('{"user":"traced"}');
+    await send('recommendation-requests', 3, '{"user":"asking"}');
+    expect(JSON.parse(await seen('recommendations', 3)).user).toBe('asking');
+    const posted = await fetch(`${system.scorerUrl}/v1/ratings`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', traceparent: trace(4) },
+      body: JSON.stringify({ user: 'posting', item: 'film-2', value: 5 }),
+    });
+    expect(posted.headers.get('traceparent')).toBe(trace(4));
+    expect(JSON.parse(await seen('ratings', 4)).user).toBe('posting');
+    expect(JSON.parse(await seen('recommendations', 4)).user).toBe('posting');
   });
 
   it('leaves requests alone whose deadline has passed', async () => {

@@ -1,7 +1,8 @@
 /**
  * What do successor lists cost a scorer? Compares the CPU time of a search for ten items with
  * raises and without, on catalogues of 3,706 and of 100,000 items, and tells the memory for each
- * item.
+ * item. Then compares the CPU time of a request over HTTP, of 3,706 items or, with `--large`, of
+ * 100,000.
  */
 import assert from 'node:assert';
 import { type RankedTable, type Search, wasmKernels } from '@freshet/kernels';
@@ -14,13 +15,25 @@ import {
   type RankingRequest,
   Successors,
 } from '@freshet/model';
-import type { Figure } from './main.ts';
+import { MetricsPage } from '@freshet/telemetry';
+import { httpLoad } from './http/http-load.ts';
+import {
+  pathOf,
+  SHAPES as SERVED,
+  type ServedPorts,
+  serveWithAndWithoutLists,
+} from './http/served-model.ts';
+import type { BenchOptions, Figure } from './main.ts';
 import { bestTurns, cpuSecondsPerQuery } from './measuring.ts';
+import { BenchSystem } from './pipeline/bench-system.ts';
 import { learntModel } from './score/fixture.ts';
 
 const LISTED = 10;
 const USERS = 256;
 const TURNS = 5;
+const REQUESTS_MS = 1_500;
+/** Long enough that every user has been read once and the code is compiled. */
+const WARM_UP_MS = 6_000;
 const SHAPES = {
   '3706': { users: 6_040, items: 3_706, ratings: 600_000, seed: 4 },
   '100k': { users: 20_000, items: 220_000, ratings: 800_000, seed: 5 },
@@ -28,10 +41,37 @@ const SHAPES = {
 
 const kernels = wasmKernels();
 
-export async function bench(figure: Figure): Promise<void> {
+export async function bench(figure: Figure, { large }: BenchOptions): Promise<void> {
   for (const [label, shape] of Object.entries(SHAPES)) {
     await measure(figure, label, learntModel(shape));
   }
+  const [label, served] = large
+    ? (['100k', SERVED.large] as const)
+    : (['3706', SERVED.usual] as const);
+  await BenchSystem.use(async (system) => {
+    const [listed, unlisted] = await serveWithAndWithoutLists(system, served);
+    const costs = await costsOfRequest([listed, unlisted]);
+    figure(`next_request_us_${label}`, 1e6 * costs[0], 'CPU-µs of the scorer per request');
+    figure(`next_request_cost_${label}`, costs[0] / costs[1], 'times a request without lists');
+  });
+}
+
+/** CPU-seconds of each scorer per answer: the best of several turns, after one to warm up. */
+async function costsOfRequest(
+  scorers: readonly [ServedPorts, ServedPorts],
+): Promise<[number, number]> {
+  const best: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let turn = 0; turn <= TURNS; turn++) {
+    for (const [nth, { port, adminPort }] of scorers.entries()) {
+      const cpuSeconds = async () =>
+        (await MetricsPage.scrape(adminPort)).sum('process_cpu_seconds_total', {});
+      const before = await cpuSeconds();
+      const { latencies } = await httpLoad(port, pathOf, turn === 0 ? WARM_UP_MS : REQUESTS_MS);
+      const cost = ((await cpuSeconds()) - before) / latencies.length;
+      if (turn > 0) best[nth as 0 | 1] = Math.min(best[nth as 0 | 1], cost);
+    }
+  }
+  return best;
 }
 
 interface Question extends RankingRequest {

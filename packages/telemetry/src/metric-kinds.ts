@@ -4,12 +4,16 @@
  * so that no rate or alert misses the first increase. A label whose values are known only at run
  * time is declared with `[]`.
  */
-import { Counter, Gauge, Histogram, type Metric } from 'prom-client';
+import { Counter, Gauge, type Metric } from 'prom-client';
+import { Histogram } from './histogram.ts';
 
 export type Service = 'updater' | 'aggregator' | 'scorer' | 'console';
-export type Labels = Readonly<Record<string, readonly string[]>>;
+type Labels = Readonly<Record<string, readonly string[]>>;
 
-export interface Declared<M extends Metric = Metric> {
+/** A metric of ours or of prom-client. */
+type AnyMetric = Metric | Histogram<string>;
+
+export interface Declared<M extends AnyMetric = AnyMetric> {
   readonly metric: M;
   readonly services: readonly Service[];
   readonly kind: 'counter' | 'gauge' | 'histogram';
@@ -39,17 +43,11 @@ export class MetricGroup {
   }
 
   histogram<L extends Labels = None>(name: string, help: string, buckets: number[], labels: L) {
-    const options = { name, help, buckets, labelNames: names(labels), registers: [] };
-    return this.#add({
-      metric: new Histogram<Name<L>>(options),
-      kind: 'histogram',
-      name,
-      help,
-      labels,
-    });
+    const metric = new Histogram(name, help, buckets, names(labels));
+    return this.#add({ metric, kind: 'histogram', name, help, labels });
   }
 
-  #add<M extends Metric>(row: Omit<Declared<M>, 'services'>): M {
+  #add<M extends AnyMetric>(row: Omit<Declared<M>, 'services'>): M {
     this.rows.push({ ...row, services: this.services });
     return row.metric;
   }

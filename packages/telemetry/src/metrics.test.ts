@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { combinations } from './metric-kinds.ts';
 import { exposeMetrics, metrics, registry, table } from './metrics.ts';
 
@@ -15,8 +15,11 @@ describe('every metric', () => {
   });
 
   it('is there from the first scrape, counters at zero and gauges not measured yet', async () => {
-    exposeMetrics('updater');
-    const text = await registry.metrics();
+    // The metrics of a process that has just begun: other tests of this one may have counted.
+    vi.resetModules();
+    const begun = await import('./metrics.ts');
+    begun.exposeMetrics('updater');
+    const text = await begun.registry.metrics();
     expect(text).toContain('freshet_ratings_applied_total{side="item"} 0');
     expect(text).toContain('freshet_rating_committed_seconds_count{side="user"} 0');
     expect(text).toContain('freshet_prequential_auc_ratio{users="cold",method="model"} Nan');

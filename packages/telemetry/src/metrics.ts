@@ -4,7 +4,8 @@
  * message.
  */
 import { readFileSync } from 'node:fs';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { Histogram } from './histogram.ts';
 import { combinations, type Declared, MetricGroup, type Service } from './metric-kinds.ts';
 
 const LATENCY_SECONDS = [
@@ -125,7 +126,7 @@ export const metrics = {
   serverAway: allButConsole.gauge(
     'freshet_server_away_seconds',
     'For how long has a server that this process needs not answered?',
-    { server: ['kafka', 'redis'] },
+    { server: ['kafka', 'redis', 'schema-registry'] },
   ),
 
   prequentialAuc: updater.gauge(
@@ -266,7 +267,8 @@ export function exposeMetrics(service: Service): void {
   registry.clear();
   for (const { metric, services, labels } of table.rows) {
     if (!services.includes(service)) continue;
-    registry.registerMetric(metric);
+    // The registry needs only the name and `get`, which our histogram has too.
+    registry.registerMetric(metric as Metric);
     for (const values of combinations(labels)) {
       if (metric instanceof Histogram) metric.zero(values);
       if (metric instanceof Counter) metric.inc(values, 0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Fault, ServerAway, type Verdict, verdict } from './verdict.ts';
+import { Fault, ServerAway, verdict } from './verdict.ts';
 
 class Held extends Fault {
   override readonly name = 'Held';
@@ -11,7 +11,7 @@ function kafkaError(name: string, fields: object = {}): Error {
   return Object.assign(new Error(name), { name: `KafkaJS${name}`, ...fields });
 }
 
-const cases: readonly (readonly [string, unknown, Verdict])[] = [
+const cases: readonly (readonly [string, unknown, ReturnType<typeof verdict>])[] = [
   ['a server that is away', new ServerAway('Redis'), 'retry'],
   ['an error that says so itself', new Held('cut'), 'hold'],
   ['a lost connection to Kafka', kafkaError('ConnectionError', { retriable: true }), 'retry'],

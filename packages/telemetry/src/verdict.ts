@@ -9,9 +9,9 @@
  *   hold    to continue would lose records: hold this partition until a person decides
  *   stop    a retry cannot mend it: end the process and say why
  */
-export const verdicts = ['retry', 'again', 'park', 'hold', 'stop'] as const;
+const verdicts = ['retry', 'again', 'park', 'hold', 'stop'] as const;
 
-export type Verdict = (typeof verdicts)[number];
+type Verdict = (typeof verdicts)[number];
 
 /** An error of Freshet itself, with its verdict. */
 export abstract class Fault extends Error {

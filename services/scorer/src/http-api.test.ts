@@ -26,17 +26,19 @@ const log = { warn: writing('warn'), error: writing('error') };
 interface Asking extends Partial<Options> {
   authorization?: string;
   requestId?: string;
+  traceparent?: string;
   host?: string;
 }
 
 async function get(path: string, options: Asking = {}) {
-  const { authorization, requestId, host, ...rest } = options;
+  const { authorization, requestId, traceparent, host, ...rest } = options;
   const open = { recommender: answering, token: '', waitingFor: () => null };
   api = httpApi({ ...open, limits: limitsOf(readSettings({})), log, ...rest });
   const headers = {
     ...(authorization === undefined ? {} : { authorization }),
     ...(host === undefined ? {} : { host }),
     ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
   return api.inject({ method: 'GET', url: path, headers });
 }
@@ -256,6 +258,23 @@ describe('the id of a request', () => {
       route: 'GET /v1/recommendations/:user',
       message: 'request failed',
     });
+  });
+});
+
+describe('the trace of a request', () => {
+  const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+  it('is in its answer, and in the log if it fails', async () => {
+    const { headers } = await get(`${PATH}/ada`, { traceparent: TRACE });
+    expect(headers.traceparent).toBe(TRACE);
+    lines.length = 0;
+    await get(`${PATH}/trouble`, { traceparent: TRACE });
+    expect(JSON.parse(lines[0] ?? '').trace).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
+  });
+
+  it('is none if the client sent something else', async () => {
+    const { headers } = await get(`${PATH}/ada`, { traceparent: `${TRACE}-more` });
+    expect(headers).not.toHaveProperty('traceparent');
   });
 });
 

@@ -1,10 +1,12 @@
 /** The HTTP API: who may ask, when, within which limits, and how errors are answered. */
 import { asksForLoopback } from '@freshet/config';
+import { TRACEPARENT, traceField, traceHeader } from '@freshet/events';
 import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
 import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
 import { OPENAPI_PATH, serveOpenapi } from './openapi.ts';
+import { PlainAnswers } from './plain-answers.ts';
 import { PROBLEM_TYPE, problem, problemText, refusal } from './problem.ts';
 import { recommendationRoutes } from './recommendation-routes.ts';
 import type { Recommender } from './recommender.ts';
@@ -29,6 +31,7 @@ interface HttpApiOptions {
 }
 
 const REQUEST_ID = 'x-request-id';
+const NOTHING = {};
 /** No answer is a page: a browser that is led to one must not run or show anything in it. */
 const HEADERS = securityHeaders("default-src 'none'; frame-ancestors 'none'");
 const RAW_HEADERS = Object.entries(HEADERS)
@@ -46,6 +49,9 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
     genReqId: ({ headers }) => saneId(headers[REQUEST_ID]) ?? newId(),
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestMs,
+    // A request that comes while the scorer ends is answered; fastify would refuse it with a 503
+    // that does not say when to try again.
+    return503OnClosing: false,
     http: {
       headersTimeout: limits.requestMs,
       connectionsCheckingInterval: limits.requestMs,
@@ -68,10 +74,9 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
   api.removeContentTypeParser('text/plain');
   // Scores are long numbers, which JSON.stringify writes faster than code made from the schemas.
   api.setSerializerCompiler(() => JSON.stringify);
-  measureRequests(api);
-  api.addHook('onRequest', (request, reply, next) => {
-    reply.headers(HEADERS);
-    if (request.headers[REQUEST_ID] === request.id) reply.header(REQUEST_ID, request.id);
+  const measures = measureRequests(api);
+  api.addHook('onSend', (request, reply, _, next) => {
+    reply.headers(HEADERS).headers(returned(request));
     next();
   });
   guard(api, options);
@@ -82,20 +87,29 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
     return failed(error, request, reply, options.log);
   });
   serveOpenapi(api);
-  recommendationRoutes(recommender)(api, limits);
+  recommendationRoutes(recommender, new PlainAnswers(HEADERS, returned, measures))(api, limits);
   for (const add of routes) add(api, limits);
   return api;
+}
+
+/** What an answer repeats of its request: the trace, and the id if the client chose it. */
+function returned({ headers, id }: FastifyRequest): Readonly<Record<string, string>> {
+  const isTheirs = headers[REQUEST_ID] === id;
+  const trace = headers[TRACEPARENT];
+  if (!isTheirs && trace === undefined) return NOTHING;
+  return { ...(isTheirs ? { [REQUEST_ID]: id } : {}), ...traceHeader(trace) };
 }
 
 /** The answer to an error of ours. The log has the error under the request's id. */
 function failed(
   error: Error & { statusCode?: number },
-  { id: requestId, method, routeOptions }: FastifyRequest,
+  { id: requestId, method, routeOptions, headers }: FastifyRequest,
   reply: FastifyReply,
   log: HttpApiOptions['log'],
 ): FastifyReply {
   // The log has the route and not the URL, which names users.
-  const told = { requestId, route: `${method} ${routeOptions.url}`, error: plainError(error) };
+  const names = { requestId, ...traceField(headers[TRACEPARENT]) };
+  const told = { ...names, route: `${method} ${routeOptions.url}`, error: plainError(error) };
   reply.header(REQUEST_ID, requestId);
   if (verdict(error) === 'retry') {
     log.warn(
@@ -113,16 +127,15 @@ function failed(
 function guard(api: FastifyInstance, { token, waitingFor, clock }: HttpApiOptions): void {
   const answersTo = asksForLoopback;
   const check = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
-  api.addHook('onRequest', ({ raw }, reply, next) => {
-    check(raw, (refusal) => {
-      if (refusal === undefined) return next();
-      return void problem(reply.headers(refusal.headers), refusal.status, refusal.detail);
+  api.addHook('onRequest', (request, reply, next) => {
+    check(request.raw, (refusal) => {
+      if (refusal !== undefined) {
+        return void problem(reply.headers(refusal.headers), refusal.status, refusal.detail);
+      }
+      const reason = waitingFor();
+      if (reason === null || request.routeOptions.url === OPENAPI_PATH) return next();
+      reply.header('retry-after', '1');
+      return void problem(reply, 503, `not ready: waiting for ${reason}`);
     });
-  });
-  api.addHook('onRequest', ({ routeOptions }, reply, next) => {
-    const reason = waitingFor();
-    if (reason === null || routeOptions.url === OPENAPI_PATH) return next();
-    reply.header('retry-after', '1');
-    return void problem(reply, 503, `not ready: waiting for ${reason}`);
   });
 }

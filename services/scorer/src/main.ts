@@ -43,8 +43,13 @@ for (const topic of ['recommendation-requests', 'items']) {
   for (const reason of poisonReasons) metrics.refusedRecords.inc({ topic, reason }, 0);
 }
 
-/** How long Kafka gathers item vectors and grams for a fetch. User vectors are not delayed. */
+/** How long Kafka gathers item vectors for a fetch. User vectors are not delayed. */
 const GATHER_MS = 100;
+/**
+ * How long Kafka gathers grams, and holds a fetch of a topic that rarely has records: each fetch
+ * costs as much CPU time as several answers.
+ */
+const RARELY_MS = 300;
 
 await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const { log, stack, fail } = context;
@@ -114,9 +119,10 @@ async function follow(
   const { store, modelSettings } = session;
   const catalogue = new Catalogue(kernels, modelSettings, shards);
   const common = { ...session, shards, factorCount, log, fail };
-  const metadata = stack.own(await followMetadata(catalogue, { ...common, ...parking }));
-  const gathered = { ...common, gatherMs: GATHER_MS };
-  const items = { ...gathered, moved: observeServable };
+  const metadata = stack.own(
+    await followMetadata(catalogue, { ...common, ...parking, idleMs: RARELY_MS }),
+  );
+  const items = { ...common, gatherMs: GATHER_MS, moved: observeServable };
   const replica = stack.own(await FollowedReplica.open(catalogue.items, items));
   const users = new UserReader({
     store,
@@ -126,7 +132,7 @@ async function follow(
     waitMs: settings.AFTER_MS,
   });
   const userTail = stack.own(await followUsers(users, { ...common, moved: observeServable }));
-  const grams = stack.own(await FollowedGrams.open(gathered));
+  const grams = stack.own(await FollowedGrams.open({ ...common, gatherMs: RARELY_MS }));
   const waitingFor = () => {
     if (grams.latest === undefined) return 'the grams of the aggregator';
     if (!userTail.caughtUp) return 'the moves of users';
@@ -198,7 +204,7 @@ async function answerRequests(answering: Answering): Promise<PartitionReader> {
   const groupId = `${answering.model}.scorer`;
   const topics = { replyTopics: settings.REPLY_TOPICS, sources: ratingsTopics };
   const answerer = new RequestAnswerer({ ...answering, ...topics, shards, groupId });
-  return readPartitions(answering, groupId, 'recommendationRequests', answerer);
+  return readPartitions(answering, groupId, 'recommendationRequests', answerer, RARELY_MS);
 }
 
 async function push(answering: Answering): Promise<PartitionReader> {
@@ -217,10 +223,11 @@ async function readPartitions(
   groupId: string,
   read: Topic,
   owner: PartitionOwner,
+  idleMs?: number,
 ): Promise<PartitionReader> {
   const topic = topicName(read, model);
   const { KAFKA_SESSION_MS: sessionMs } = settings;
-  const reading = { groupId, topic, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
+  const reading = { groupId, topic, admin, log, fail, sessionMs, idleMs, onLoss: 'skip' } as const;
   const reader = stack.own(new PartitionReader(kafka, reading, owner));
   await reader.start();
   return reader;

@@ -24,10 +24,16 @@ export function rankedColumns({ factorCount, ranking }: RankingSettings): number
   return factorCount + (ranking === 'combined' ? COUNT_FEATURES : 0);
 }
 
+/** So many queries share one allocation: each request makes a query. */
+const QUERIES_OF_ARRAY = 64;
+
 export class Ranking {
   readonly #settings: RankingSettings;
   readonly #grams: () => Grams;
   readonly #query: RankingQuery;
+  #queries = new Float32Array();
+  /** Where the rest of `queries`, which is free, begins. */
+  #free = 0;
 
   constructor(settings: RankingSettings, grams: () => Grams) {
     this.#settings = settings;
@@ -48,9 +54,18 @@ export class Ranking {
   /** The query for a table of `rankedColumns`. */
   queryOf(user: RankedFor): Required<RankingRequest> {
     const { vector, counts, next: weight } = this.face(user);
-    const query = new Float32Array(rankedColumns(this.#settings));
-    query.set(vector);
-    if (query.length > vector.length) query.set(counts, vector.length);
+    const query = this.#take(rankedColumns(this.#settings));
+    for (let f = 0; f < vector.length; f++) query[f] = vector[f] as number;
+    for (let f = vector.length, c = 0; f < query.length; f++, c++) query[f] = counts[c] as number;
     return { vector: query, next: { weight, recent: user.rated } };
+  }
+
+  #take(columns: number): Float32Array {
+    if (this.#free + columns > this.#queries.length) {
+      this.#queries = new Float32Array(QUERIES_OF_ARRAY * columns);
+      this.#free = 0;
+    }
+    this.#free += columns;
+    return this.#queries.subarray(this.#free - columns, this.#free);
   }
 }

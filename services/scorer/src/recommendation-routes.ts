@@ -13,12 +13,13 @@ import {
 } from './answer-schemas.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Routes } from './http-api.ts';
+import type { PlainAnswers } from './plain-answers.ts';
 import type { Recommender } from './recommender.ts';
 
-/** As fastify has it of answers that it writes itself. */
-const JSON_TYPE = 'application/json; charset=utf-8';
-
-export function recommendationRoutes(recommender: Pick<Recommender, 'recommendInJson'>): Routes {
+export function recommendationRoutes(
+  recommender: Pick<Recommender, 'recommendInJson'>,
+  answers: PlainAnswers,
+): Routes {
   return (api, limits) => {
     const schema = {
       summary: 'the best items for a user',
@@ -32,10 +33,9 @@ export function recommendationRoutes(recommender: Pick<Recommender, 'recommendIn
     api.get<{ Params: { user: string }; Querystring: WishFields }>(
       '/v1/recommendations/:user',
       { schema },
-      ({ params, query }, reply) => {
+      async ({ params, query }, reply) => {
         const user = idOf('user', params.user);
-        reply.type(JSON_TYPE);
-        return recommender.recommendInJson(user, query.n, wishesOf(query));
+        answers.send(reply, await recommender.recommendInJson(user, query.n, wishesOf(query)));
       },
     );
   };

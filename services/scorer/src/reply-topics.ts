@@ -3,10 +3,11 @@
  * Freshet write to any topic. A name must match REPLY_TOPICS; Freshet's own topics, and those that
  * ratings come from, are always refused.
  */
+import { matcher } from '@freshet/config';
 import { type Topic, topicName, topics } from '@freshet/events';
 
 export class ReplyTopics {
-  readonly #allowed: readonly RegExp[];
+  readonly #isAllowed: (topic: string) => boolean;
   readonly #own: ReadonlySet<string>;
   readonly #sources: ReadonlySet<string>;
   readonly #prefix: string;
@@ -14,10 +15,7 @@ export class ReplyTopics {
 
   /** `patterns`: topic names in which * stands for any text. */
   constructor(patterns: readonly string[], model: string, sources: readonly string[]) {
-    this.#allowed = patterns.map((pattern) => {
-      const parts = pattern.split('*').map((part) => part.replaceAll(/[.\\+]/g, '\\$&'));
-      return new RegExp(`^${parts.join('.*')}$`);
-    });
+    this.#isAllowed = matcher(patterns);
     this.ours = topicName('recommendations', model);
     const all = (Object.keys(topics) as Topic[]).map((topic) => topicName(topic, model));
     this.#own = new Set(all.filter((name) => name !== this.ours));
@@ -31,7 +29,7 @@ export class ReplyTopics {
     const isInternal = topic.startsWith(this.#prefix) || INTERNAL.test(topic);
     if (this.#own.has(topic) || isInternal) return 'it is one of Freshet’s own topics';
     if (this.#sources.has(topic)) return 'ratings come from it';
-    if (this.#allowed.some((pattern) => pattern.test(topic))) return undefined;
+    if (this.#isAllowed(topic)) return undefined;
     return 'it is not among REPLY_TOPICS';
   }
 }

@@ -42,7 +42,8 @@ declare module 'fastify' {
   }
 }
 
-export function measureRequests(api: FastifyInstance): void {
+/** Measures every answer of fastify. Whoever sends one past it (plain-answers.ts) measures it. */
+export function measureRequests(api: FastifyInstance): RequestMetrics {
   const measures = new RequestMetrics('http');
   api.decorateRequest('arrivedAt', 0);
   api.addHook('onRequest', (request, _, next) => {
@@ -56,6 +57,7 @@ export function measureRequests(api: FastifyInstance): void {
     measures.observe(kind, outcome, request.arrivedAt, bytes);
     next();
   });
+  return measures;
 }
 
 /** By the beginning of the path: the rest has ids. */

@@ -1,10 +1,10 @@
 /** With a million items of 50 factors, when is a scorer ready, and how much memory does it need? */
-import { readFileSync } from 'node:fs';
-import { type Child, untilReady } from '@freshet/local';
+import { untilReady } from '@freshet/local';
 import { Random } from '@freshet/model';
 import { agreementOf } from '@freshet/session';
 import type { Figure } from '../main.ts';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
+import { residentBytes } from '../process-usage.ts';
 import { StoreFilling } from '../store-filling.ts';
 
 const ITEMS = 1_000_000;
@@ -40,10 +40,4 @@ function* randomItems() {
     const count = 1 + random.below(10_000);
     yield { id: `item-${n}`, stored: { vector, figures: Float64Array.of(1, count, 0, 0, 3, 0) } };
   }
-}
-
-/** Resident memory, as the kernel counts it. */
-function residentBytes({ pid }: Child): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024;
 }

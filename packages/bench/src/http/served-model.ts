@@ -4,15 +4,20 @@
  * scorer is measured.
  */
 import assert from 'node:assert';
+import type { Settings } from '@freshet/config';
 import { type Side, shardOf } from '@freshet/events';
+import { freePort, untilReady } from '@freshet/local';
 import { figuresOf, laterBy, type OnlineModel } from '@freshet/model';
-import { encodeRow } from '@freshet/store';
+import { agreementOf } from '@freshet/session';
+import { encodeRow, type FactorStore } from '@freshet/store';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
 import { learntModel } from '../score/fixture.ts';
 import { StoreFilling } from '../store-filling.ts';
 import { type MovedEntity, MovingModel } from './moving-model.ts';
 
 const USERS = 6_040;
+/** The model whose items have no successor lists. */
+const UNLISTED = 'unlisted';
 export const SHAPES = {
   usual: { users: USERS, items: 3_706, ratings: 1_000_000, seed: 4 },
   /** More items than are served: the least popular are never rated. */
@@ -22,17 +27,15 @@ export const SHAPES = {
 /** Paths that ask for the users in turn. */
 export const pathOf = (nth: number) => `/v1/recommendations/u${1 + (nth % USERS)}`;
 
+type Shape = (typeof SHAPES)[keyof typeof SHAPES];
+type Sides = Readonly<Record<Side, readonly MovedEntity[]>>;
+
 /** Returns the scorer's port. */
-export async function serveModel(
-  system: BenchSystem,
-  shape: (typeof SHAPES)[keyof typeof SHAPES],
-): Promise<number> {
+export async function serveModel(system: BenchSystem, shape: Shape): Promise<number> {
   const { session, settings, local } = system;
-  const { SHARDS: shards, FACTOR_COUNT: factorCount } = settings;
-  const model = learntModel(shape, factorCount);
-  const sides = { item: [...entities(model, 'item')], user: [...entities(model, 'user')] };
-  const filling = await StoreFilling.begin(session.store, { factorCount, shards });
-  for (const side of ['item', 'user'] as const) await filling.write(side, sides[side]);
+  const { SHARDS: shards } = settings;
+  const sides = sidesOf(learntModel(shape, settings.FACTOR_COUNT));
+  await fill(session.store, sides, settings);
   for (const name of ['aggregator', 'scorer'] as const) await local.startServices([name]);
   const byShard = (all: readonly MovedEntity[]) =>
     Array.from({ length: shards }, (_, shard) =>
@@ -41,6 +44,49 @@ export async function serveModel(
   const moving = { user: byShard(sides.user), item: byShard(sides.item) };
   system.own(await MovingModel.start(system, moving));
   return settings.SCORER_PORT;
+}
+
+export interface ServedPorts {
+  readonly port: number;
+  readonly adminPort: number;
+}
+
+/** The same model in two scorers, the second without successor lists. No vector moves. */
+export async function serveWithAndWithoutLists(
+  system: BenchSystem,
+  shape: Shape,
+): Promise<[ServedPorts, ServedPorts]> {
+  const { session, settings, local } = system;
+  const sides = sidesOf(learntModel(shape, settings.FACTOR_COUNT));
+  await fill(session.store, sides, settings);
+  for (const name of ['aggregator', 'scorer'] as const) await local.startServices([name]);
+  const store = await system.openStore(UNLISTED);
+  await store.agree(agreementOf(settings), { id: 'bench', born: 0 });
+  const items = sides.item.map(({ id, stored: { vector, figures } }) => {
+    return { id, stored: { vector, figures } };
+  });
+  await fill(store, { ...sides, item: items }, settings);
+  const [port, adminPort, aggregatorPort] = [await freePort(), await freePort(), await freePort()];
+  const own = {
+    MODEL: UNLISTED,
+    SCORER_PORT: String(port),
+    SCORER_ADMIN_PORT: String(adminPort),
+    AGGREGATOR_ADMIN_PORT: String(aggregatorPort),
+  };
+  await untilReady(local.launchAnother('aggregator', own), aggregatorPort);
+  await untilReady(local.launchAnother('scorer', own), adminPort);
+  const listed = { port: settings.SCORER_PORT, adminPort: settings.SCORER_ADMIN_PORT };
+  return [listed, { port, adminPort }];
+}
+
+function sidesOf(model: OnlineModel): Sides {
+  return { item: [...entities(model, 'item')], user: [...entities(model, 'user')] };
+}
+
+async function fill(store: FactorStore, sides: Sides, settings: Settings): Promise<void> {
+  const { SHARDS: shards, FACTOR_COUNT: factorCount } = settings;
+  const filling = await StoreFilling.begin(store, { factorCount, shards });
+  for (const side of ['item', 'user'] as const) await filling.write(side, sides[side]);
 }
 
 function* entities(model: OnlineModel, side: Side): Generator<MovedEntity> {
