@@ -1,0 +1,63 @@
+/**
+ * Who rates what? Users and items are drawn by Zipf's law: the one of rank r with a weight of
+ * 1/r^skew. A share of the ratings comes from users who have never rated. All ids begin with
+ * `load-`, so that nobody takes them for real ones, and so that they can be forgotten.
+ */
+import { AliasTable } from '@freshet/experiments';
+import type { Random } from '@freshet/model';
+
+export interface CrowdOptions {
+  readonly users: number;
+  readonly items: number;
+  readonly skew: number;
+  /** Share of the ratings that come from a user who has never rated. */
+  readonly newUsers: number;
+}
+
+interface MadeUpRating {
+  readonly user: string;
+  readonly item: string;
+  readonly value: number;
+}
+
+const HIGHEST_VALUE = 5;
+
+export class Crowd {
+  readonly #options: CrowdOptions;
+  readonly #random: Random;
+  readonly #users: AliasTable;
+  readonly #items: AliasTable;
+  #newcomers = 0;
+
+  constructor(options: CrowdOptions, random: Random) {
+    this.#options = options;
+    this.#random = random;
+    this.#users = zipf(options.users, options.skew);
+    this.#items = zipf(options.items, options.skew);
+  }
+
+  /** The id of the last user who may have rated: those with lower numbers may have, too. */
+  get lastUser(): number {
+    return this.#options.users + this.#newcomers;
+  }
+
+  rating(): MadeUpRating {
+    const isNew = this.#random.next() < this.#options.newUsers;
+    const user = isNew ? madeUpUser(this.#options.users + ++this.#newcomers) : this.user();
+    const item = `load-i${1 + this.#items.draw(this.#random)}`;
+    return { user, item, value: 1 + this.#random.below(HIGHEST_VALUE) };
+  }
+
+  /** Somebody who may have rated before. */
+  user(): string {
+    return madeUpUser(1 + this.#users.draw(this.#random));
+  }
+}
+
+export function madeUpUser(number: number): string {
+  return `load-u${number}`;
+}
+
+function zipf(count: number, skew: number): AliasTable {
+  return new AliasTable(Float64Array.from({ length: count }, (_, rank) => (rank + 1) ** -skew));
+}

@@ -1,0 +1,96 @@
+/**
+ * Asks for recommendations at scheduled times, whether the last request was answered or not. The
+ * latency of a request counts from its scheduled time, so that it includes the wait for a free
+ * connection.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import type { Scorer } from '../up/ask-scorer.ts';
+import type { Arrivals } from './arrivals.ts';
+import type { Crowd } from './crowd.ts';
+import type { LoadFigures } from './load-figures.ts';
+import { openLoop, type Schedule } from './open-loop.ts';
+
+interface RequestLoadOptions {
+  readonly arrivals: Arrivals;
+  readonly crowd: Crowd;
+  readonly scorer: Scorer;
+  readonly figures: LoadFigures;
+  /** Called with the first error of each kind. */
+  readonly onError: (message: string) => void;
+}
+
+const limits = {
+  /** As many as a few hundred users of a site make at once. */
+  connections: 256,
+  unanswered: 20_000,
+  answerMs: 10_000,
+} as const;
+
+export class RequestLoad {
+  readonly #options: RequestLoadOptions;
+  readonly #agent: http.Agent;
+  readonly #get: typeof http.get;
+  #unanswered = 0;
+
+  constructor(options: RequestLoadOptions) {
+    this.#options = options;
+    const { get, Agent } = options.scorer.url.startsWith('https:') ? https : http;
+    this.#get = get;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: limits.connections });
+  }
+
+  get waiting(): number {
+    return this.#unanswered;
+  }
+
+  /** Asks by the schedule. Returns how many requests could not be made. */
+  send(schedule: Schedule): Promise<number> {
+    return openLoop({
+      ...schedule,
+      arrivals: this.#options.arrivals,
+      room: () => limits.unanswered - this.#unanswered,
+      send: (dueAt) => {
+        for (const at of dueAt) this.#ask(at);
+      },
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #ask(dueAt: number): void {
+    const { crowd, figures, onError } = this.#options;
+    this.#unanswered++;
+    figures.sent++;
+    this.#answer(`/v1/recommendations/${crowd.user()}?n=10`)
+      .catch((error: Error) => {
+        figures.errors++;
+        onError(`a request failed: ${error.message}`);
+      })
+      .finally(() => {
+        this.#unanswered--;
+        figures.done(performance.now() - dueAt);
+      });
+  }
+
+  /** Does without fetch, which would take several times the processor time of a request. */
+  #answer(path: string): Promise<void> {
+    const { url, token } = this.#options.scorer;
+    const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
+    return new Promise((resolve, reject) => {
+      const request = this.#get(url + path, { agent: this.#agent, headers });
+      request.setTimeout(limits.answerMs, () => request.destroy(new Error('no answer in 10 s')));
+      request.on('error', reject);
+      request.on('response', (response) => {
+        const { statusCode } = response;
+        response.on('end', () => {
+          if (statusCode === 200) resolve();
+          else reject(new Error(`status ${statusCode}`));
+        });
+        response.on('error', reject).resume();
+      });
+    });
+  }
+}
