@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Child, freePort, stepsTo } from '@freshet/local';
 import { afterAll, expect, it } from 'vitest';
+import { classArchive, quickJava } from '../../packages/local/src/java.ts';
 import { accepts } from '../../packages/local/src/ports.ts';
 import { kafkaJars } from '../../packages/local/src/provision.ts';
 import { compose } from '../deploy/compose.ts';
@@ -18,8 +19,6 @@ const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'freshet-compose-'));
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const started: Child[] = [];
-/** The options with which packages/local starts Java: they halve the start. */
-const QUICK_JAVA = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 const START_LIMIT_MS = 60_000;
 /** A node also listens on its port plus 10,000 for the others. */
 const HIGHEST_PORT = 50_000;
@@ -51,7 +50,8 @@ it('Kafka takes every setting, and answers where its health check asks', async (
     });
   const properties = join(folder, 'kafka.properties');
   writeFileSync(properties, settings.map((pair) => `${pair.join('=')}\n`).join(''));
-  const java = [...QUICK_JAVA, '-cp', join(await kafkaJars(stepsTo(() => {})), '*')];
+  const jars = await kafkaJars(stepsTo(() => {}));
+  const java = quickJava(jars, classArchive(jars));
   const format = ['kafka.tools.StorageTool', 'format', '-t', String(environment.CLUSTER_ID)];
   await run('java', [...java, ...format, '-c', properties]);
   const heap = String(environment.KAFKA_HEAP_OPTS).split(' ');

@@ -5,7 +5,7 @@ import { freePort } from '@freshet/local';
 import { eventually, RatingStream, System, sendRatings } from '@freshet/testkit';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { programPath } from '../../packages/local/src/provision.ts';
+import { programPath } from '../../packages/local/src/on-path.ts';
 import { Broadcast } from '../../services/console/src/broadcast.ts';
 import { consoleServer } from '../../services/console/src/console-server.ts';
 import { type Frame, type SeriesName, seriesNames } from '../../services/console/src/live/frame.ts';

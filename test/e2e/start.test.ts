@@ -1,18 +1,15 @@
 /** `npm start` as a person uses it: it runs, is interrupted, killed and started again. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { processIdentity, stepsTo } from '@freshet/local';
+import { join } from 'node:path';
+import { processIdentity } from '@freshet/local';
 import { STORE_FORMAT } from '@freshet/session';
 import { Command, eventually, type Recommended } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { kafkaJars } from '../../packages/local/src/provision.ts';
+import { emptyCache, MAIN } from './new-machine.ts';
 
-const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
-const cache = mkdtempSync(join(tmpdir(), 'freshet-start-'));
+const cache = await emptyCache();
 const folder = join(cache, 'freshet', `up-${STORE_FORMAT}`);
 /**
  * She rates every three seconds, more slowly on a busy machine, and changes her taste after eight.
@@ -93,9 +90,6 @@ function afterTwoLikes(command: Command): { taste: string; shown: string[] }[] |
 const portOf = (server: Server): string => String((server.address() as AddressInfo).port);
 
 beforeAll(async () => {
-  const jars = await kafkaJars(stepsTo(() => {}));
-  mkdirSync(join(cache, 'freshet'));
-  symlinkSync(jars, join(cache, 'freshet', basename(jars)));
   for (let at = 0; at < 2; at++) {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

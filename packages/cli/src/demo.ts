@@ -1,6 +1,5 @@
 /** `freshet demo`: the stream of `freshet up`, for a system that runs elsewhere. */
 import { once } from 'node:events';
-import type { Settings } from '@freshet/config';
 import { Publisher } from '@freshet/stream';
 import {
   CannotWork,
@@ -10,6 +9,7 @@ import {
   requireTopics,
   say,
 } from './operator-command.ts';
+import { scorerOf } from './up/ask-scorer.ts';
 import { DEMO_TOPIC, Demo, rateOption } from './up/demo.ts';
 
 const HELP = `freshet demo [--rate N]
@@ -44,8 +44,7 @@ export const demo = operatorCommand({
       admin: brokers.admin,
       model,
       partitions: await partitionsOf(brokers.admin, DEMO_TOPIC),
-      scorerUrl: scorerUrl(settings),
-      token: settings.HTTP_TOKEN,
+      scorer: scorerOf(settings),
       ratingsPerSecond,
       tell: say,
     });
@@ -55,7 +54,3 @@ export const demo = operatorCommand({
     return 0;
   },
 });
-
-function scorerUrl({ SCORER_URL: given, SCORER_PORT: port }: Settings): string {
-  return given === '' ? `http://127.0.0.1:${port}` : given.replace(/\/+$/, '');
-}

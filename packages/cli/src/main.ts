@@ -16,6 +16,10 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'stream generated ratings to a running system',
     run: async (args) => (await import('./demo.ts')).demo(args),
   },
+  load: {
+    about: 'send made-up ratings and requests at a given rate, and see how late they are learnt',
+    run: async (args) => (await import('./load/command.ts')).loadCommand(args),
+  },
   evaluate: {
     about: 'measure on a file of ratings how good and how fast the model is, and what lag costs',
     run: async (args) => (await import('./evaluate/command.ts')).evaluate(args),
@@ -44,6 +48,14 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'empty the store and learn everything again from RATINGS_TOPICS',
     run: async (args) => (await import('./rebuild/command.ts')).rebuildCommand(args),
   },
+  snapshot: {
+    about: 'write everything that the store holds to a file, while the services run',
+    run: async (args) => (await import('./snapshot/command.ts')).snapshotCommand(args),
+  },
+  restore: {
+    about: 'bring the model back from a snapshot; services must be stopped',
+    run: async (args) => (await import('./restore/command.ts')).restoreCommand(args),
+  },
   sources: {
     about: 'list positions and lag of every partition; accept the loss of records',
     run: async (args) => (await import('./sources/command.ts')).sourcesCommand(args),
@@ -51,6 +63,10 @@ const commands: Readonly<Record<string, Command>> = {
   'dead-letters': {
     about: 'list the records that could not be applied, or send them again',
     run: async (args) => (await import('./dead-letters/command.ts')).deadLetters(args),
+  },
+  asyncapi: {
+    about: 'print the AsyncAPI document of the topics that others share with Freshet',
+    run: async (args) => (await import('./asyncapi/command.ts')).asyncapi(args),
   },
   reference: {
     about: 'print docs/reference.md: all settings, topics and metrics',

@@ -8,14 +8,14 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadConfig, childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { RatingReader, ratingRules, type Topic, topicName } from '@freshet/events';
 import { ClosingStack } from '@freshet/service';
-import { type Brokers, openBrokers as open } from '@freshet/session';
-import { type FactorStore, ManifestMismatch, RedisStore, RedisUnreachable } from '@freshet/store';
 import {
-  KafkaUnreachable,
-  PartitionMismatch,
-  type TopicAdmin,
-  type TopicPlan,
-} from '@freshet/stream';
+  type Brokers,
+  openBrokers as open,
+  openStore as openStoreOf,
+  RegistryAway,
+} from '@freshet/session';
+import { CopyFailed, type FactorStore, ManifestMismatch, RedisUnreachable } from '@freshet/store';
+import { KafkaUnreachable, type TopicAdmin, UnusableTopics } from '@freshet/stream';
 import { type Log, openLog } from '@freshet/telemetry';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
@@ -35,7 +35,6 @@ interface OperatorCommand<O extends Options> {
   run(given: Given<O>, at: Place): Promise<number>;
 }
 
-/** Where a command works. */
 export interface Place {
   readonly settings: Settings;
   readonly model: string;
@@ -58,8 +57,10 @@ const expected = [
   BadConfig,
   KafkaUnreachable,
   RedisUnreachable,
-  PartitionMismatch,
+  UnusableTopics,
   ManifestMismatch,
+  RegistryAway,
+  CopyFailed,
 ];
 
 /** Makes a command: what it returns takes the arguments and returns the exit code. */
@@ -98,7 +99,6 @@ export function isOfFile(error: unknown): boolean {
   return ['ENOENT', 'EACCES', 'EISDIR'].includes(code);
 }
 
-/** The number that an option was given. */
 export function numberOption(
   name: string,
   text: string,
@@ -117,17 +117,6 @@ export const say = (line: string): void => void process.stdout.write(`${line}\n`
 /** Reads records as intake does. */
 export function ratingReader(settings: Settings): RatingReader {
   return new RatingReader(ratingRules(settings));
-}
-
-/** The topics that the services of a model need. */
-export function topicPlan(settings: Settings): TopicPlan {
-  return {
-    model: settings.MODEL,
-    shards: settings.SHARDS,
-    days: settings.USER_RATINGS_DAYS,
-    replication: settings.KAFKA_REPLICATION,
-    sources: settings.RATINGS_TOPICS,
-  };
 }
 
 /** How many partitions a topic of the user's has; throws if there is no such topic. */
@@ -161,14 +150,8 @@ export async function requireTopics(
 }
 
 /** Opens the model's store without writing its manifest. */
-export async function openStore({ settings, model, log, stack }: Place): Promise<FactorStore> {
-  const store = await RedisStore.open(
-    settings.REDIS_URL,
-    model,
-    (error) => log.debug({ err: error }, 'redis connection'),
-    settings.REDIS_TLS_CA_LOCATION,
-  );
-  return stack.own(store);
+export function openStore({ settings, ...context }: Place): Promise<FactorStore> {
+  return openStoreOf(settings, context);
 }
 
 function read<O extends Options>(command: OperatorCommand<O>, args: readonly string[]): Given<O> {

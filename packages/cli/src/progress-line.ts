@@ -6,31 +6,29 @@
 const everyMs = { terminal: 200, log: 5_000 } as const;
 
 export class ProgressLine {
-  readonly #stream: NodeJS.WriteStream;
   readonly #quiet: boolean;
   #lastMs = Number.NEGATIVE_INFINITY;
   #shown = false;
 
-  constructor(stream: NodeJS.WriteStream, quiet: boolean) {
-    this.#stream = stream;
+  constructor(quiet: boolean) {
     this.#quiet = quiet;
   }
 
   show(what: string, share: number | undefined, secondsLeft?: number): void {
     const now = performance.now();
-    const pause = this.#stream.isTTY ? everyMs.terminal : everyMs.log;
+    const pause = process.stderr.isTTY ? everyMs.terminal : everyMs.log;
     if (this.#quiet || now - this.#lastMs < pause) return;
     this.#lastMs = now;
     const line = [bar(share), what, leftWords(secondsLeft)]
       .filter((part) => part !== '')
       .join('  ');
-    this.#stream.write(this.#stream.isTTY ? `\r\u001B[K${line}` : `${line}\n`);
+    process.stderr.write(process.stderr.isTTY ? `\r\u001B[K${line}` : `${line}\n`);
     this.#shown = true;
   }
 
   /** Removes the line from the terminal, so that other output can follow. */
   clear(): void {
-    if (this.#shown && this.#stream.isTTY) this.#stream.write('\r\u001B[K');
+    if (this.#shown && process.stderr.isTTY) process.stderr.write('\r\u001B[K');
     this.#lastMs = Number.NEGATIVE_INFINITY;
   }
 }

@@ -1,7 +1,8 @@
 /** `freshet topics`: creates the topics that are missing, then lists what each holds. */
 import { type Topic, type TopicRow, topics as table, topicName } from '@freshet/events';
+import { topicPlan } from '@freshet/session';
 import { plannedTopics, type TopicAdmin } from '@freshet/stream';
-import { openBrokers, operatorCommand, topicPlan, WrongUsage } from './operator-command.ts';
+import { openBrokers, operatorCommand, WrongUsage } from './operator-command.ts';
 import { type ManifestForm, manifestForms } from './topic-manifests.ts';
 
 const HELP = `freshet topics [--json] [--dry-run] [--as FORM]

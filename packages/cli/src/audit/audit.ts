@@ -3,6 +3,7 @@
  * While the services run, the content of single shards is checked all the same. Comparisons between
  * stages are `not settled` unless they happen to be equal.
  */
+import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type GramsEvent,
@@ -48,7 +49,6 @@ interface Audited extends Brokers {
   readonly model: string;
   readonly shards: number;
   readonly settings: ModelSettings;
-  /** Topics that ratings come from. */
   readonly sources: readonly string[];
   readonly valueMax: number;
   readonly log: Log;
@@ -175,7 +175,9 @@ async function checkRefolded(
   const aside: string[] = [];
   for (const reading of items) {
     const { id } = reading;
-    const reason = whyNotRefolded(reading, ranges.get(id.shard), topicId);
+    const range = ranges.get(id.shard);
+    assert(range !== undefined, 'every shard has a partition');
+    const reason = whyNotRefolded(reading, range, topicId);
     if (reason !== undefined) aside.push(`; not of ${nameOf(id)}: ${reason}`);
     else if (isStill(reading, findings))
       folds.set(id.shard, new RefoldedEvidence(reading, settings));

@@ -13,7 +13,6 @@ export interface Check {
 /** More problems than these are counted and not listed. */
 const PROBLEMS_SHOWN = 20;
 
-/** Collects the problems that one check finds. */
 export class Findings {
   readonly #problems: string[] = [];
   readonly #open: string[] = [];

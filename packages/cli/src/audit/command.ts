@@ -60,7 +60,7 @@ export const auditCommand = operatorCommand({
     const { settings, model, log } = place;
     const brokers = await openBrokers(place);
     await requireTopics(brokers, model, ['userRatings', 'itemRatings', 'grams']);
-    const line = new ProgressLine(process.stderr, values.quiet || values.json);
+    const line = new ProgressLine(values.quiet || values.json);
     const checks = await audit({
       ...brokers,
       store: await openStore(place),

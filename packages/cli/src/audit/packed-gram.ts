@@ -31,7 +31,6 @@ export function gramOf(state: Pick<ShardState, 'sums'>, k: number): Float64Array
   return state.sums === null ? undefined : float64s(state.sums.subarray(0, 8 * packedLength(k)));
 }
 
-/** How many numbers a gram has. */
 export function packedLength(k: number): number {
   return 1 + k + (k * (k + 1)) / 2;
 }

@@ -4,7 +4,7 @@
  */
 import type { CheckedItemRatings, PackedRating } from '@freshet/events';
 import { Evidence, evidenceSeed, type ModelSettings, Predecessors } from '@freshet/model';
-import { isAbove, NO_MARK, type SourceMark } from '@freshet/store';
+import { countsInLife, isAbove, NO_MARK, type SourceMark } from '@freshet/store';
 import type { LogRange } from '@freshet/stream';
 import type { Findings } from './check.ts';
 import { nameOf } from './shard-checks.ts';
@@ -35,7 +35,7 @@ export class RefoldedEvidence {
   /** Applies a record of the log. The shard has not applied records at its position or later. */
   receive(offset: number, { sourceShard, life, ratings }: CheckedItemRatings): void {
     const { position, facts } = this.#reading.state;
-    if (offset >= (position ?? 0) || life < facts.leastLife) return;
+    if (offset >= (position ?? 0) || !countsInLife(facts, String(sourceShard), life)) return;
     let mark = this.#marks.get(sourceShard) ?? NO_MARK;
     for (const rating of ratings) {
       const { sourceOffset, ordinal } = rating;
@@ -82,10 +82,10 @@ export class RefoldedEvidence {
 /** Why the content of the shard cannot be computed from its log; undefined if it can. */
 export function whyNotRefolded(
   { state: { facts } }: ShardReading,
-  range: LogRange | undefined,
+  range: LogRange,
   topicId: string | undefined,
 ): string | undefined {
-  if ((range?.start ?? 0) > 0) return 'the beginning of its log is deleted';
+  if (range.start > 0) return 'the beginning of its log is deleted';
   if (facts.factorized !== null) return 'freshet factorize has replaced its evidence';
   if (facts.accepted.length > 0) return 'a loss of its log was accepted';
   const isOther = topicId !== undefined && facts.topicId !== null && facts.topicId !== topicId;

@@ -49,7 +49,7 @@ function exitCodeOf(error: unknown): number | undefined {
 
 async function answer(request: Request): Promise<number> {
   const startedMs = performance.now();
-  const line = new ProgressLine(process.stderr, request.quiet);
+  const line = new ProgressLine(request.quiet);
   const table = await load(request, line);
   const stop = new AbortController();
   const onInterrupt = () => stop.abort();

@@ -18,6 +18,7 @@ import {
   type Runner,
   requireBlocks,
   type Section,
+  staticFigures,
   staticPlan,
   staticSection,
   usualBlocks,
@@ -44,15 +45,6 @@ export const runProtocol: Record<Protocol, (request: Request, runner: Runner) =>
 /** On how many splits of the training set settings are compared. */
 const validations = { none: 0, small: 1, paper: 3 } as const;
 
-const staticFigures = [
-  'ndcgRi',
-  'ndcg',
-  'auc',
-  'ndcgRiLinear',
-  'ndcgLinear',
-  'fitSeconds',
-] as const;
-
 async function runStatic(request: Request, runner: Runner): Promise<Outcome> {
   const { users, runs, seed, grid } = request;
   const plan = staticPlan(runner.table, { users, runs, seed, validations: validations[grid] });
@@ -64,7 +56,7 @@ async function runStatic(request: Request, runner: Runner): Promise<Outcome> {
       runs,
       seed,
       grid,
-      rows: rows.map((row) => summarize(row, staticFigures)),
+      rows: rows.map((row) => summarize(row, [...staticFigures, 'fitSeconds'])),
       tried,
     },
   };

@@ -44,7 +44,7 @@ export const factorizeCommand = operatorCommand({
       tolerance: numberOption('tolerance', values.tolerance, { from: 0, to: 1 }),
       seed: numberOption('seed', values.seed, { from: 0, to: 2 ** 31 }),
     };
-    const line = new ProgressLine(process.stderr, values.quiet);
+    const line = new ProgressLine(values.quiet);
     const began = performance.now();
     const { ratings, users, items, pass, objective } = await factorizeStore({
       session: await openSession('factorize', settings, { log, stack }),

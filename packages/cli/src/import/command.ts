@@ -1,16 +1,7 @@
 /** `freshet import FILE`: sends the ratings of a file to a topic of RATINGS_TOPICS, once. */
-import { isBehind, type RecordsBehind, untilNoLag } from '@freshet/positions';
-import type { Brokers } from '@freshet/session';
-import {
-  CannotWork,
-  openBrokers,
-  openStore,
-  operatorCommand,
-  type Place,
-  WrongUsage,
-} from '../operator-command.ts';
-import { ProgressLine } from '../progress-line.ts';
+import { openBrokers, operatorCommand, WrongUsage } from '../operator-command.ts';
 import { importFile } from './import-file.ts';
+import { waitUntilApplied } from './wait-until-applied.ts';
 
 const HELP = `freshet import FILE [options]
 
@@ -46,8 +37,6 @@ const options = {
 } as const;
 
 const exitCodes = { done: 0, cannot: 1, interrupted: 130 } as const;
-/** Longer than an updater takes to take its shards over: after that, none is running. */
-const STUCK_MS = 60_000;
 
 export const importCommand = operatorCommand({
   name: 'import',
@@ -61,33 +50,7 @@ export const importCommand = operatorCommand({
     const brokers = await openBrokers(place);
     const outcome = await importFile({ ...values, path }, place, brokers);
     if (outcome?.interrupted) return exitCodes.interrupted;
-    if (values.wait) await waitUntilApplied(place, brokers, values.quiet);
+    if (values.wait) await waitUntilApplied(place, brokers, values);
     return exitCodes.done;
   },
 });
-
-async function waitUntilApplied(place: Place, { admin }: Brokers, quiet: boolean): Promise<void> {
-  const began = performance.now();
-  const line = new ProgressLine(process.stderr, quiet);
-  const left = await untilNoLag({
-    admin,
-    store: await openStore(place),
-    model: place.model,
-    sources: place.settings.RATINGS_TOPICS,
-    limitMs: Number.POSITIVE_INFINITY,
-    stuckMs: STUCK_MS,
-    onLag: (lag) => line.show(waitingOf(lag), undefined),
-  });
-  line.clear();
-  if (isBehind(left)) {
-    throw new CannotWork(
-      `${waitingOf(left)}, and none was applied for ${STUCK_MS / 1_000} s: check that an updater is running`,
-    );
-  }
-  const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-  process.stdout.write(`applied on both sides after ${seconds} s\n`);
-}
-
-function waitingOf({ intake, user, item }: RecordsBehind): string {
-  return `${intake} records wait for intake, ${user} batches for the user shards, ${item} for the item shards`;
-}

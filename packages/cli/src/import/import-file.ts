@@ -4,7 +4,7 @@
  */
 import { cacheFolder } from '@freshet/config';
 import { UnreadableRatings } from '@freshet/ratings-files';
-import type { Brokers } from '@freshet/session';
+import { type Brokers, topicPlan } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
 import {
   CannotWork,
@@ -12,7 +12,6 @@ import {
   partitionsOf,
   ratingReader,
   say,
-  topicPlan,
   WrongUsage,
 } from '../operator-command.ts';
 import { fileRatings } from './file-ratings.ts';
@@ -28,6 +27,8 @@ interface ImportRequest {
   readonly columns?: string | undefined;
   readonly again: boolean;
   readonly quiet: boolean;
+  /** Where the progress is kept, if Kafka keeps its data in that folder too and for it alone. */
+  readonly stateFolder?: string | undefined;
 }
 
 /** Returns undefined if the file was imported before. */
@@ -86,9 +87,11 @@ function stateFileOf(
   brokers: readonly string[],
 ): ImportStateFile | undefined {
   if (request.path === '-') return undefined;
-  const { format, columns } = request;
+  const { path, format, columns, stateFolder } = request;
   const reading = JSON.stringify({ format, columns, byTime: request['by-time'] });
-  return ImportStateFile.of(request.path, { brokers, topic, reading }, cacheFolder());
+  // A Kafka of that folder may have another port at every start.
+  if (stateFolder) return ImportStateFile.of(path, { brokers: [], topic, reading }, stateFolder);
+  return ImportStateFile.of(path, { brokers, topic, reading }, cacheFolder());
 }
 
 /** Tells where the import begins; undefined if this file was imported already. */

@@ -10,7 +10,7 @@ import type { Log } from '@freshet/telemetry';
 import type { ImportState } from './import-state.ts';
 import { type Chunk, type ChunkOptions, IMPORT_HEADER, ratingChunks } from './rating-chunks.ts';
 
-export interface Importing extends Brokers, Omit<ChunkOptions, 'importId'> {
+interface Importing extends Brokers, Omit<ChunkOptions, 'importId'> {
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly model: string;
   readonly log: Log;

@@ -38,14 +38,10 @@ interface Target {
 }
 
 export class ImportStateFile {
-  readonly path: string;
-
   private constructor(
-    path: string,
+    readonly path: string,
     readonly file: string,
-  ) {
-    this.path = path;
-  }
+  ) {}
 
   /**
    * Identifies an import by path, size and time of the file and by the topic: a changed file is

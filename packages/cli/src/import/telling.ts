@@ -20,7 +20,7 @@ export class Telling {
 
   constructor({ path, quiet }: { readonly path: string; readonly quiet: boolean }) {
     this.#path = path;
-    this.#line = new ProgressLine(process.stderr, quiet);
+    this.#line = new ProgressLine(quiet);
   }
 
   readonly onProgress: NonNullable<ReadOptions['onProgress']> = ({ bytes, totalBytes }) => {

@@ -16,7 +16,6 @@ interface RebuildFacts {
 export interface RebuildPlan {
   /** Records that the sources hold: ratings, and records that will be parked. */
   readonly records: number;
-  /** Ratings in the store. */
   readonly known: number;
   /** What cannot be read any more, each with its topic and partition. */
   readonly missing: readonly string[];

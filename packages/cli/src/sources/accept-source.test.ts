@@ -1,6 +1,6 @@
 import { MemoryStore, NO_FACTS } from '@freshet/store';
 import { describe, expect, it } from 'vitest';
-import { type Accepting, acceptSource, factsBehind } from './accept-source.ts';
+import { acceptSource, factsBehind } from './accept-source.ts';
 import type { SourceState } from './source-report.ts';
 
 const at = new Date('2025-01-02T03:04:05Z');
@@ -29,7 +29,7 @@ const facts = {
   sent: { 0: { count: 5, sum: 6 } },
 };
 
-function acceptingOn(store: MemoryStore): Accepting {
+function acceptingOn(store: MemoryStore): Parameters<typeof acceptSource>[0] {
   let claims = 0;
   const publisher = { append: async () => claims++ };
   return { store, publisher, model: 'm', factorCount: 2, now: () => at };

@@ -12,7 +12,7 @@ import { CannotWork } from '../operator-command.ts';
 import { claimEpoch } from '../rebuild/rebuild-plan.ts';
 import type { SourceState } from './source-report.ts';
 
-export interface Accepting {
+interface Accepting {
   readonly store: Pick<FactorStore, 'takeOver' | 'commit' | 'head' | 'acceptLoss'>;
   readonly publisher: Pick<Publisher, 'append'>;
   readonly model: string;

@@ -21,7 +21,6 @@ interface Sources {
   readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'peek' | 'exists'>;
   readonly model: string;
   readonly shards: number;
-  /** Topics that ratings come from. */
   readonly topics: readonly string[];
 }
 
@@ -142,19 +141,14 @@ function nextBehind(fault: LogFault | undefined, position: number, start: number
 }
 
 function absent(topic: string): SourceState {
+  const nothing = { topic, partition: 0, topicId: undefined, range: { start: 0, end: 0 } };
   return {
     reader: 'intake',
-    topic,
-    partition: 0,
-    topicId: undefined,
+    ...stateOf(nothing, 0, undefined),
     from: 0,
     position: null,
-    start: 0,
-    end: 0,
-    lag: 0,
     state: 'absent',
     fault: `there is no topic ${topic}: updaters wait for it and read the others. Create it, or remove it from RATINGS_TOPICS`,
-    next: 0,
     accepted: [],
   };
 }

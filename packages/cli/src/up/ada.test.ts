@@ -28,9 +28,7 @@ function shareOf(taste: string, list: readonly CatalogueItem[]): number {
 const mean = (values: readonly number[]) => values.reduce((sum, x) => sum + x, 0) / values.length;
 
 describe('Ada', () => {
-  it('gets lists of what she likes, two ratings after she has changed her taste', {
-    timeout: 60_000,
-  }, () => {
+  it('gets lists of what she likes, two ratings after she has changed her taste', () => {
     const model = new OnlineModel();
     const crowd = generateRatings(world);
     let time = 0;

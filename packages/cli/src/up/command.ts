@@ -3,19 +3,27 @@ import { parseArgs } from 'node:util';
 import { settingsOrExit } from '@freshet/config';
 import { asSetupProblem, SetupProblem } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
+import { WrongUsage } from '../operator-command.ts';
+import { columnsOption, formatOption } from '../ratings-file-options.ts';
 import { rateOption } from './demo.ts';
+import type { RatingsFile } from './own-ratings.ts';
 import { startUp } from './start-up.ts';
 
-const HELP = `freshet up [--rate N] [--no-demo]
+const HELP = `freshet up [--ratings FILE | --rate N | --no-demo]
 
-Runs Kafka, Redis and every service on this machine, on loopback only, and streams generated ratings
-to watch. Data and logs are kept in your cache folder (XDG_CACHE_HOME), so that the next run
-continues with them. To use servers of your own, set KAFKA_BROKERS and REDIS_URL; every other
-setting of docs/reference.md works too. If a port is taken, the next free one is used. Ctrl-C stops
-everything that was started.
+Runs Kafka, Redis and every service on this machine, on loopback only, and learns the ratings of
+FILE, or streams generated ratings to watch. Data and logs are kept in your cache folder
+(XDG_CACHE_HOME), those of each FILE by themselves, so that the next run continues with them. To use
+servers of your own, set KAFKA_BROKERS and REDIS_URL; every other setting of docs/reference.md works
+too. If a port is taken, the next free one is used. Ctrl-C stops everything that was started.
 
-  --rate N     demo ratings per second (default 20)
-  --no-demo    stream no demo ratings
+  --ratings FILE   learn these ratings, and stream no demo: CSV, TSV, JSON lines,
+                   user::item::rating::time or review blocks, plain or gzip
+  --columns LIST   where FILE has each field, e.g. user=reader,item=isbn,value=stars,time=4
+  --format NAME    double-colon, csv, tsv, semicolon, json or reviews; detected from the first line
+                   if absent
+  --rate N         demo ratings per second (default 20)
+  --no-demo        stream no demo ratings
 
 Exit code: 0 stopped by Ctrl-C or a signal, 1 could not start, or Kafka or Redis ended.
 `;
@@ -27,7 +35,7 @@ const EXIT_GRACE_MS = 500;
 const say = (text: string): void => void process.stdout.write(text);
 
 export async function up(args: readonly string[]): Promise<number> {
-  const { help, rate } = optionsOf(args);
+  const { help, rate, file } = optionsOf(args);
   if (help) {
     say(HELP);
     return 0;
@@ -40,7 +48,7 @@ export async function up(args: readonly string[]): Promise<number> {
   const fail = (error: unknown): void => ending.abort(error);
   onEveryEnd(() => ending.abort(ASKED), fail);
 
-  const starting = startUp({ settings, stack, rate, signal, fail, say });
+  const starting = startUp({ settings, stack, rate, file, signal, fail, say });
   starting.catch(fail);
   await ended;
   const told = stack.size > 0;
@@ -77,16 +85,32 @@ async function closeAll(stack: ClosingStack, starting: Promise<void>): Promise<v
   await close();
 }
 
-function optionsOf(args: readonly string[]): { help: boolean; rate: number } {
+interface UpOptions {
+  readonly help: boolean;
+  readonly rate: number;
+  readonly file: RatingsFile | undefined;
+}
+
+function optionsOf(args: readonly string[]): UpOptions {
   const options = {
+    ratings: { type: 'string' },
+    columns: { type: 'string' },
+    format: { type: 'string' },
     rate: { type: 'string', default: '20' },
     'no-demo': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   } as const;
   try {
     const { values } = parseArgs({ args: [...args], options });
+    const { help, ratings: path, columns, format } = values;
     const rate = rateOption(values.rate);
-    return { help: values.help, rate: values['no-demo'] ? 0 : rate };
+    columnsOption(columns);
+    formatOption(format);
+    if (path === undefined && (columns ?? format) !== undefined) {
+      throw new WrongUsage('--columns and --format say how to read the file of --ratings');
+    }
+    const file = path === undefined ? undefined : { path, columns, format };
+    return { help, rate: values['no-demo'] || file ? 0 : rate, file };
   } catch (error) {
     throw new SetupProblem(`${(error as Error).message} (freshet up --help lists all options)`);
   }

@@ -10,6 +10,7 @@ import { type CatalogueItem, generateCatalogue, generateRatings } from '@freshet
 import type { OutRecord, Publisher, TopicAdmin } from '@freshet/stream';
 import { numberOption } from '../operator-command.ts';
 import { adasLikings, BACKLOG, world } from './ada.ts';
+import { askScorer, type Scorer } from './ask-scorer.ts';
 
 interface DemoOptions {
   readonly publisher: Publisher;
@@ -17,8 +18,7 @@ interface DemoOptions {
   readonly model: string;
   /** Partitions of the topic that the ratings go to. */
   readonly partitions: number;
-  readonly scorerUrl: string;
-  readonly token: string;
+  readonly scorer: Scorer;
   readonly ratingsPerSecond: number;
   readonly tell: (line: string) => void;
 }
@@ -27,8 +27,6 @@ const HIGHEST_RATE = 100_000;
 const TICK_MS = 100;
 const ADA_MS = 3_000;
 const SEEN_LIMIT_MS = 5_000;
-/** Longer than a scorer waits for the rating that `after=` names (AFTER_MS). */
-const ASK_LIMIT_MS = 2_000;
 const BACKLOG_SLICE = 2_000;
 /** After this the crowd goes on, even if the system has not caught up. */
 const CAUGHT_UP_LIMIT_MS = 10_000;
@@ -43,15 +41,10 @@ export function rateOption(text: string): number {
 
 type DemoRecord = OutRecord & { readonly partition: number; readonly key: string };
 
-/** A rating that was sent, and its place in the topic. */
 interface Sent {
   readonly user: string;
   /** TOPIC/PARTITION:OFFSET, as `after=` takes it. */
   readonly place: string;
-}
-
-interface Answer {
-  readonly items: readonly { readonly item: string; readonly score: number }[];
 }
 
 export class Demo {
@@ -192,20 +185,8 @@ export class Demo {
     }
   }
 
-  /**
-   * Undefined while the scorer cannot answer: the rating is not applied yet, or the scorer is
-   * starting.
-   */
-  async #ask(user: string, after: string): Promise<Answer | undefined> {
-    const { scorerUrl, token } = this.#options;
-    const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
-    const url = `${scorerUrl}/v1/recommendations/${user}?n=3&after=${after}`;
-    try {
-      const response = await fetch(url, { headers, signal: AbortSignal.timeout(ASK_LIMIT_MS) });
-      return response.ok ? ((await response.json()) as Answer) : undefined;
-    } catch {
-      return undefined;
-    }
+  #ask(user: string, after: string) {
+    return askScorer(this.#options.scorer, user, `n=3&after=${after}`);
   }
 
   async #append(record: DemoRecord): Promise<Sent> {

@@ -10,12 +10,14 @@ import {
   stepsTo,
 } from '@freshet/local';
 import type { ClosingStack } from '@freshet/service';
-import { openSession, STORE_FORMAT } from '@freshet/session';
+import { openSession } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
-import { partitionsOf } from '../operator-command.ts';
+import { openBrokers, partitionsOf } from '../operator-command.ts';
+import { dataName } from './data-name.ts';
 import { DEMO_TOPIC, Demo } from './demo.ts';
 import { Lock } from './lock.ts';
+import { learnFile, listOf, lookAtFile, type RatingsFile } from './own-ratings.ts';
 import { PortClaims } from './port-claims.ts';
 
 interface StartUp {
@@ -23,6 +25,8 @@ interface StartUp {
   readonly stack: ClosingStack;
   /** Demo ratings per second; 0: no demo. */
   readonly rate: number;
+  /** Learnt in place of the demo. */
+  readonly file: RatingsFile | undefined;
   /** Aborted when the user wants to stop, at whatever point. */
   readonly signal: AbortSignal;
   readonly fail: (error: unknown) => void;
@@ -34,14 +38,17 @@ const RESTART_WAIT_MS = 1_000;
 const usualPorts = { kafka: 9092, controller: 9093, redis: 6379 } as const;
 
 export async function startUp(options: StartUp): Promise<void> {
-  const { settings, stack, rate, signal, fail, say } = options;
+  const { settings, stack, rate, file, signal, fail, say } = options;
   const tell = (line: string): void => say(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
   const began = performance.now();
-  // Each store format has a folder of its own: this version could not read the data of another.
-  const folder = dataFolder(`up-${STORE_FORMAT}`);
+  const look = file && (await lookAtFile(file));
+  const example = look?.user ?? exampleOf(settings);
+  const brokers = isGiven('KAFKA_BROKERS') ? settings.KAFKA_BROKERS : undefined;
+  const folder = dataFolder(dataName(file, brokers));
   const lock = await Lock.take(folder);
   stack.own({ close: async () => lock.release() });
   say('Freshet\n');
+  if (look) say(`  the first rating of ${file.path}: ${JSON.stringify(look.first)}\n`);
   const steps = stepsTo(say);
   const claims = stack.own(new PortClaims());
   const preferred: Readonly<Record<PortName, number>> = { ...settings, ...usualPorts };
@@ -61,10 +68,36 @@ export async function startUp(options: StartUp): Promise<void> {
   await steps.run(names, 'about 5 s', () => system.startServices(allServiceNames));
   signal.throwIfAborted();
   for (const name of allServiceNames) keepRunning(name, system, signal, tell);
-  say(addresses(system));
+  say(addresses(system, example));
   if (rate > 0) await startDemo(options, system, tell);
+  if (file) await learnAndShow(file, example, options, system);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   tell(`ready after ${seconds} s; Ctrl-C stops everything`);
+}
+
+/** Whom to ask for: Ada of the demo, unless the ratings are those of the user's own topics. */
+function exampleOf({ RATINGS_TOPICS: sources }: Settings): string {
+  return sources.includes(DEMO_TOPIC) ? 'ada' : 'USER';
+}
+
+async function learnAndShow(
+  file: RatingsFile,
+  example: string,
+  { stack, signal, say }: StartUp,
+  system: LocalSystem,
+): Promise<void> {
+  const settings = settingsOrExit(system.environment);
+  const place = { settings, model: settings.MODEL, log: openLog('up', 'error'), stack };
+  const brokers = await openBrokers(place);
+  const stateFolder = isGiven('KAFKA_BROKERS') ? undefined : system.folder;
+  await learnFile({ ...file, stateFolder, signal }, place, brokers);
+  const scorer = { url: system.scorerUrl, token: settings.HTTP_TOKEN };
+  const items = await listOf(example, scorer, signal);
+  signal.throwIfAborted();
+  const url = `${scorer.url}/v1/recommendations/${encodeURIComponent(example)}`;
+  const shown = items?.join(', ') ?? 'no list yet';
+  say(`\n  for user ${example} of your file: ${shown || 'nothing that is not rated yet'}\n`);
+  say(`  ask for any user: curl '${url}?n=5'\n\n`);
 }
 
 /**
@@ -112,8 +145,7 @@ async function startDemo(
     admin: session.admin,
     model: session.model,
     partitions: await partitionsOf(session.admin, DEMO_TOPIC),
-    scorerUrl: system.scorerUrl,
-    token: settings.HTTP_TOKEN,
+    scorer: { url: system.scorerUrl, token: settings.HTTP_TOKEN },
     ratingsPerSecond: rate,
     tell,
   });
@@ -121,11 +153,11 @@ async function startDemo(
   demo.start(fail);
 }
 
-function addresses(system: LocalSystem): string {
+function addresses(system: LocalSystem, user: string): string {
   const metricsOf = (name: AnyServiceName) => `http://127.0.0.1:${system.adminPort(name)}/metrics`;
   const rows = {
     console: system.consoleUrl,
-    recommendations: `${system.scorerUrl}/v1/recommendations/ada`,
+    recommendations: `${system.scorerUrl}/v1/recommendations/${encodeURIComponent(user)}`,
     updater: metricsOf('updater'),
     aggregator: metricsOf('aggregator'),
     scorer: metricsOf('scorer'),

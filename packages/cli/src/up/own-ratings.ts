@@ -1,0 +1,98 @@
+/**
+ * `freshet up --ratings FILE`: the ratings of a file in place of the demo. The file is looked at
+ * before anything is started, so that a mistake in it is told at once.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { SetupProblem } from '@freshet/local';
+import { type FileRating, UnreadableRatings } from '@freshet/ratings-files';
+import type { Brokers } from '@freshet/session';
+import { fileRatings } from '../import/file-ratings.ts';
+import { importFile } from '../import/import-file.ts';
+import { waitUntilApplied } from '../import/wait-until-applied.ts';
+import { CannotWork, isOfFile, type Place } from '../operator-command.ts';
+import { askScorer, type Scorer } from './ask-scorer.ts';
+
+/** A file of ratings and how it is to be read. */
+export interface RatingsFile {
+  readonly path: string;
+  readonly format: string | undefined;
+  readonly columns: string | undefined;
+}
+
+/** As many as tell whether the file has the format that it seems to have. */
+const RATINGS_LOOKED_AT = 10_000;
+const LIST_LIMIT_MS = 10_000;
+const POLL_MS = 100;
+
+/** What the beginning of a file shows. */
+interface FirstLook {
+  /** An example to ask for: three quarters of the users that were read have fewer ratings. */
+  readonly user: string;
+  /** How the first line was read. */
+  readonly first: FileRating;
+}
+
+/** Reads the beginning of the file; throws if it holds no ratings. */
+export async function lookAtFile(file: RatingsFile): Promise<FirstLook> {
+  const counts = new Map<string, number>();
+  let first: FileRating | undefined;
+  let ratings = 0;
+  const ignored = { onMalformed: () => {}, onTotal: () => {} };
+  try {
+    for await (const batch of fileRatings({ ...file, byTime: false }, ignored)) {
+      first ??= batch[0];
+      for (const { user } of batch) counts.set(user, (counts.get(user) ?? 0) + 1);
+      ratings += batch.length;
+      if (ratings >= RATINGS_LOOKED_AT) break;
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableRatings || isOfFile(error))) throw error;
+    const { message } = error as Error;
+    throw new SetupProblem(message.includes(file.path) ? message : `${file.path}: ${message}`);
+  }
+  const users = [...counts].sort(([, a], [, b]) => b - a);
+  const example = users[Math.floor(users.length / 4)];
+  if (first === undefined || example === undefined) {
+    throw new SetupProblem(`${file.path} has no ratings`);
+  }
+  return { user: example[0], first };
+}
+
+interface OwnRatings extends RatingsFile {
+  readonly stateFolder: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Sends the file, sorted by time, and waits until all of it is learnt. */
+export async function learnFile(
+  { signal, ...file }: OwnRatings,
+  place: Place,
+  brokers: Brokers,
+): Promise<void> {
+  const request = { ...file, 'by-time': true, again: false, quiet: false };
+  try {
+    const outcome = await importFile(request, place, brokers);
+    signal.throwIfAborted();
+    if (outcome && outcome.sent + outcome.skipped === 0) {
+      throw new CannotWork(`${file.path}: no rating of it could be sent`);
+    }
+    await waitUntilApplied(place, brokers, { quiet: false, signal });
+  } catch (error) {
+    throw error instanceof CannotWork ? new SetupProblem(error.message) : error;
+  }
+}
+
+/** Waits until the scorer has a list of the user's own, and returns its items; undefined if not. */
+export async function listOf(
+  user: string,
+  scorer: Scorer,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const until = performance.now() + LIST_LIMIT_MS;
+  while (!signal.aborted && performance.now() < until) {
+    const answer = await askScorer(scorer, user, 'n=5');
+    if (answer?.fallback === null) return answer.items.map(({ item }) => item);
+    await pause(POLL_MS);
+  }
+  return undefined;
+}
