@@ -12,7 +12,7 @@ const source = {
  * two files at a time take half as long as one after the other, more would only slow each other
  * down.
  */
-function withServers(name: string, groupOrder: number) {
+function withServers(name: string) {
   return {
     ...source,
     test: {
@@ -22,7 +22,7 @@ function withServers(name: string, groupOrder: number) {
       testTimeout: 60_000,
       hookTimeout: 120_000,
       maxWorkers: 2,
-      sequence: { groupOrder },
+      sequence: { groupOrder: 1 }, // after the unit tests
     },
   };
 }
@@ -36,13 +36,14 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
-          testTimeout: 60_000,
+          maxWorkers: '100%', // by default vitest leaves one core idle
+          testTimeout: 120_000,
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
         },
       },
-      withServers('integration', 1),
-      withServers('faults', 1),
-      withServers('e2e', 2),
+      withServers('integration'),
+      withServers('faults'),
+      withServers('e2e'),
     ],
   },
 });

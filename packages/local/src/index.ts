@@ -3,7 +3,8 @@ export { Child } from './child.ts';
 export { LocalSystem, type PortName } from './local-system.ts';
 export { freePort } from './ports.ts';
 export { processIdentity } from './process-identity.ts';
-export { dataFolder, onPath } from './provision.ts';
+export { dataFolder } from './provision.ts';
+export { pythonWith } from './python.ts';
 export {
   type AnyServiceName,
   allServiceNames,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { explained } from './cause.ts';
 import { Child, type Spawned } from './child.ts';
+import { classArchive, quickJava } from './java.ts';
 import { accepts } from './ports.ts';
 
 const run = promisify(execFile);
@@ -19,6 +20,7 @@ interface KafkaServerOptions {
   readonly properties?: Readonly<Record<string, string>>;
   /** Of the storage tool that prepares the folder, such as users with SCRAM passwords. */
   readonly formatArguments?: readonly string[];
+  readonly javaOptions?: readonly string[];
 }
 
 /** Always the same: each folder has a cluster of its own, which nothing else can reach. */
@@ -30,11 +32,11 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
   mkdirSync(data, { recursive: true });
   const properties = join(options.folder, 'kafka.properties');
   writeFileSync(properties, propertiesOf(options, data));
-  const classPath = join(options.jars, '*');
-  const { formatArguments = [] } = options;
+  const java = quickJava(options.jars, classArchive(options.jars));
+  const { formatArguments = [], javaOptions = [] } = options;
   if (!existsSync(join(data, 'meta.properties'))) {
     const tool = ['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
-    const formatting = run('java', ['-cp', classPath, ...tool, ...formatArguments]);
+    const formatting = run('java', [...java, ...tool, ...formatArguments]);
     await explained(`Kafka could not prepare ${data}`, formatting);
   }
   const child = Child.start({
@@ -43,12 +45,11 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
     args: [
       '-Xms256m',
       '-Xmx512m',
-      '-XX:+UseSerialGC',
-      '-XX:TieredStopAtLevel=1', // halves the start time; the load of a laptop needs no optimized code
       '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+      '-Dorg.slf4j.simpleLogger.log.kafka.authorizer.logger=info', // says whom it refused what
       '-Dorg.slf4j.simpleLogger.showDateTime=true',
-      '-cp',
-      classPath,
+      ...javaOptions,
+      ...java,
       'kafka.Kafka',
       properties,
     ],

@@ -1,20 +1,13 @@
 /** Installs what the servers and the tests need on this machine, once, or says what is missing. */
 import { execFile } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { cacheFolder, searchPath } from '@freshet/config';
+import { cacheFolder } from '@freshet/config';
 import { explained, freeBytes } from './cause.ts';
+import { fromMaven } from './maven.ts';
+import { onPath } from './on-path.ts';
 import { SetupProblem, type Steps } from './steps.ts';
 
 const run = promisify(execFile);
@@ -42,36 +35,14 @@ export function dataFolder(...path: readonly string[]): string {
 /** The folder of Kafka's jars; Maven fetches them the first time. */
 export async function kafkaJars(steps: Steps, signal?: AbortSignal): Promise<string> {
   await requireJava();
-  const version = /<kafka\.version>([^<]+)</.exec(readFileSync(POM, 'utf8'))?.[1];
-  const jars = join(cacheFolder(), `kafka-${version}`);
-  if (existsSync(jars) && readdirSync(jars).length > 0) return jars;
-  if (!onPath('mvn')) {
-    throw new SetupProblem(
-      'Maven is needed once, to fetch Kafka: install it (Debian: apt-get install maven), or set KAFKA_BROKERS to a Kafka of yours',
-    );
-  }
-  await steps.run(`Kafka ${version}`, 'first time only: 44 MB, about 20 s', () =>
-    fetchJars(jars, signal),
-  );
-  return jars;
-}
-
-async function fetchJars(jars: string, signal: AbortSignal | undefined): Promise<void> {
-  // The folder is of this process alone: `npm start` and `npm test` may fetch at the same time.
-  mkdirSync(dirname(jars), { recursive: true });
-  const partial = mkdtempSync(`${jars}.partial-`);
-  // The plugin has its full name: without a network, Maven would report a short name as unknown.
-  const plugin = 'org.apache.maven.plugins:maven-dependency-plugin';
-  const goal = [`${plugin}:copy-dependencies`, '-DincludeScope=runtime'];
-  const repository = `-Dmaven.repo.local=${join(cacheFolder(), 'maven')}`;
-  const args = ['-q', '-B', '-f', POM, ...goal, `-DoutputDirectory=${partial}`, repository];
-  const options = { timeout: DOWNLOAD_LIMIT_MS, ...(signal ? { signal } : {}) };
-  try {
-    await explained('Maven could not fetch Kafka', run('mvn', args, options));
-    if (!existsSync(jars)) renameSync(partial, jars);
-  } finally {
-    rmSync(partial, { recursive: true, force: true });
-  }
+  const wares = {
+    name: 'Kafka',
+    pom: POM,
+    goal: 'copy-dependencies',
+    size: '44 MB',
+    instead: 'or set KAFKA_BROKERS to a Kafka of yours',
+  } as const;
+  return fromMaven(wares, steps, signal);
 }
 
 async function requireJava(): Promise<void> {
@@ -111,14 +82,4 @@ async function install(debianPackage: string): Promise<void> {
   } finally {
     if (guard) rmSync(POLICY_FILE);
   }
-}
-
-export function onPath(name: string): boolean {
-  return programPath(name) !== undefined;
-}
-
-/** The path of a program; undefined if it is not on PATH. */
-export function programPath(name: string): string | undefined {
-  const places = searchPath().split(delimiter);
-  return places.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
