@@ -142,7 +142,7 @@ describe('the Dockerfile', () => {
   it('pins its base, the same for building and for running', () => {
     const bases = [build, image].map((stage) => valuesOf(stage, 'FROM')[0].split(' ')[0]);
     expect(new Set(bases).size).toBe(1);
-    expect(bases[0]).toMatch(/^node:20\.\d+\.\d+-\w+-slim$/);
+    expect(bases[0]).toMatch(/^node:24\.\d+\.\d+-\w+-slim$/);
   });
 
   it('starts a service as packages/local does, and not as root', () => {

@@ -1,0 +1,121 @@
+/** Is everything that a release consists of whole, and of one version? */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { stages, valuesOf } from './deploy/dockerfile.ts';
+import { find, read } from './tidy/tree.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { version } = JSON.parse(read('package.json'));
+const folder = mkdtempSync(join(tmpdir(), 'freshet-release-'));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('a release', () => {
+  it('has one version, in every package, the chart and the images', () => {
+    const manifests = find(/^(packages|services)\/[^/]+\/package\.json$/);
+    for (const path of manifests) expect(JSON.parse(read(path)).version, path).toBe(version);
+    const chart = parse(read('deploy/helm/freshet/Chart.yaml'));
+    expect(chart).toMatchObject({ version, appVersion: version });
+    const [, image] = stages();
+    expect(valuesOf(image, 'ARG')).toContain(`VERSION=${version}`);
+  });
+
+  it('has a section in the changelog, with its date, below what is not released', () => {
+    const headings = [...read('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, text]) => text);
+    expect(headings[0]).toBe('Unreleased');
+    expect(headings[1]).toMatch(new RegExp(`^${version} - \\d{4}-\\d{2}-\\d{2}$`));
+  });
+});
+
+describe('an image', () => {
+  it('has labels that say what it is and what it is made of', () => {
+    const [, image] = stages();
+    const labels = valuesOf(image, 'LABEL').join(' ');
+    for (const name of ['title', 'description', 'version', 'revision', 'licenses']) {
+      expect(labels).toMatch(new RegExp(`org\\.opencontainers\\.image\\.${name}="[^"]+"`));
+    }
+    const given = valuesOf(image, 'ARG').map((value) => value.split('=')[0]);
+    const used = [...labels.matchAll(/\$(\w+)/g)].map(([, name]) => name);
+    expect(given).toEqual(expect.arrayContaining(used));
+  });
+});
+
+describe('the bill of materials', () => {
+  it('has what runs, with version and hash, and nothing that only builds or tests', async () => {
+    const { stdout } = await run(process.execPath, ['deploy/sbom.mjs'], { cwd: root });
+    const { bomFormat, components, dependencies } = JSON.parse(stdout);
+    expect(bomFormat).toBe('CycloneDX');
+    const byName = new Map<string, { version: string; hashes: unknown; licenses: unknown }>(
+      components.map((component: { name: string }) => [component.name, component]),
+    );
+    const pinned = parse(read('pnpm-workspace.yaml')).catalog;
+    for (const name of ['kafkajs', 'ioredis', 'fastify', 'avsc', 'prom-client']) {
+      expect(byName.get(name)).toMatchObject({
+        version: pinned[name],
+        hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }],
+        licenses: [{ expression: expect.any(String) }],
+      });
+    }
+    for (const name of ['vitest', 'typescript', 'playwright-core']) {
+      expect([...byName.keys()]).not.toContain(name);
+    }
+    const known = components.map((component: { 'bom-ref': string }) => component['bom-ref']);
+    for (const { dependsOn } of dependencies) {
+      expect(known).toEqual(expect.arrayContaining(dependsOn));
+    }
+  });
+});
+
+describe('the client', () => {
+  const modules = ['client', 'error', 'index', 'operations'];
+
+  it('is packed with its code, types, sources, README and licence, and works from there', async () => {
+    const cwd = join(root, 'packages/client');
+    const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+    const { stdout } = await run('npm', args, { cwd });
+    const [{ filename, files }] = JSON.parse(stdout);
+    const built = modules.flatMap((name) => ['.d.ts', '.js', '.js.map'].map((end) => name + end));
+    const expected = [
+      ...['LICENSE', 'README.md', 'package.json'],
+      ...built.map((name) => `dist/${name}`),
+      ...modules.map((name) => `src/${name}.ts`),
+    ];
+    expect(files.map(({ path }: { path: string }) => path).sort()).toEqual(expected.sort());
+    await run('tar', ['-xzf', join(folder, filename)], { cwd: folder });
+    const installed = join(folder, 'node_modules/@freshet/client');
+    mkdirSync(installed, { recursive: true });
+    cpSync(join(folder, 'package'), installed, { recursive: true });
+    const use = `import { FreshetClient } from '@freshet/client';
+const client = new FreshetClient({ url: 'http://127.0.0.1:1' });
+console.log(typeof client.recommend);
+`;
+    writeFileSync(join(folder, 'use.mjs'), use);
+    const used = await run(process.execPath, ['use.mjs'], { cwd: folder });
+    expect(used.stdout).toBe('function\n');
+    const typed = use.replace('typeof client.recommend', "(await client.recommend('ann')).items");
+    writeFileSync(join(folder, 'use.mts'), typed);
+    writeFileSync(join(folder, 'wrong.mts'), typed.replace("'ann'", '42'));
+    const tsc = join(root, 'node_modules/.bin/tsc');
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
+    const check = (name: string) => run(tsc, [...options, name], { cwd: folder });
+    await check('use.mts');
+    await expect(check('wrong.mts')).rejects.toMatchObject({
+      stdout: expect.stringContaining("'number' is not assignable to parameter of type 'string'"),
+    });
+  });
+});
+
+describe('the command line', () => {
+  it('runs by npx', async () => {
+    expect(readdirSync(join(root, 'node_modules/.bin'))).toContain('freshet');
+    const { stdout } = await run('npx', ['--no-install', 'freshet', '--help'], { cwd: root });
+    expect(stdout).toMatch(/^freshet COMMAND \[options\]/);
+  });
+});
