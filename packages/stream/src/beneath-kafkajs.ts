@@ -97,7 +97,22 @@ export class BeneathKafkajs {
 
   /** The messages of the first batch at or after an offset; none at the end of the log. */
   async peek(topic: string, partition: number, offset: number): Promise<readonly KafkaMessage[]> {
-    return this.#ask(() => this.#peek(topic, partition, offset));
+    return this.#ask(async () => {
+      await this.#cluster.addTargetTopic(topic);
+      const leaders = this.#cluster.findLeaderForPartitions(topic, [partition]);
+      const [nodeId] = Object.keys(leaders);
+      if (nodeId === undefined) throw new Error(`${topic}/${partition} has no leader`);
+      const broker = await this.#cluster.findBroker({ nodeId });
+      const wanted = { partition, fetchOffset: String(offset), maxBytes: PEEK_BYTES };
+      const { responses } = await broker.fetch({
+        maxWaitTime: PEEK_WAIT_MS,
+        minBytes: 1,
+        maxBytes: PEEK_BYTES,
+        isolationLevel: READ_COMMITTED,
+        topics: [{ topic, partitions: [wanted] }],
+      });
+      return responses[0]?.partitions[0]?.messages ?? [];
+    });
   }
 
   /** A question that fails refreshes the list of brokers: the one that was asked may be gone. */
@@ -110,23 +125,6 @@ export class BeneathKafkajs {
       await this.#cluster.refreshMetadata();
       throw error;
     }
-  }
-
-  async #peek(topic: string, partition: number, offset: number): Promise<readonly KafkaMessage[]> {
-    await this.#cluster.addTargetTopic(topic);
-    const leaders = this.#cluster.findLeaderForPartitions(topic, [partition]);
-    const [nodeId] = Object.keys(leaders);
-    if (nodeId === undefined) throw new Error(`${topic}/${partition} has no leader`);
-    const broker = await this.#cluster.findBroker({ nodeId });
-    const wanted = { partition, fetchOffset: String(offset), maxBytes: PEEK_BYTES };
-    const { responses } = await broker.fetch({
-      maxWaitTime: PEEK_WAIT_MS,
-      minBytes: 1,
-      maxBytes: PEEK_BYTES,
-      isolationLevel: READ_COMMITTED,
-      topics: [{ topic, partitions: [wanted] }],
-    });
-    return responses[0]?.partitions[0]?.messages ?? [];
   }
 }
 

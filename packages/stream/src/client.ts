@@ -14,7 +14,6 @@ replaceFetchDecoding();
 interface KafkaOptions {
   readonly clientId: string;
   readonly brokers: readonly string[];
-  /** Undefined: no TLS. */
   readonly tls?: ConnectionOptions | undefined;
   /** Undefined: no authentication by SASL. */
   readonly sasl?: Credentials | OauthClient | undefined;

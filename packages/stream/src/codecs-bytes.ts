@@ -17,20 +17,6 @@ export function tooLarge(limit: number): BadBytes {
 /** Most literals have a few bytes. Up to this length, a loop is several times faster than `set`. */
 const SHORT_BYTES = 32;
 
-/** Returns where the copy ends in `target`. */
-export function copyBytes(
-  source: Uint8Array,
-  from: number,
-  to: number,
-  target: Uint8Array,
-  start: number,
-): number {
-  const end = start + to - from;
-  if (to - from > SHORT_BYTES) target.set(source.subarray(from, to), start);
-  else for (let at = start; at < end; at++) target[at] = source[at - start + from] as number;
-  return end;
-}
-
 export class BoundedOutput {
   #bytes: Buffer;
   #length = 0;
@@ -49,8 +35,10 @@ export class BoundedOutput {
   append(source: Uint8Array, from: number, to: number): void {
     if (to > source.length) throw corrupt();
     this.#reserve(to - from);
-    copyBytes(source, from, to, this.#bytes, this.#length);
+    const [target, start] = [this.#bytes, this.#length];
     this.#length += to - from;
+    if (to - from > SHORT_BYTES) target.set(source.subarray(from, to), start);
+    else for (let at = from; at < to; at++) target[start + at - from] = source[at] as number;
   }
 
   /**

@@ -1,10 +1,8 @@
 /**
  * Snappy as Kafka clients write it. Java clients wrap raw Snappy blocks in the frame of the xerial
- * library; librdkafka and others write either that frame or one raw block. This file reads both and
- * writes the frame, because every client reads it.
+ * library; librdkafka and others write either that frame or one raw block. This file reads both.
  */
-import { BoundedOutput, copyBytes, corrupt, tooLarge } from './codecs-bytes.ts';
-import { eachMatch } from './codecs-matches.ts';
+import { BoundedOutput, corrupt, tooLarge } from './codecs-bytes.ts';
 
 const FRAME = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 /** The magic, a version, and the oldest version that can read it; the last two are int32. */
@@ -74,48 +72,4 @@ function declaredLength(input: Buffer): { length: number; next: number } {
     if (byte < 0x80) return { length, next: at + 1 };
   }
   throw corrupt();
-}
-
-/** The block size of the xerial library. Every distance within it fits into 16 bits. */
-const BLOCK_BYTES = 32 << 10;
-
-export function writeSnappy(input: Buffer): Buffer {
-  const header = Buffer.alloc(FRAME_HEADER_BYTES);
-  FRAME.copy(header);
-  header.writeInt32BE(1, FRAME.length);
-  header.writeInt32BE(1, FRAME.length + 4);
-  const parts: Buffer[] = [header];
-  for (let start = 0; start < input.length; start += BLOCK_BYTES) {
-    const block = writeBlock(input, start, Math.min(start + BLOCK_BYTES, input.length));
-    const size = Buffer.allocUnsafe(4);
-    size.writeUInt32BE(block.length);
-    parts.push(size, block);
-  }
-  return Buffer.concat(parts);
-}
-
-function writeBlock(input: Buffer, start: number, end: number): Buffer {
-  // The upper bound that Snappy's reference implementation uses.
-  const output = Buffer.allocUnsafe(32 + (end - start) + Math.ceil((end - start) / 6));
-  let at = 0;
-  for (let rest = end - start; ; rest >>>= 7) {
-    output[at++] = rest < 0x80 ? rest : (rest & 0x7f) | 0x80;
-    if (rest < 0x80) break;
-  }
-  eachMatch(input, start, end, BLOCK_BYTES, (from, to, distance, length) => {
-    if (to > from) {
-      const less = to - from - 1;
-      if (less < 60) output[at++] = less << 2;
-      else {
-        output[at++] = 61 << 2;
-        at = output.writeUInt16LE(less, at);
-      }
-      at = copyBytes(input, from, to, output, at);
-    }
-    for (let rest = length; rest > 0; rest -= 64) {
-      output[at++] = ((Math.min(rest, 64) - 1) << 2) | 2;
-      at = output.writeUInt16LE(distance, at);
-    }
-  });
-  return output.subarray(0, at);
 }

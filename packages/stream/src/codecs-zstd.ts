@@ -6,28 +6,20 @@
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 import { ZSTDDecoder } from 'zstddec';
-import { BadBytes, corrupt, tooLarge } from './codecs-bytes.ts';
+import { corrupt, tooLarge } from './codecs-bytes.ts';
 
 type Callback = (error: Error | null, result: Buffer) => void;
 
 /** Added in Node 22.15; the installed types are those of the oldest Node that Freshet supports. */
 interface ZstdOfNode {
-  zstdCompress?: (input: Buffer, done: Callback) => void;
   zstdDecompress?: (input: Buffer, options: { maxOutputLength: number }, done: Callback) => void;
 }
 
-const { zstdCompress, zstdDecompress } = zlib as ZstdOfNode;
+const { zstdDecompress } = zlib as ZstdOfNode;
 
 export async function readZstd(input: Buffer, limit: number): Promise<Buffer> {
   if (zstdDecompress === undefined) return readZstdByWasm(input, limit);
   return promisify(zstdDecompress)(input, { maxOutputLength: limit });
-}
-
-export async function writeZstd(input: Buffer): Promise<Buffer> {
-  if (zstdCompress === undefined) {
-    throw new BadBytes('compressing needs Node 22.15 or later; use lz4, snappy or gzip here');
-  }
-  return promisify(zstdCompress)(input);
 }
 
 const FRAME = 0xfd2fb528;

@@ -5,11 +5,11 @@
  */
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { gzip, unzip } from 'node:zlib';
+import { unzip } from 'node:zlib';
 import { BadBytes, corrupt, tooLarge } from './codecs-bytes.ts';
-import { readLz4, writeLz4 } from './codecs-lz4.ts';
-import { readSnappy, writeSnappy } from './codecs-snappy.ts';
-import { readZstd, writeZstd } from './codecs-zstd.ts';
+import { readLz4 } from './codecs-lz4.ts';
+import { readSnappy } from './codecs-snappy.ts';
+import { readZstd } from './codecs-zstd.ts';
 
 // Node does not recognise these names as exports of a CommonJS module.
 const { CompressionCodecs, CompressionTypes } = createRequire(import.meta.url)(
@@ -22,22 +22,20 @@ const { CompressionCodecs, CompressionTypes } = createRequire(import.meta.url)(
  */
 export const MAX_BATCH_BYTES = 128 << 20;
 
-export interface Codec {
+interface Codec {
   readonly name: string;
-  compress(input: Buffer): Promise<Buffer>;
   /** Throws BadBytes if the bytes are corrupt or decompress to more than `limit`. */
   decompress(input: Buffer, limit?: number): Promise<Buffer>;
 }
 
 type Read = (input: Buffer, limit: number) => Buffer | Promise<Buffer>;
-type Write = (input: Buffer) => Buffer | Promise<Buffer>;
 
 /** By the number in the attributes of a batch; 5 to 7 are not assigned. */
 const codecs: ReadonlyMap<number, Codec> = new Map([
-  [CompressionTypes.GZIP, codec('gzip', readGzip, promisify(gzip))],
-  [CompressionTypes.Snappy, codec('snappy', readSnappy, writeSnappy)],
-  [CompressionTypes.LZ4, codec('lz4', readLz4, writeLz4)],
-  [CompressionTypes.ZSTD, codec('zstd', readZstd, writeZstd)],
+  [CompressionTypes.GZIP, codec('gzip', readGzip)],
+  [CompressionTypes.Snappy, codec('snappy', readSnappy)],
+  [CompressionTypes.LZ4, codec('lz4', readLz4)],
+  [CompressionTypes.ZSTD, codec('zstd', readZstd)],
 ]);
 
 const CODEC_MASK = 7;
@@ -51,29 +49,24 @@ export function codecOf(attributes: number): Codec | null {
   return found;
 }
 
-/** Registers the codecs with kafkajs, for its own decoders and for producers that compress. */
+/** Registers the codecs with kafkajs, for its own decoders. Freshet's producers do not compress. */
 export function registerCodecs(): void {
-  for (const [id, { compress, decompress }] of codecs) {
-    const registered = {
-      compress: ({ buffer }: { buffer: Buffer }) => compress(buffer),
-      decompress: (buffer: Buffer) => decompress(buffer),
-    };
+  for (const [id, { decompress }] of codecs) {
+    const registered = { decompress: (buffer: Buffer) => decompress(buffer) };
     Object.assign(CompressionCodecs, { [id]: () => registered });
   }
 }
 
-function codec(name: string, read: Read, write: Write): Codec {
-  const named = async (work: () => Buffer | Promise<Buffer>, limit: number): Promise<Buffer> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw new BadBytes(`${name}: ${reasonOf(error, limit).message}`, { cause: error });
-    }
-  };
+function codec(name: string, read: Read): Codec {
   return {
     name,
-    compress: (input) => named(() => write(input), MAX_BATCH_BYTES),
-    decompress: (input, limit = MAX_BATCH_BYTES) => named(() => read(input, limit), limit),
+    decompress: async (input, limit = MAX_BATCH_BYTES) => {
+      try {
+        return await read(input, limit);
+      } catch (error) {
+        throw new BadBytes(`${name}: ${reasonOf(error, limit).message}`, { cause: error });
+      }
+    },
   };
 }
 

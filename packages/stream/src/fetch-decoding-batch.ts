@@ -18,7 +18,7 @@ export const MAX_BATCH_RECORDS = 1_000_000;
 /** A record without key, value and headers has seven fields of one byte. */
 const MIN_RECORD_BYTES = 7;
 
-export type Headers = Readonly<Record<string, Buffer | null | (Buffer | null)[]>>;
+type Headers = Readonly<Record<string, Buffer | null | (Buffer | null)[]>>;
 
 interface BatchContext {
   readonly firstOffset: string;

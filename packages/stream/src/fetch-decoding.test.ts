@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { registerCompressors } from '../../../test/compressors/compressors.ts';
 import { registerCodecs } from './codecs.ts';
 import { isUnreadable, replaceFetchDecoding } from './fetch-decoding.ts';
 
@@ -103,6 +104,7 @@ const fetched = (...batches: readonly Buffer[]): Promise<Message[]> => fetchedBy
 
 beforeAll(() => {
   registerCodecs();
+  registerCompressors();
   replaceFetchDecoding();
 });
 

@@ -39,7 +39,6 @@ interface ReadBatch {
   readonly unreadable?: { readonly what: string; readonly offset: number };
 }
 
-/** The records of a batch, as far as they can be read. */
 export function readBatch(batch: Batch): ReadBatch {
   const { messages } = batch;
   const bad = messages.find(isUnreadable);

@@ -15,6 +15,11 @@ export interface ReaderOptions {
   readonly sessionMs: number;
   /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
   readonly gatherMs?: number | undefined;
+  /**
+   * How long Kafka holds a fetch while there is no record; absent: 100 ms. Records do not wait, but
+   * a resumed partition does.
+   */
+  readonly idleMs?: number | undefined;
   /** How many bytes of records make a batch; absent: 96 KB. */
   readonly sliceBytes?: number;
   /** How often positions are committed to Kafka; absent: once a second, for lag tools. */
@@ -34,13 +39,13 @@ const limits = {
   heartbeatMs: 1_000,
   heartbeatsPerSession: 3, // one lost heartbeat must not cause a rebalance
   rebalanceTimeoutMs: 60_000, // how long members may take to join again
-  fetchWaitMs: 100, // also how long a resumed partition waits before it is fetched
+  idleMs: 100,
 } as const;
 
 /** `mayRestart`: may kafkajs restart the consumer after a failure? */
 export function groupConsumer(
   kafka: Kafka,
-  { groupId, sessionMs, gatherMs }: ReaderOptions,
+  { groupId, sessionMs, gatherMs, idleMs = limits.idleMs }: ReaderOptions,
   mayRestart: () => boolean,
 ): Consumer {
   return kafka.consumer({
@@ -50,7 +55,7 @@ export function groupConsumer(
     heartbeatInterval: Math.min(limits.heartbeatMs, sessionMs / limits.heartbeatsPerSession),
     rebalanceTimeout: limits.rebalanceTimeoutMs,
     minBytes: gatherMs === undefined ? 1 : limits.bytesPerPartition,
-    maxWaitTimeInMs: gatherMs ?? limits.fetchWaitMs,
+    maxWaitTimeInMs: gatherMs ?? idleMs,
     maxBytesPerPartition: limits.bytesPerPartition,
     maxBytes: limits.bytesPerFetch,
     readUncommitted: false,

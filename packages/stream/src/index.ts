@@ -2,7 +2,7 @@ export { KafkaUnreachable, openKafka } from './client.ts';
 export { CUT_HEADER, deadLetter, printable } from './dead-letter.ts';
 export { isUnreadable, unreadableText } from './fetch-decoding.ts';
 export type { ReaderOptions } from './group-consumer.ts';
-export { InternalEvents, internalRecord } from './internal-record.ts';
+export { InternalEvents, internalRecord, tracesIn } from './internal-record.ts';
 export { LogFault, type LogFaultKind, type LogPlace } from './log-fault.ts';
 export { type LogRecord, recordBytes } from './log-record.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
@@ -14,9 +14,9 @@ export { Tail } from './tail.ts';
 export {
   type CommittedOffset,
   type LogRange,
-  PartitionMismatch,
   type PlannedTopic,
   plannedTopics,
   TopicAdmin,
   type TopicPlan,
+  UnusableTopics,
 } from './topic-admin.ts';

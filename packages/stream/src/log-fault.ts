@@ -11,9 +11,7 @@
  */
 import { Fault } from '@freshet/telemetry';
 
-const logFaults = ['cut', 'recreated', 'store-lost', 'unreadable', 'claims'] as const;
-
-export type LogFaultKind = (typeof logFaults)[number];
+export type LogFaultKind = 'cut' | 'recreated' | 'store-lost' | 'unreadable' | 'claims';
 
 export interface LogPlace {
   readonly topic: string;

@@ -89,19 +89,18 @@ describe('where a reader is', () => {
   it('is told to the end though a request is under way when it ends', async () => {
     const { consumer, reader } = await start('hold', { commitMs: 5 });
     const take = consumer.commitOffsets;
-    let go: () => void = () => {};
+    let go: (() => void) | undefined;
     consumer.commitOffsets = async (offsets) => {
       await new Promise<void>((resolve) => (go = resolve));
       await take(offsets);
     };
     await consumer.fetch(0);
-    await vi.waitFor(() => expect(reader.positions.get(0)).toBe(1));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await vi.waitFor(() => expect(go).toBeDefined());
     await consumer.fetch(1);
     await vi.waitFor(() => expect(reader.positions.get(0)).toBe(2));
     consumer.commitOffsets = take;
     const closing = reader.close();
-    go();
+    go?.();
     await closing;
     expect(offsetsOf(consumer).at(-1)).toBe('2');
   });

@@ -61,10 +61,7 @@ export async function readTopic(reading: TopicReading): Promise<Map<number, numb
     await readToEnds(consumer, reading, open);
   } finally {
     await consumer.disconnect();
-    await admin.deleteGroup(groupId).catch((error: unknown) => {
-      // The broker deletes an empty group by itself after a while.
-      reading.log.debug({ err: error }, 'the consumer group was not deleted');
-    });
+    await admin.deleteGroup(groupId, reading.log);
   }
   return ends;
 }

@@ -5,17 +5,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@freshet/telemetry';
 import type { Kafka } from 'kafkajs';
+import type { ReaderOptions } from './group-consumer.ts';
 import type { LogRecord } from './log-record.ts';
 import { PartitionReader } from './partition-reader.ts';
 import type { TopicAdmin } from './topic-admin.ts';
 
-interface TailOptions {
-  readonly topic: string;
+type Fetching = Pick<ReaderOptions, 'topic' | 'log' | 'fail' | 'gatherMs' | 'idleMs'>;
+
+interface TailOptions extends Fetching {
   readonly model: string;
-  readonly log: Log;
-  readonly fail: (error: unknown) => void;
-  /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
-  readonly gatherMs?: number | undefined;
   /**
    * Where to start in each partition; called again after every rebalance. Records that were deleted
    * are skipped: the receiver notices a gap by what it reads.
@@ -45,10 +43,11 @@ export class Tail {
       this.#groupIds.push(name);
       return name;
     };
-    const { topic, log, fail, gatherMs } = options;
+    const { topic, log, fail, gatherMs, idleMs } = options;
+    const fetching = { gatherMs, idleMs, sessionMs: SESSION_MS, onLoss: 'skip' } as const;
     this.#reader = new PartitionReader(
       kafka,
-      { groupId, topic, admin, log, fail, gatherMs, sessionMs: SESSION_MS, onLoss: 'skip' },
+      { groupId, topic, admin, log, fail, ...fetching },
       {
         takeOver: async (partition) => {
           const { start, end } = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
@@ -81,11 +80,6 @@ export class Tail {
 
   async close(): Promise<void> {
     await this.#reader.close();
-    for (const groupId of this.#groupIds) {
-      await this.#admin.deleteGroup(groupId).catch((error: unknown) => {
-        // The broker deletes an empty group by itself after a while.
-        this.#log.debug({ err: error }, 'the consumer group was not deleted');
-      });
-    }
+    for (const groupId of this.#groupIds) await this.#admin.deleteGroup(groupId, this.#log);
   }
 }

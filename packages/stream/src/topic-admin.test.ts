@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PartitionMismatch, TopicAdmin, type TopicPlan } from './topic-admin.ts';
+import { TopicAdmin, type TopicPlan, UnusableTopics } from './topic-admin.ts';
 
 type Kafka = Parameters<typeof TopicAdmin.open>[0];
 
@@ -88,7 +88,7 @@ describe('the topics of a model', () => {
     const { broker, admin } = await open();
     broker.topics.set('m.user-ratings', 5);
     const refused = admin.ensure(plan);
-    await expect(refused).rejects.toThrow(PartitionMismatch);
+    await expect(refused).rejects.toThrow(UnusableTopics);
     await expect(refused).rejects.toThrow(/m\.user-ratings has 5 partitions and SHARDS is 3/);
   });
 });

@@ -4,19 +4,13 @@
  */
 import assert from 'node:assert';
 import { type Topic, topicConfig, topicName, topics } from '@freshet/events';
-import { Fault } from '@freshet/telemetry';
+import { Fault, type Log } from '@freshet/telemetry';
 import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
 import { BeneathKafkajs } from './beneath-kafkajs.ts';
 
-/** A topic exists with another number of partitions than this model has shards. */
-export class PartitionMismatch extends Fault {
-  override readonly name = 'PartitionMismatch';
-  readonly verdict = 'stop';
-}
-
-/** RATINGS_TOPICS names a topic that Freshet itself writes. */
-class OwnTopic extends Fault {
-  override readonly name = 'OwnTopic';
+/** A topic is missing or does not fit; the message says what the operator must change. */
+export class UnusableTopics extends Fault {
+  override readonly name = 'UnusableTopics';
   readonly verdict = 'stop';
 }
 
@@ -72,12 +66,6 @@ function planned(topic: Topic, plan: TopicPlan): PlannedTopic {
   };
 }
 
-/** Topics are missing, and this client may not create them. */
-class MissingTopics extends Fault {
-  override readonly name = 'MissingTopics';
-  readonly verdict = 'stop';
-}
-
 export class TopicAdmin {
   readonly #admin: Admin;
   readonly #beneath: BeneathKafkajs;
@@ -115,7 +103,7 @@ export class TopicAdmin {
     } catch (error) {
       if (!isForbidden(error)) throw error;
       const names = missing.map((topic) => topicName(topic, plan.model));
-      throw new MissingTopics(
+      throw new UnusableTopics(
         `topics are missing and this user may not create them: ${names.join(', ')}. ` +
           'Create them as `freshet topics --dry-run` prints, or allow the user to',
         { cause: error },
@@ -208,8 +196,11 @@ export class TopicAdmin {
     );
   }
 
-  async deleteGroup(groupId: string): Promise<void> {
-    await this.#admin.deleteGroups([groupId]);
+  /** It may fail: the broker deletes an empty group by itself after a while. */
+  async deleteGroup(groupId: string, log: Log): Promise<void> {
+    await this.#admin.deleteGroups([groupId]).catch((error: unknown) => {
+      log.debug({ err: error }, 'the consumer group was not deleted');
+    });
   }
 
   async close(): Promise<void> {
@@ -241,7 +232,7 @@ export class TopicAdmin {
       assert(count !== undefined, `Kafka returned no metadata of ${name}`);
       const expected = partitionsOf(topic, plan);
       if (topics[topic].partitions === 'sharded' && count !== expected) {
-        throw new PartitionMismatch(
+        throw new UnusableTopics(
           `topic ${name} has ${count} partitions and SHARDS is ${expected}: ` +
             `set SHARDS=${count}, or use another MODEL`,
         );
@@ -269,7 +260,7 @@ function checkSources({ model, sources }: TopicPlan): void {
   const names = ours.map((topic) => topicName(topic, model));
   const wrong = names.filter((name) => sources.includes(name));
   if (wrong.length === 0) return;
-  throw new OwnTopic(
+  throw new UnusableTopics(
     `RATINGS_TOPICS names ${wrong.join(', ')}, which Freshet itself writes or reads: ` +
       'remove it from the setting',
   );

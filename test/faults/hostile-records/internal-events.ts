@@ -7,19 +7,17 @@ import {
   gramPartCodec,
   gramsCodec,
   ItemRatingPack,
-  type ItemRatings,
   itemRatingsCodec,
   packedRatings,
-  packedUserRatings,
   type RatingEvent,
   type Topic,
   topicName,
   topics,
   UserRatingPack,
-  type UserRatings,
   userRatingsCodec,
 } from '@freshet/events';
 import type { System } from '@freshet/testkit';
+import { packedUserRatings } from '../../../packages/events/src/user-ratings.ts';
 import { MODEL, SHARDS } from './honest-ratings.ts';
 
 export const internalTopics = [
@@ -91,7 +89,8 @@ function absurdUserRatings(real: Buffer, foreign = real): Buffer[] {
   const event = userRatingsCodec.decode(real);
   const [rating] = packedUserRatings(event.entries);
   const [elsewhere] = packedUserRatings(userRatingsCodec.decode(foreign).entries);
-  const encode = (change: Partial<UserRatings>) => userRatingsCodec.encode({ ...event, ...change });
+  const encode = (change: Partial<typeof event>) =>
+    userRatingsCodec.encode({ ...event, ...change });
   const packed = (change: object, ...offsets: number[]): Buffer => {
     const pack = new UserRatingPack();
     for (const offset of offsets) {
@@ -121,7 +120,8 @@ function absurdItemRatings(real: Buffer, foreign = real): Buffer[] {
   const k = event.factorCount;
   const [rating] = packedRatings(event.entries, k);
   const [elsewhere] = packedRatings(itemRatingsCodec.decode(foreign).entries, k);
-  const encode = (change: Partial<ItemRatings>) => itemRatingsCodec.encode({ ...event, ...change });
+  const encode = (change: Partial<typeof event>) =>
+    itemRatingsCodec.encode({ ...event, ...change });
   const packed = (change: object): Buffer => {
     const pack = new ItemRatingPack();
     if (rating !== undefined) pack.add({ ...rating, sourceOffset: AHEAD, ...change });

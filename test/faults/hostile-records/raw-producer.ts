@@ -7,8 +7,9 @@
 import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-// Also makes kafkajs know every codec.
+// Also makes kafkajs read every codec.
 import '@freshet/stream';
+import { registerCompressors } from '../../compressors/compressors.ts';
 
 export type Bytes = Buffer | string | null;
 
@@ -62,6 +63,7 @@ const PASSING = [14, 15, 16, 51];
 const require = createRequire(import.meta.url);
 const crc32c: (bytes: Buffer) => number = require('kafkajs/src/protocol/recordBatch/crc32C');
 const { CompressionCodecs } = require('kafkajs') as typeof import('kafkajs');
+registerCompressors();
 
 export class RawProducer {
   readonly #socket: Socket;
