@@ -112,7 +112,6 @@ export const expectedValueRow: MethodRow = {
   settings: [{ kind: 'expected-value' }],
 };
 
-/** The default model with some changes. */
 export function modelRow(
   label: string,
   training: Training,

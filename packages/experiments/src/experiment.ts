@@ -86,7 +86,6 @@ export async function measure<M extends Method, T extends Task>(
   };
 }
 
-/** Mean and deviation of one figure over the runs that have it. */
 export function overRuns<R>(
   runs: readonly { readonly result: R }[],
   figure: (result: R) => number | undefined,

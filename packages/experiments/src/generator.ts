@@ -66,7 +66,6 @@ const GAP_MS = 2_000;
 /** Chance, after each rating, that one of the user's tastes is replaced by another. */
 const TASTE_DRIFT = 0.003;
 
-/** How an item is found. */
 const browsing = {
   followsReleases: 0.08, // share of ratings that go to something just released
   triesPerRating: 40, // draws before settling for any unrated item

@@ -1,4 +1,5 @@
 export { ablationRows } from './ablations.ts';
+export { AliasTable } from './alias-table.ts';
 export { type CatalogueItem, generateCatalogue } from './catalogue.ts';
 export {
   defaultRow,
@@ -13,12 +14,10 @@ export {
   streamingBaselines,
   type Training,
 } from './comparison.ts';
-export {
-  measure,
-  overRuns,
-} from './experiment.ts';
+export { measure, overRuns } from './experiment.ts';
 export { type GeneratedRating, type GeneratorOptions, generateRatings } from './generator.ts';
 export type { StreamingMethod } from './method.ts';
+export { deviation } from './metrics/mean.ts';
 export { paperDatasetOf } from './paper-results.ts';
 export {
   dynamicPlan,
@@ -28,12 +27,10 @@ export {
   usualBlocks,
 } from './plans.ts';
 export { measureDelay } from './protocols/delay.ts';
-export type { DynamicResult } from './protocols/dynamic.ts';
+export type { BlockFigures, DynamicResult } from './protocols/dynamic.ts';
 export { measureParameters } from './protocols/parameters.ts';
-export {
-  loadTable,
-  type RatingTable,
-} from './rating-table.ts';
+export { staticFigures } from './protocols/static.ts';
+export { loadTable, type RatingTable } from './rating-table.ts';
 export { ablationSection } from './report/ablation-section.ts';
 export { delaySection } from './report/delay-section.ts';
 export { type DynamicRow, dynamicSection } from './report/dynamic-section.ts';

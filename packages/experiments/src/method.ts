@@ -2,52 +2,34 @@
  * Describes a method with its settings, in a form that can be written to a results file and sent to
  * a worker thread, and creates the recommender that is described.
  */
-import type { ModelSettings } from '@freshet/model';
-import { Als } from './baselines/als.ts';
-import { ItemMean } from './baselines/item-mean.ts';
-import { MultNmf, type NmfObjective } from './baselines/mult-nmf.ts';
-import { Popularity } from './baselines/popularity.ts';
-import { Sgd } from './baselines/sgd.ts';
+import { Als, type AlsOptions } from './baselines/als.ts';
+import { ItemMean, type ItemMeanOptions } from './baselines/item-mean.ts';
+import { MultNmf, type MultNmfOptions } from './baselines/mult-nmf.ts';
+import { Popularity, type PopularityOptions } from './baselines/popularity.ts';
+import { Sgd, type SgdOptions } from './baselines/sgd.ts';
 import { ExpectedValues } from './expected-values.ts';
-import { ModelRecommender } from './model-recommender.ts';
+import { ModelRecommender, type ModelRecommenderOptions } from './model-recommender.ts';
 import type { RatingIds } from './rating-table.ts';
 import { RandomScores, type Recommender, type StreamingRecommender } from './recommender.ts';
 
-/** Methods that can learn single ratings. */
+/** The options of a recommender that do not depend on the data and the run. */
+type Setting<Kind, Options = unknown> = { readonly kind: Kind } & Omit<
+  Options,
+  'users' | 'items' | 'seed' | 'streams'
+>;
+
 export type StreamingMethod =
-  | {
-      readonly kind: 'model';
-      readonly settings: ModelSettings;
-      /** Of the factorization. 0: the first ratings are only streamed. */
-      readonly passes: number;
-      readonly tolerance: number;
-    }
-  | {
-      readonly kind: 'popularity';
-      /** In ratings per item of the catalogue; without one, counts do not decay. */
-      readonly halfLife?: number;
-    }
-  | { readonly kind: 'item-mean'; readonly damping: number }
-  | {
-      readonly kind: 'sgd';
-      readonly k: number;
-      readonly negatives: number;
-      readonly rate: number;
-      readonly decay: number;
-      readonly passes: number;
-    }
-  | { readonly kind: 'random' };
+  | Setting<'model', ModelRecommenderOptions>
+  | Setting<'popularity', PopularityOptions>
+  | Setting<'item-mean', ItemMeanOptions>
+  | Setting<'sgd', SgdOptions>
+  | Setting<'random'>;
 
 export type Method =
   | StreamingMethod
-  | { readonly kind: 'expected-value' }
-  | {
-      readonly kind: 'mult-nmf';
-      readonly k: number;
-      readonly passes: number;
-      readonly objective: NmfObjective;
-    }
-  | { readonly kind: 'als'; readonly k: number; readonly lambda: number; readonly passes: number };
+  | Setting<'expected-value'>
+  | Setting<'mult-nmf', MultNmfOptions>
+  | Setting<'als', AlsOptions>;
 
 export function createStreaming(
   method: StreamingMethod,

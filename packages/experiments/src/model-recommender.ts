@@ -10,7 +10,7 @@ import { factorize, handOver, type ModelSettings, OnlineModel } from '@freshet/m
 import type { RatingColumns, RatingIds } from './rating-table.ts';
 import type { StreamingRecommender } from './recommender.ts';
 
-interface ModelRecommenderOptions {
+export interface ModelRecommenderOptions {
   readonly settings: ModelSettings;
   /** Of the factorization. With 0 the first ratings are only streamed into an empty model. */
   readonly passes: number;

@@ -7,7 +7,6 @@
 import { categories } from './titles.ts';
 
 export interface Nature {
-  /** How many categories there are. */
   readonly categories: number;
   /** Kinds of items within a category. */
   readonly strands: number;

@@ -13,19 +13,13 @@ export class NotEnoughRatings extends Error {
   override readonly name = 'NotEnoughRatings';
 }
 
-interface StaticOptions {
-  /** How many users have the later half of their ratings held out. */
-  readonly users: number;
+interface StaticOptions extends Pick<StaticTask, 'users' | 'seed'> {
   readonly validations: number;
   readonly runs: number;
-  readonly seed: number;
 }
 
-interface DynamicBlocks {
-  readonly train: number;
-  readonly test: number;
+interface DynamicBlocks extends Pick<DynamicTask, 'train' | 'test' | 'seed'> {
   readonly runs: number;
-  readonly seed: number;
 }
 
 export function staticPlan(table: RatingTable, options: StaticOptions): Plan<Method, StaticTask> {

@@ -11,7 +11,6 @@ import type { FromWorker } from './worker.ts';
 interface PoolOptions<T extends Task> {
   /** 0: run all tasks in this thread. */
   readonly workers: number;
-  /** Stops all tasks. */
   readonly signal?: AbortSignal;
   readonly onProgress: (index: number, progress: TaskProgress) => void;
   readonly onResult: (index: number, result: ResultOf<T>) => void;

@@ -50,7 +50,6 @@ export function sliceColumns(table: RatingColumns, from: number, to: number): Ra
   };
 }
 
-/** The ratings whose row numbers are given. */
 export function selectColumns(table: RatingColumns, rows: Uint32Array): RatingColumns {
   const columns = allocate(rows.length);
   for (let i = 0; i < rows.length; i++) copyRow(table, rows[i], columns, i);
@@ -152,7 +151,6 @@ function numberOf(id: string, numbers: Map<string, number>): number {
   return numbers.size - 1;
 }
 
-/** Rows by time, then by line. */
 function orderByTime(time: Float64Array): Uint32Array {
   const order = Uint32Array.from({ length: time.length }, (_, row) => row);
   const sorted = time.every((at, row) => row === 0 || time[row - 1] <= at);

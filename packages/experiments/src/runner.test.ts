@@ -11,7 +11,11 @@ import type { Method, StreamingMethod } from './method.ts';
 import { dynamicPlan, NotEnoughRatings, staticPlan, usualBlocks } from './plans.ts';
 import { loadTable, type RatingTable } from './rating-table.ts';
 import { ResultsFile } from './results-file.ts';
-import { Runner, type RunnerProgress } from './runner.ts';
+import { Runner } from './runner.ts';
+
+type Told = NonNullable<ConstructorParameters<typeof Runner>[1]['onProgress']>;
+type RunnerProgress = Parameters<Told>[0];
+
 import type { DynamicTask } from './task.ts';
 
 const seed = 5;

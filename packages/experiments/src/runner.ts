@@ -8,7 +8,7 @@ import type { RatingTable } from './rating-table.ts';
 import type { ResultsFile } from './results-file.ts';
 import type { ResultOf, Task } from './task.ts';
 
-export interface RunnerProgress {
+interface RunnerProgress {
   readonly finished: number;
   readonly total: number;
   /** Share of the announced tasks that is done, 0 to 1. */

@@ -22,6 +22,7 @@ export interface StaticTask {
   readonly method: Method;
   /** Chooses the users held out, and seeds the method. */
   readonly seed: number;
+  /** How many users have the later half of their ratings held out. */
   readonly users: number;
   /** The number of a validation set, cut from the training set. Undefined: the test set. */
   readonly validation?: number;

@@ -1,16 +1,11 @@
 /** Titles of invented items: combinations of a few words per category, each title once. */
 
-interface Wording {
-  readonly adjectives: readonly string[];
-  readonly nouns: readonly string[];
-}
-
-const words = (adjectives: string, nouns: string): Wording => ({
+const words = (adjectives: string, nouns: string) => ({
   adjectives: adjectives.split(' '),
   nouns: nouns.split(' '),
 });
 
-const wordings: Record<string, Wording> = {
+const wordings: Record<string, ReturnType<typeof words>> = {
   Adventure: words(
     'Lost Northern Bold Distant Hidden Roaring Endless Reckless',
     'River Summit Expedition Compass Island Voyage Caravan Pass',
@@ -61,20 +56,10 @@ const wordings: Record<string, Wording> = {
   ),
 };
 
-const places = [
-  'Harrow Point',
-  'the Old Town',
-  'Marrow Street',
-  'Saint Elm',
-  'the Far Shore',
-  'Willow County',
-  'Port Amber',
-  'the High Road',
-  'Larkfield',
-  'Juniper Bay',
-  'the Valley',
-  'Castle Row',
-] as const;
+const places = (
+  'Harrow Point, the Old Town, Marrow Street, Saint Elm, the Far Shore, Willow County, ' +
+  'Port Amber, the High Road, Larkfield, Juniper Bay, the Valley, Castle Row'
+).split(', ');
 
 /** The categories, in the order in which every generated world numbers them. */
 export const categories: readonly string[] = Object.keys(wordings);

@@ -61,6 +61,8 @@ interface LagWait extends Watched {
   /** Give up if the lag has not changed for this long: nobody consumes. */
   readonly stuckMs: number;
   readonly onLag?: (lag: RecordsBehind) => void;
+  /** Aborted by somebody who no longer wants to wait. */
+  readonly signal?: AbortSignal;
 }
 
 const POLL_MS = 250;
@@ -78,6 +80,7 @@ export async function untilNoLag(wait: LagWait): Promise<RecordsBehind> {
     wait.onLag?.(last);
     quiet = isBehind(last) ? 0 : quiet + 1;
     if (quiet === 2 || Date.now() > deadline || Date.now() - movedAt > wait.stuckMs) return last;
+    if (wait.signal?.aborted) return last;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     const now = await recordsBehind(wait);
     if (JSON.stringify(now) !== JSON.stringify(last)) movedAt = Date.now();

@@ -20,7 +20,6 @@ export interface LagCurve {
   }[];
 }
 
-/** One point of the delay experiment. */
 interface DelayLoss {
   readonly delay: number;
   readonly lossServed: number | undefined;

@@ -16,7 +16,7 @@ import {
   Random,
 } from '@freshet/model';
 import { describe, expect, it } from 'vitest';
-import { type ItemCatalogue, PrequentialMeter, type Question } from './prequential-meter.ts';
+import { type ItemCatalogue, PrequentialMeter } from './prequential-meter.ts';
 import type { PrequentialFigures } from './prequential-window.ts';
 
 const SEED = 20_160_827;
@@ -52,7 +52,11 @@ class Asking {
     this.#comparison = new Comparison(kernels, { factorCount: K, rankingSample });
   }
 
-  ask(question: Question, items: ItemCatalogue, grams: Grams = nobody): void {
+  ask(
+    question: Parameters<PrequentialMeter['search']>[0],
+    items: ItemCatalogue,
+    grams: Grams = nobody,
+  ): void {
     const { offset, slot, vector, rated } = question;
     const isRated = (other: number) => rated.slots.includes(other);
     const user = { vector, row: { ...rated, isRated } };

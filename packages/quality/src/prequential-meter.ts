@@ -37,12 +37,10 @@ export interface ItemCatalogue extends ComparedItems {
 }
 
 /** A rating that is about to be learnt, of an item that the user has not rated before. */
-export interface Question {
+interface Question {
   /** The offset of the rating in its log. */
   readonly offset: number;
-  /** The item's slot. */
   readonly slot: number;
-  /** The user's vector, if the user has one. */
   readonly vector: Float32Array | undefined;
   /** Slots of the items that the user has rated so far: the first `length` of the array. */
   readonly rated: RatedBefore & { readonly slots: Uint32Array };

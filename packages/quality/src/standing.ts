@@ -32,7 +32,6 @@ export class Standing {
     this.#tied += length - 1 - below - above;
   }
 
-  /** How many others score higher. */
   get above(): number {
     return this.#above;
   }

@@ -28,16 +28,32 @@ export interface Malformed {
   readonly reason: string;
 }
 
+/** undefined: the line did not complete a record. */
+export type ReadRecord = FileRating | Malformed | undefined;
+
+/** Takes the lines of a file and returns the records that they complete. */
+export interface RecordSource {
+  /** The line on which the last returned record began. */
+  line: number;
+  take(line: string, number: number): ReadRecord;
+  end(): ReadRecord;
+}
+
 /** Names of columns in common data sets, in lower case without separators. */
 const aliases: Record<Field, readonly string[]> = {
-  user: words('user userid uid reviewerid reviewuserid customerid memberid profilename'),
-  item: words('item itemid iid movieid productid productproductid asin parentasin bookid trackid'),
+  user: words(`
+    user userid uid reviewerid reviewuserid customer customerid visitor visitorid memberid
+    profilename`),
+  item: words(`
+    item itemid iid movieid product productid productproductid asin parentasin bookid trackid
+    articleid contentid videoid sku`),
   value: words('value rating score reviewscore overall stars preference weight'),
-  time: words('time timestamp reviewtime unixreviewtime ts date datetime createdat'),
+  time: words(`
+    time timestamp reviewtime unixreviewtime ts date datetime eventtime occurredat createdat`),
 };
 
 function words(text: string): string[] {
-  return text.split(' ');
+  return text.trim().split(/\s+/);
 }
 
 function plainName(name: string): string {

@@ -16,7 +16,6 @@ import {
 export const formats = ['double-colon', 'csv', 'tsv', 'semicolon', 'json', 'reviews'] as const;
 export type Format = (typeof formats)[number];
 
-/** Parses one line. */
 export type LineParser = (line: string) => FileRating | Malformed;
 
 export function detectFormat(firstLine: string): Format {
@@ -106,16 +105,15 @@ function byName(header: readonly string[], columns: Columns): Places {
     if (index < 0 || index >= header.length) throw noColumn(name, header);
     return index;
   };
-  const places = {
-    user: place('user'),
-    item: place('item'),
-    value: place('value'),
-    time: place('time'),
-  };
+  const places = placesBy(place);
   for (const field of ['user', 'item'] as const) {
     if (places[field] < 0) throw noColumn(field, header);
   }
   return places;
+}
+
+function placesBy(place: (field: Field, usual: number) => number): Places {
+  return Object.fromEntries(fields.map((field, at) => [field, place(field, at)])) as Places;
 }
 
 function byNumber(count: number, columns: Columns): Places {
@@ -129,12 +127,7 @@ function byNumber(count: number, columns: Columns): Places {
   };
   if (count < 2)
     throw new UnreadableRatings('the first line has one column; user and item are needed');
-  return {
-    user: place('user', 0),
-    item: place('item', 1),
-    value: place('value', 2),
-    time: place('time', 3),
-  };
+  return placesBy(place);
 }
 
 function noColumn(name: string, header: readonly string[]): UnreadableRatings {

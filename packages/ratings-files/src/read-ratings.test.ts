@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FileRating, UnreadableRatings } from './fields.ts';
+import { usualNames } from '../../events/src/rating-fields.ts';
+import { type FileRating, fields, guessColumn, UnreadableRatings } from './fields.ts';
 import { type ReadOptions, readRatings } from './read-ratings.ts';
 
 let folder = '';
@@ -114,6 +115,20 @@ describe('a ratings file', () => {
 
   it('is refused when its first line is nothing we know', async () => {
     await expect(read('hello\n')).rejects.toThrow('cannot tell the format');
+  });
+
+  it.each([
+    ['a spreadsheet', Buffer.from('PK\u0003\u0004\u0014\0\u0006\0,,,\n')],
+    ['UTF-16', Buffer.from('user,item,rating\nann,tea,4\n', 'utf16le')],
+  ])('is refused when it is %s, with what to do', async (_name, content) => {
+    await expect(read(content)).rejects.toThrow('save it as CSV in UTF-8');
+  });
+
+  it('has columns that are found by the names that the records of a topic usually have', () => {
+    const unknown = fields.flatMap((field) =>
+      usualNames[field].filter((name) => guessColumn(field, ['other', name]) !== name),
+    );
+    expect(unknown).toEqual([]);
   });
 
   it('reports progress up to its last byte', async () => {

@@ -4,7 +4,13 @@
  * skipped. More than 1 % of malformed lines means that the file has another format, and reading
  * stops.
  */
-import { type Columns, type FileRating, type Malformed, UnreadableRatings } from './fields.ts';
+import {
+  type Columns,
+  type FileRating,
+  type ReadRecord,
+  type RecordSource,
+  UnreadableRatings,
+} from './fields.ts';
 import {
   detectFormat,
   type Format,
@@ -63,16 +69,6 @@ export async function* readRatingBatches(
   if (last.length > 0) yield last;
 }
 
-/** undefined: the line did not complete a record. */
-type ReadRecord = FileRating | Malformed | undefined;
-
-interface RecordSource {
-  /** The line on which the last returned record began. */
-  readonly line: number;
-  take(line: string, number: number): ReadRecord;
-  end(): ReadRecord;
-}
-
 function clean(line: string, number: number): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line;
   return number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text;
@@ -80,16 +76,7 @@ function clean(line: string, number: number): string {
 
 function openSource(firstLine: string, { format, columns = {} }: ReadOptions): RecordSource {
   const kind = format ?? detectFormat(firstLine);
-  if (kind === 'reviews') {
-    const blocks = new ReviewBlocks();
-    return {
-      get line() {
-        return blocks.firstLine;
-      },
-      take: (line, number) => blocks.line(line, number),
-      end: () => blocks.end(),
-    };
-  }
+  if (kind === 'reviews') return new ReviewBlocks();
   if (kind === 'json') return lineSource(jsonParser(columns), false);
   const { parse, hasHeader } = separatedParser(kind, firstLine, columns);
   return lineSource(parse, hasHeader);
@@ -97,13 +84,10 @@ function openSource(firstLine: string, { format, columns = {} }: ReadOptions): R
 
 function lineSource(parse: LineParser, skipFirst: boolean): RecordSource {
   let skip = skipFirst;
-  let at = 0;
-  return {
-    get line() {
-      return at;
-    },
+  const source: RecordSource = {
+    line: 0,
     take(line, number) {
-      at = number;
+      source.line = number;
       if (line.trim() === '') return undefined;
       if (!skip) return parse(line);
       skip = false;
@@ -111,6 +95,7 @@ function lineSource(parse: LineParser, skipFirst: boolean): RecordSource {
     },
     end: () => undefined,
   };
+  return source;
 }
 
 /** Counts ratings and malformed records, and stops the reading if too many are malformed. */

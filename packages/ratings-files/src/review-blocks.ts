@@ -2,20 +2,15 @@
  * Reads review blocks: `product/productId: …` and other fields, one per line, with a blank line
  * between blocks. Four fields of a block make the rating; the text of the review is skipped.
  */
-import { type FileRating, type Malformed, toRating } from './fields.ts';
+import { type ReadRecord, type RecordSource, toRating } from './fields.ts';
 
-/** Takes lines and returns the rating at the end of each block. */
-export class ReviewBlocks {
+export class ReviewBlocks implements RecordSource {
   readonly #block = new Map<string, string>();
-  #firstLine = 0;
+  line = 0;
 
-  get firstLine(): number {
-    return this.#firstLine;
-  }
-
-  line(line: string, number: number): FileRating | Malformed | undefined {
+  take(line: string, number: number): ReadRecord {
     if (line.trim() === '') return this.end();
-    if (this.#block.size === 0) this.#firstLine = number;
+    if (this.#block.size === 0) this.line = number;
     const colon = line.indexOf(': ');
     // A review text may have several lines; a line without a name continues the field before.
     if (colon > 0) this.#block.set(line.slice(0, colon), line.slice(colon + 2));
@@ -24,7 +19,7 @@ export class ReviewBlocks {
   }
 
   /** The rating of the block so far; undefined if no block has begun. */
-  end(): FileRating | Malformed | undefined {
+  end(): ReadRecord {
     if (this.#block.size === 0) return undefined;
     const block = this.#block;
     const rating = toRating(

@@ -15,7 +15,6 @@ export interface ReadProgress {
   readonly bytes: number;
   /** Unknown for standard input. */
   readonly totalBytes: number | undefined;
-  readonly lines: number;
 }
 
 /** 1 MB: a longer line is not a rating, and reading on could use up the memory. */
@@ -43,6 +42,11 @@ export async function* textLines(
   let next = 1;
   for await (const chunk of inflated(source, count)) {
     const text = rest + decoder.decode(chunk, { stream: true });
+    if (text.includes('\0')) {
+      throw new UnreadableRatings(
+        'it is not text in UTF-8 (a spreadsheet, or UTF-16?): save it as CSV in UTF-8',
+      );
+    }
     const lines = text.split('\n');
     rest = lines.pop() as string; // split returns at least one part
     if (rest.length > longestLine)
@@ -50,11 +54,11 @@ export async function* textLines(
     if (lines.length === 0) continue;
     yield { first: next, lines };
     next += lines.length;
-    onProgress?.({ bytes, totalBytes, lines: next - 1 });
+    onProgress?.({ bytes, totalBytes });
   }
   rest += decoder.decode();
-  if (rest !== '') yield { first: next++, lines: [rest] };
-  onProgress?.({ bytes, totalBytes, lines: next - 1 });
+  if (rest !== '') yield { first: next, lines: [rest] };
+  onProgress?.({ bytes, totalBytes });
 }
 
 /** Returns plain bytes as they are, and unpacks gzip. */

@@ -1,6 +1,6 @@
 export { AdminServer } from './admin-server.ts';
 export { ClosingStack } from './closing-stack.ts';
-export { type Address, listening } from './listening.ts';
+export { listening } from './listening.ts';
 export { requestGuard } from './request-guard.ts';
 export { runService, type ServiceContext } from './run-service.ts';
 export { securityHeaders } from './security-headers.ts';

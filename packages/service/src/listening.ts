@@ -1,10 +1,5 @@
 /** If a server cannot listen, the error names the setting that the operator must change. */
 
-/** A server could not listen: only the operator can help. */
-export class CannotListen extends Error {
-  override readonly name = 'CannotListen';
-}
-
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -32,11 +27,11 @@ export async function listening<T>(
     const { code = '' } = error as NodeJS.ErrnoException;
     if (NO_SUCH_ADDRESS.includes(code)) {
       const advice = `${host} is not an address of this machine: correct ${hostSetting}`;
-      throw new CannotListen(advice, { cause: error });
+      throw new Error(advice, { cause: error });
     }
     const reason = reasons[code];
     if (reason === undefined) throw error;
     const advice = `${host}:${port} ${reason}, or set ${setting} to another port`;
-    throw new CannotListen(advice, { cause: error });
+    throw new Error(advice, { cause: error });
   }
 }

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Clock, type Refusal, TokenGuard } from './token-guard.ts';
 
 /** Calls `decided` with undefined if the request may be answered. Guessers are kept waiting. */
-export type RequestGuard = (
+type RequestGuard = (
   request: IncomingMessage,
   decided: (refusal: Refusal | undefined) => void,
 ) => void;

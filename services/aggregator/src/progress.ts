@@ -17,7 +17,6 @@ export interface Watched {
   readonly admin: Parameters<typeof readSources>[0];
   readonly store: Pick<FactorStore, 'head'>;
   readonly model: string;
-  /** The sources of ratings. */
   readonly topics: readonly string[];
   readonly shards: number;
 }
@@ -89,14 +88,9 @@ function itemPassage(users: readonly ShardFacts[], items: readonly ShardFacts[])
       const count = sent[shard]?.count ?? 0;
       return { sent: count, applied: Math.min(count, appliedOf(item, String(user), life)) };
     });
-    due.set(
-      String(shard),
-      sum(pairs, ({ sent }) => sent),
-    );
-    passed.set(
-      String(shard),
-      sum(pairs, ({ applied }) => applied),
-    );
+    const total = (of: 'sent' | 'applied') => sum(pairs, (pair) => pair[of]);
+    due.set(String(shard), total('sent'));
+    passed.set(String(shard), total('applied'));
   });
   return { due, passed };
 }

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Broadcast } from './broadcast.ts';
 import { consoleServer } from './console-server.ts';
-import { EventStream, type StreamEvent } from './live/event-stream.ts';
+import { EventStream } from './live/event-stream.ts';
 import { type Frame, seriesNames } from './live/frame.ts';
 
 const html = { bytes: Buffer.from('<p>'), type: 'text/html', immutable: false };
@@ -190,7 +190,7 @@ describe('the stream of frames', () => {
     const url = await listening(api);
     const pages = await Promise.all([connected(url), connected(url)]);
     const heard = pages.map((page) => {
-      const events: StreamEvent[] = [];
+      const events: ReturnType<EventStream['read']> = [];
       const stream = new EventStream();
       page.setEncoding('utf8').on('data', (text: string) => events.push(...stream.read(text)));
       return events;

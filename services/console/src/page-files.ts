@@ -9,11 +9,6 @@ export interface PageFile {
   readonly immutable: boolean;
 }
 
-/** The page was never built: only the operator can do that. */
-class PageMissing extends Error {
-  override readonly name = 'PageMissing';
-}
-
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -32,7 +27,7 @@ export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   }
   const index = files.get('/index.html');
   if (index === undefined) {
-    throw new PageMissing('the page is not built: run node services/console/build.mjs');
+    throw new Error('the page is not built: run node services/console/build.mjs');
   }
   return files.set('/', index);
 }

@@ -24,7 +24,6 @@ interface SamplerOptions {
   readonly targets: readonly Target[];
   readonly lookAtLog: () => Promise<LogProgress>;
   readonly letters: { all(): readonly DeadLetter[]; fresh(): readonly DeadLetter[] };
-  /** The number of open pages. */
   readonly viewers: () => number;
   readonly deliver: (frame: Frame) => void;
   /** Called with an error that ends sampling. */
@@ -67,13 +66,15 @@ export class Sampler {
     this.#schedule();
   }
 
-  /** Scrapes everything once and delivers one frame. */
   async look(): Promise<void> {
     const { targets, letters, deliver } = this.#options;
     this.#lastLook = this.#now();
     await Promise.all([...targets.map((target) => target.look(this.#now())), this.#lookAtLog()]);
     const windows = new Map<string, ScrapeWindow[]>([[LOG, [this.#log]]]);
-    for (const { service, window } of targets) {
+    for (const {
+      at: { service },
+      window,
+    } of targets) {
       windows.set(service, [...(windows.get(service) ?? []), window]);
     }
     const watched = { of: (service: string) => windows.get(service) ?? [] };

@@ -15,15 +15,10 @@ const ANSWER_LIMIT_MS = 800;
 
 export class Target {
   readonly window = new ScrapeWindow();
-  readonly service: string;
-  readonly #address: string;
   #downSince: number | null = null;
   #waitingFor: string | null = null;
 
-  constructor({ service, address }: TargetAddress) {
-    this.service = service;
-    this.#address = address;
-  }
+  constructor(readonly at: TargetAddress) {}
 
   async look(now: number): Promise<void> {
     const [page, readiness] = await Promise.all([this.#get('/metrics'), this.#get('/readyz')]);
@@ -39,8 +34,7 @@ export class Target {
     const known = this.window.latest;
     const startedSeconds = known?.sum('process_start_time_seconds');
     return {
-      service: this.service,
-      address: this.#address,
+      ...this.at,
       downSince: this.#downSince,
       waitingFor: this.#waitingFor,
       startedAt: measured(startedSeconds === undefined ? undefined : startedSeconds * 1000),
@@ -54,7 +48,7 @@ export class Target {
   async #get(path: string): Promise<{ ok: boolean; text: string } | undefined> {
     const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
     try {
-      const response = await fetch(`http://${this.#address}${path}`, { signal });
+      const response = await fetch(`http://${this.at.address}${path}`, { signal });
       return { ok: response.ok, text: await response.text() };
     } catch {
       return undefined;

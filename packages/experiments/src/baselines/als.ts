@@ -9,10 +9,14 @@ import { AlternatingFactors, type AlternatingOptions, Factors } from './factors.
 /** With λ = 0 a row shorter than k has no unique solution. This ridge selects the shortest one. */
 const leastRidge = 1e-6;
 
+export interface AlsOptions extends AlternatingOptions {
+  readonly lambda: number;
+}
+
 export class Als extends AlternatingFactors {
   readonly #lambda: number;
 
-  constructor({ lambda, ...options }: AlternatingOptions & { readonly lambda: number }) {
+  constructor({ lambda, ...options }: AlsOptions) {
     super(options);
     this.#lambda = lambda;
   }

@@ -5,7 +5,7 @@
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 
-interface ItemMeanOptions {
+export interface ItemMeanOptions {
   readonly items: number;
   /** How many ratings at the mean of all are added to each item. */
   readonly damping: number;

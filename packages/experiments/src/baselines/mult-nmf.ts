@@ -13,13 +13,14 @@ export type NmfObjective = 'squared-known' | 'divergence-all';
 /** Keeps quotients finite; far below any factor that matters. */
 const tiny = 1e-12;
 
+export interface MultNmfOptions extends AlternatingOptions {
+  readonly objective: NmfObjective;
+}
+
 export class MultNmf extends AlternatingFactors {
   readonly #objective: NmfObjective;
 
-  constructor({
-    objective,
-    ...options
-  }: AlternatingOptions & { readonly objective: NmfObjective }) {
+  constructor({ objective, ...options }: MultNmfOptions) {
     super(options);
     this.#objective = objective;
   }

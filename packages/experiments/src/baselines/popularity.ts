@@ -5,7 +5,7 @@
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 
-interface PopularityOptions {
+export interface PopularityOptions {
   readonly items: number;
   /**
    * A count has halved after so many ratings per item known by then: what is recent depends on how

@@ -8,7 +8,7 @@ import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 import { Factors } from './factors.ts';
 
-interface SgdOptions {
+export interface SgdOptions {
   readonly users: number;
   readonly items: number;
   readonly k: number;

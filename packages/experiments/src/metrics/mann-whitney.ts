@@ -17,17 +17,11 @@ export function mannWhitney(first: readonly number[], second: readonly number[])
   const pairs = first.length * second.length;
   if (pairs === 0) return { u: 0, p: 1 };
   let u = 0;
-  let ties = false;
-  for (const a of first) {
-    for (const b of second) {
-      if (a === b) ties = true;
-      u += a > b ? 1 : a === b ? 0.5 : 0;
-    }
-  }
+  for (const a of first) for (const b of second) u += a > b ? 1 : a === b ? 0.5 : 0;
   const all = [...first, ...second];
-  ties ||= new Set(all).size < all.length;
+  const hasTies = new Set(all).size < all.length;
   const p =
-    pairs <= exactUpTo && !ties
+    pairs <= exactUpTo && !hasTies
       ? exact(u, first.length, second.length)
       : approximate(u, first.length, all);
   return { u, p };

@@ -5,12 +5,12 @@
  */
 
 /** What a rating is worth: 2^r − 1, or r itself. */
-export const gains = {
+const gains = {
   exponential: (rating: number): number => 2 ** rating - 1,
   linear: (rating: number): number => rating,
 } as const;
 
-export type Gain = keyof typeof gains;
+type Gain = keyof typeof gains;
 
 /** scores[i] belongs to ratings[i]. Unrated candidates gain nothing, but take ranks. */
 export function ndcg(

@@ -6,7 +6,6 @@
 
 export interface Place {
   readonly below: number;
-  /** Others with exactly the same score. */
   readonly tied: number;
   readonly above: number;
 }

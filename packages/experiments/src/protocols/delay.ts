@@ -3,17 +3,12 @@
  * d, and tells the relative loss of AUC against d = 0, for all users and for cold ones.
  */
 import { overRuns } from '../experiment.ts';
-import type { StreamingMethod } from '../method.ts';
 import type { Runner } from '../runner.ts';
 import type { DynamicTask } from '../task.ts';
 import type { DynamicResult } from './dynamic.ts';
 
-interface DelayOptions {
-  readonly method: StreamingMethod;
-  readonly train: number;
-  readonly test: number;
+interface DelayOptions extends Omit<DynamicTask, 'protocol' | 'delay'> {
   readonly delays: readonly number[];
-  readonly seed: number;
   readonly runs: number;
 }
 

@@ -13,9 +13,7 @@ import { CpuStopwatch } from './stopwatch.ts';
 interface DynamicOptions {
   /** Ratings before the test block, which the first model learns. */
   readonly train: number;
-  /** Ratings in the test block. */
   readonly test: number;
-  /** How many ratings the model is behind. */
   readonly delay?: number;
   /** Called with the share done while the first model is fitted. */
   readonly onFit?: (share: number) => void;

@@ -31,7 +31,6 @@ export class Histories {
     this.#start[users] = next;
   }
 
-  /** The first `count` different items the user rated. */
   first(user: number, count: number): Uint32Array {
     return this.#items.subarray(this.#start[user], this.#start[user] + count);
   }

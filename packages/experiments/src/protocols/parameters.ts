@@ -10,12 +10,9 @@ import type { DynamicTask } from '../task.ts';
 export const parameters = { k: 'factorCount', lambda: 'lambda', rho: 'rho' } as const;
 export type Parameter = keyof typeof parameters;
 
-interface ParameterOptions {
+interface ParameterOptions extends Pick<DynamicTask, 'train' | 'test' | 'seed'> {
   readonly settings: ModelSettings;
   readonly training: Training;
-  readonly train: number;
-  readonly test: number;
-  readonly seed: number;
   readonly values: Readonly<Record<Parameter, readonly number[]>>;
 }
 

@@ -11,14 +11,12 @@ import type { Recommender } from '../recommender.ts';
 import type { Split } from './split.ts';
 import { CpuStopwatch } from './stopwatch.ts';
 
-export interface StaticResult {
+/** Those called linear have gain r instead of 2^r − 1. */
+export const staticFigures = ['ndcgRi', 'ndcg', 'auc', 'ndcgRiLinear', 'ndcgLinear'] as const;
+type Figures<T> = Readonly<Record<(typeof staticFigures)[number], T>>;
+
+export interface StaticResult extends Figures<number | undefined> {
   readonly users: number;
-  readonly ndcgRi: number | undefined;
-  readonly ndcg: number | undefined;
-  readonly auc: number | undefined;
-  /** With gain r instead of 2^r − 1. */
-  readonly ndcgRiLinear: number | undefined;
-  readonly ndcgLinear: number | undefined;
   readonly fitSeconds: number;
 }
 
@@ -30,13 +28,7 @@ export function runStatic(
 ): StaticResult {
   const train = selectColumns(table, split.train);
   const fitSeconds = CpuStopwatch.measure(() => recommender.fit(train, onProgress));
-  const means = {
-    ndcgRi: new Mean(),
-    ndcg: new Mean(),
-    auc: new Mean(),
-    ndcgRiLinear: new Mean(),
-    ndcgLinear: new Mean(),
-  };
+  const means = eachFigure(() => new Mean());
   const trained = rowsOf(train.user, train.item, train.value, table.users.length);
   const scores = new Float32Array(table.items.length);
   const isRated = new Uint8Array(table.items.length);
@@ -57,15 +49,11 @@ export function runStatic(
     means.ndcgLinear.add(ndcg(held, values, 'linear', unrated));
     means.auc.add(auc(held, unrated));
   }
-  return {
-    users: split.test.length,
-    ndcgRi: means.ndcgRi.value,
-    ndcg: means.ndcg.value,
-    auc: means.auc.value,
-    ndcgRiLinear: means.ndcgRiLinear.value,
-    ndcgLinear: means.ndcgLinear.value,
-    fitSeconds,
-  };
+  return { users: split.test.length, ...eachFigure((name) => means[name].value), fitSeconds };
+}
+
+function eachFigure<T>(of: (name: keyof Figures<T>) => T): Figures<T> {
+  return Object.fromEntries(staticFigures.map((name) => [name, of(name)])) as Figures<T>;
 }
 
 function unratedScores(scores: Float32Array, isRated: Uint8Array): Float32Array {

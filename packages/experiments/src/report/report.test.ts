@@ -6,7 +6,9 @@ import { lineChart, niceTicks } from './line-chart.ts';
 import { renderPage } from './page.ts';
 import { parametersSection } from './parameters-section.ts';
 import { renderText } from './section.ts';
-import { type StaticRow, staticSection } from './static-section.ts';
+import { staticSection } from './static-section.ts';
+
+type StaticRow = Parameters<typeof staticSection>[0][number];
 
 function staticRow(label: string, ndcgs: readonly number[]): StaticRow {
   const result = (ndcg: number): StaticResult => ({

@@ -7,7 +7,7 @@ import type { StaticResult } from '../protocols/static.ts';
 import type { StaticTask } from '../task.ts';
 import { type Column, figure, type Section, settingsOf, tableOf, triedTable } from './section.ts';
 
-export type StaticRow = MeasuredRow<Method, StaticTask>;
+type StaticRow = MeasuredRow<Method, StaticTask>;
 
 const marked = [
   ['NDCG-RI', 'ndcgRi'],
@@ -16,7 +16,6 @@ const marked = [
 ] as const;
 type MarkedFigure = (typeof marked)[number][1];
 
-/** The paper's confidence level. */
 const level = 0.01;
 /** With four runs against four, no difference reaches 1 %. */
 const runsForSignificance = 5;

@@ -1,7 +1,7 @@
 /** Server-sent events: written by the server, and read by the page from text cut anywhere. */
 import { assert } from './assert.ts';
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly name: string;
   readonly data: string;
 }

@@ -87,7 +87,6 @@ export interface Frame {
   readonly at: number;
   readonly values: Values;
   readonly services: readonly ServiceState[];
-  /** The dead letters that came since the last frame. */
   readonly letters: readonly DeadLetter[];
 }
 

@@ -1,10 +1,7 @@
 /** How did a rating change a list? Compares the place of each item with its place before. */
-export interface Listed {
-  readonly item: string;
-  readonly score: number;
-  readonly title?: string;
-  readonly categories?: readonly string[];
-}
+import type { ScoredItem } from '@freshet/events';
+
+export type Listed = ScoredItem;
 
 export interface Moved extends Listed {
   /** Places gained (positive) or lost (negative); null if the item is new on the list. */

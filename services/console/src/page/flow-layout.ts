@@ -17,7 +17,6 @@ export interface Layout {
   readonly box: { readonly width: number; readonly height: number };
   readonly boxes: Readonly<Record<BoxName, Place>>;
   readonly arrows: Readonly<Record<ArrowName, Arrow>>;
-  /** How the text of a label is aligned to its place. */
   readonly anchor: 'middle' | 'start';
 }
 

@@ -6,7 +6,6 @@ import { made } from './element.ts';
 export interface ItemListActions {
   rate(item: Listed, value: number): void;
   explain(item: Listed): void;
-  /** The user's rating of the item, if there is one. */
   valueOf(item: string): number | undefined;
 }
 

@@ -63,7 +63,6 @@ export class RatePanel {
     return this.#shown.length > 0;
   }
 
-  /** Shows the lists of the user that is typed in. */
   async open(): Promise<void> {
     const user = this.#user;
     if (user === '') return;
