@@ -27,6 +27,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   updaters: () => import('./updaters.ts'),
   million: () => import('./million.ts'),
   scale: () => import('./scale.ts'),
+  snapshot: () => import('./snapshot.ts'),
+  cost: () => import('./cost.ts'),
   latency: () => import('./latency.ts'),
   score: () => import('./score.ts'),
   next: () => import('./next.ts'),
@@ -42,10 +44,11 @@ NAME is one of ${Object.keys(benches).join(', ')}.
 
   --ratings FILE   update, quality: ratings to learn from, instead of generated ones
   --deviations     update: what each departure from the paper is worth, instead of the speed
-  --large          http: a catalogue of 100,000 items
+  --large          http, next: a catalogue of 100,000 items
   --cold           http: the start of a scorer with a million items, instead of its answers
   FILE             million: the file to import, instead of generated ratings
   COUNT            pipeline: how many ratings the backlog has
+  RATE             snapshot: ratings per second, 10,000 if absent
 `;
 
 function given(): Given | undefined {

@@ -6,6 +6,7 @@
 import { readSettings } from '@freshet/config';
 import {
   type DynamicResult,
+  deviation,
   generateRatings,
   loadTable,
   type RatingTable,
@@ -19,7 +20,6 @@ import {
   defaultModel,
   factorize,
   handOver,
-  type NextContext,
   NO_LISTS,
   OnlineModel,
 } from '@freshet/model';
@@ -116,7 +116,7 @@ function replay(world: World, sample: number, popularity: 'count' | 'trend'): Re
   const { factorCount } = defaultModel;
   const meter = new PrequentialMeter({ kernels, factorCount, sample, window: test });
   const comparison = new Comparison(kernels, defaultModel);
-  const items = new ModelCatalogue(model, popularity);
+  const items = catalogueOf(model, popularity);
   for (let row = 0; row < train; row++) model.rate(...ratingAt(table, row));
   factorize(model, { ...world.training, seed: MODEL_SEED });
   handOver(model);
@@ -187,41 +187,21 @@ function questionOf(model: OnlineModel, user: string, item: string) {
   return { slot: model.items.slotOf(item) ?? -1, vector, rated, isRated };
 }
 
-class ModelCatalogue implements ItemCatalogue {
-  readonly table;
-  readonly features;
-  readonly #model: OnlineModel;
-  readonly #lists;
-
-  constructor(model: OnlineModel, popularity: 'count' | 'trend') {
-    const { features } = model;
-    this.#model = model;
-    this.#lists = model.lists ?? NO_LISTS;
-    this.table = model.items.vectors;
-    this.features = {
-      read: (slot: number, out: Float32Array | Float64Array, at: number) =>
-        features.read(slot, out, at),
-      weighted: (weights: ArrayLike<number>, slot: number) => features.weighted(weights, slot),
-      popularityAt: (slot: number) =>
+function catalogueOf(model: OnlineModel, popularity: 'count' | 'trend'): ItemCatalogue {
+  const { items, features, lists = NO_LISTS } = model;
+  return {
+    table: items.vectors,
+    features: {
+      read: (slot, out, at) => features.read(slot, out, at),
+      weighted: (weights, slot) => features.weighted(weights, slot),
+      popularityAt: (slot) =>
         popularity === 'trend' ? features.popularityAt(slot) : features.statisticsAt(slot).count,
-    };
-  }
-
-  isPresent(slot: number): boolean {
-    return this.#model.items.idOf(slot) !== undefined;
-  }
-
-  keyAt(slot: number): number {
-    return this.#lists.keyAt(slot);
-  }
-
-  countAt(slot: number): number {
-    return this.#lists.countAt(slot);
-  }
-
-  nextSumAt(slot: number, context: NextContext): number {
-    return this.#lists.nextSumAt(slot, context);
-  }
+    },
+    isPresent: (slot) => items.idOf(slot) !== undefined,
+    keyAt: (slot) => lists.keyAt(slot),
+    countAt: (slot) => lists.countAt(slot),
+    nextSumAt: (slot, context) => lists.nextSumAt(slot, context),
+  };
 }
 
 async function protocol(world: World, method: StreamingMethod): Promise<DynamicResult> {
@@ -232,9 +212,4 @@ async function protocol(world: World, method: StreamingMethod): Promise<DynamicR
   ]);
   if (result === undefined) throw new Error('the dynamic protocol gave no result');
   return result;
-}
-
-function deviation(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
 }

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { GeneratedRating } from '@freshet/experiments';
 import { type Child, untilReady } from '@freshet/local';
 import { agreementOf } from '@freshet/session';
-import type { RedisStore } from '@freshet/store';
+import type { FactorStore } from '@freshet/store';
 import type { Figure } from './main.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { keepInMemory, redisInfo } from './pipeline/own-redis.ts';
@@ -28,6 +28,7 @@ const STRIDE = 15_485_863;
 interface Start {
   readonly bytes: number;
   readonly cpuSeconds: number;
+  readonly children: readonly Child[];
 }
 
 export async function bench(figure: Figure): Promise<void> {
@@ -71,10 +72,7 @@ async function fill(figure: Figure, system: BenchSystem, users: number) {
   return { model, store };
 }
 
-async function start(
-  system: BenchSystem,
-  model: string,
-): Promise<Start & { readonly children: readonly Child[] }> {
+async function start(system: BenchSystem, model: string): Promise<Start> {
   const { local } = system;
   const children: Child[] = [];
   for (const name of ['aggregator', 'updater'] as const) {
@@ -94,7 +92,7 @@ async function start(
 async function joining(
   figure: Figure,
   system: BenchSystem,
-  { model, store }: { readonly model: string; readonly store: RedisStore },
+  { model, store }: { readonly model: string; readonly store: FactorStore },
 ): Promise<Child> {
   const stream = new SteadyStream(system, fewRatings(), RATE_PER_SECOND);
   await pause(IDLE_MS);

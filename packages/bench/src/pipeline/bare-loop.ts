@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
-import { type BodyChange, NO_FACTS, type RedisStore, type StoredVector } from '@freshet/store';
+import { type BodyChange, type FactorStore, NO_FACTS, type StoredVector } from '@freshet/store';
 import { type LogRecord, PartitionReader } from '@freshet/stream';
 import type { Backlog } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
@@ -89,7 +89,7 @@ export class BareLoop {
   }
 
   async #write(
-    store: RedisStore,
+    store: FactorStore,
     partition: number,
     records: readonly LogRecord[],
     next: number,

@@ -13,8 +13,8 @@ import {
 } from '@freshet/local';
 import { type RecordsBehind, recordsBehind, untilNoLag } from '@freshet/positions';
 import { ClosingStack } from '@freshet/service';
-import { openSession, type Session } from '@freshet/session';
-import { RedisStore } from '@freshet/store';
+import { openSession, openStore, type Session } from '@freshet/session';
+import type { FactorStore } from '@freshet/store';
 import { type LabelSet, type Log, MetricsPage, openLog } from '@freshet/telemetry';
 
 const INTERRUPTED = 130;
@@ -134,11 +134,8 @@ export class BenchSystem {
   }
 
   /** The store of another model, in the same Redis. */
-  async openStore(model: string): Promise<RedisStore> {
-    const store = await RedisStore.open(this.settings.REDIS_URL, model, (error) => {
-      this.log.debug({ err: error }, 'redis connection');
-    });
-    return this.#stack.own(store);
+  openStore(model: string): Promise<FactorStore> {
+    return openStore({ ...this.settings, MODEL: model }, { log: this.log, stack: this.#stack });
   }
 
   own<T extends { close(): Promise<void> }>(resource: T): T {

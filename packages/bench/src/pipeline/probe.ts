@@ -32,7 +32,6 @@ interface ProbeOptions {
   readonly publisher: Publisher;
 }
 
-/** How far the shard of a user is. */
 interface Look {
   /** The last offset of the rating's own partition that is applied. */
   readonly applied: number;

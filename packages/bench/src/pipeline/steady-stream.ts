@@ -20,7 +20,6 @@ export class SteadyStream {
     this.#running = this.#run(system, ratings, ratePerSecond);
   }
 
-  /** Ratings per second sent so far. */
   get rate(): number {
     return (this.#sent / (performance.now() - this.#began)) * 1_000;
   }

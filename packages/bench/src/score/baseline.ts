@@ -1,18 +1,15 @@
 /**
  * What is the search of the scorer measured against? numpy, or a naive scan where there is none.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import { promisify } from 'node:util';
-import { cacheFolder, childEnvironment } from '@freshet/config';
+import { childEnvironment } from '@freshet/config';
 import { wasmKernels } from '@freshet/kernels';
-import { dataFolder, onPath } from '@freshet/local';
+import { pythonWith, SetupProblem } from '@freshet/local';
 import { nthBest } from '@freshet/model';
 import { cpuSecondsPerQuery } from '../measuring.ts';
-
-const run = promisify(execFile);
 
 export interface Baseline {
   readonly name: string;
@@ -23,7 +20,6 @@ export interface Baseline {
   close(): Promise<void>;
 }
 
-const INSTALL_LIMIT_MS = 120_000;
 const TURN_SECONDS = 0.3;
 const LISTED = 10;
 
@@ -70,25 +66,11 @@ export async function numpyBaseline(scratch: string): Promise<Baseline | undefin
 }
 
 async function pythonWithNumpy(): Promise<string | undefined> {
-  if (!onPath('python3')) return undefined;
-  const folder = join(cacheFolder(), 'numpy');
-  const python = join(folder, 'bin', 'python');
-  const options = { timeout: INSTALL_LIMIT_MS };
   try {
-    if (!existsSync(python)) {
-      dataFolder();
-      await run('python3', ['-m', 'venv', folder], options);
-    }
-    const isThere = await run(python, ['-c', 'import numpy'], options).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) await run(python, ['-m', 'pip', 'install', '-q', 'numpy'], options);
-    return python;
+    return await pythonWith('numpy', { numpy: 'numpy' });
   } catch (error) {
-    process.stderr.write(
-      `numpy cannot be installed, so a naive scan is the baseline: ${(error as Error).message}\n`,
-    );
+    if (!(error instanceof SetupProblem)) throw error;
+    process.stderr.write(`a naive scan is the baseline: ${error.message}\n`);
     return undefined;
   }
 }
