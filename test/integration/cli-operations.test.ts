@@ -16,7 +16,7 @@ import { Publisher } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
 import { eventually, ratingsRecord, System, sendRatings, violationsOf } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Importing, importRatings } from '../../packages/cli/src/import/import-ratings.ts';
+import { importRatings } from '../../packages/cli/src/import/import-ratings.ts';
 import type { ImportState } from '../../packages/cli/src/import/import-state.ts';
 
 const SHARDS = 4;
@@ -121,7 +121,7 @@ describe('freshet import', () => {
         done: false,
       };
       let publishes = 0;
-      const importing = (): Importing => ({
+      const importing = (): Parameters<typeof importRatings>[0] => ({
         kafka,
         admin,
         model: 'half',

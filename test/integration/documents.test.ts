@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { generateRatings } from '@freshet/experiments';
+import { pythonWith } from '@freshet/local';
 import { Command, eventually, kcatProduce, System } from '@freshet/testkit';
 import { Kafka } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { onPath } from '../../packages/local/src/on-path.ts';
 import { shellBlocks } from '../tidy/pages.ts';
 
 const run = promisify(execFile);
@@ -18,6 +20,8 @@ const examples = join(root, 'docs/examples');
 /** The path is not a literal, so that the compiler does not make the examples part of the build. */
 const load = (name: string) => import(pathToFileURL(join(examples, name)).href);
 let system: System;
+/** The first time, the clients are installed from PyPI. */
+const PYTHON_LIMIT_MS = 300_000;
 
 beforeAll(async () => {
   system = await System.start({ PUSH: 'true' });
@@ -52,6 +56,28 @@ describe('the examples', () => {
     expect(fallback).toBeNull();
     expect(items.map(({ item }: { item: string }) => item)).not.toContain('the-bold-summit-i48');
   });
+
+  it.skipIf(!onPath('python3'))(
+    'example.py: the rating is in the very next list, and a list is pushed',
+    async () => {
+      const python = await pythonWith('python-clients', {
+        requests: 'requests',
+        'confluent-kafka': 'confluent_kafka',
+      });
+      const args = [join(examples, 'example.py'), system.brokers, system.scorerUrl];
+      const { stdout } = await run(python, args);
+      const lists = stdout.trim().split('\n');
+      expect(lists).toHaveLength(2);
+      for (const list of lists) {
+        const { user, items, fallback } = JSON.parse(list);
+        expect({ user, fallback }).toEqual({ user: 'python', fallback: null });
+        expect(items.map(({ item }: { item: string }) => item)).not.toContain(
+          'the-bold-summit-i48',
+        );
+      }
+    },
+    PYTHON_LIMIT_MS,
+  );
 
   it('kcat.sh: an answer comes with the correlation id of the question', async () => {
     const { stdout } = await run('sh', [join(examples, 'kcat.sh'), system.brokers]);

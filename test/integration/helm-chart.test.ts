@@ -136,7 +136,7 @@ describe.skipIf(!hasHelm)('the pods of the chart', () => {
     const secretsOf = (service: string): string[] =>
       containerOf(full, service).env.flatMap(({ name, valueFrom }) => (valueFrom ? [name] : []));
     const kafka = ['KAFKA_SASL_PASSWORD', 'KAFKA_SASL_USERNAME'];
-    expect(secretsOf('updater')).toEqual([...kafka, 'REDIS_URL']);
+    expect(secretsOf('updater')).toEqual([...kafka, 'REDIS_URL', 'SCHEMA_REGISTRY_PASSWORD']);
     expect(secretsOf('aggregator')).toEqual([...kafka, 'REDIS_URL']);
     expect(secretsOf('scorer')).toEqual(['HTTP_TOKEN', ...kafka, 'REDIS_URL']);
     expect(secretsOf('console')).toEqual(['HTTP_TOKEN', ...kafka]);

@@ -8,16 +8,21 @@ const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
 
 /** Whether a command names a script, a command or bench of it, and options, that there are. */
 export function isKnownCommand(command: string): boolean {
-  const words = command.split(/\s+/).filter((word) => !/^[A-Z_]+=/.test(word));
+  // Somebody may have npm run a script on another Node.
+  const own = command.replace(/^npx -y -p node@\d+ (?=npm )/, '');
+  const words = own.split(/\s+/).filter((word) => !/^[A-Z_]+=/.test(word));
   const [program = '', rest = ''] = words.join(' ').split(' -- ');
   const [name = '', ...given] = rest.split(' ');
-  const options = given.filter((word) => word.startsWith('--'));
+  const options = given.filter(isOption);
   if (program === 'npm run freshet') return hasOptions(helpOf(name), options);
+  if (program === 'npm start') return hasOptions(helpOf('up'), [name, ...options].filter(isOption));
   if (program === 'npm run bench') return hasBench(name) && hasOptions(benches(), options);
   const [, project] = /^npx vitest run --project (\w+)$/.exec(program) ?? [];
   if (project !== undefined) return read('vitest.config.ts').includes(`'${project}'`);
   return scripts.some((script) => [`npm ${script}`, `npm run ${script}`].includes(program));
 }
+
+const isOption = (word: string): boolean => word.startsWith('--');
 
 const hasOptions = (text: string, options: readonly string[]): boolean =>
   text !== '' && options.every((option) => text.includes(option));
