@@ -6,18 +6,15 @@
 const everyMs = { terminal: 200, log: 5_000 } as const;
 
 export class ProgressLine {
-  readonly #quiet: boolean;
   #lastMs = Number.NEGATIVE_INFINITY;
   #shown = false;
 
-  constructor(quiet: boolean) {
-    this.#quiet = quiet;
-  }
+  constructor(private readonly quiet: boolean) {}
 
   show(what: string, share: number | undefined, secondsLeft?: number): void {
     const now = performance.now();
     const pause = process.stderr.isTTY ? everyMs.terminal : everyMs.log;
-    if (this.#quiet || now - this.#lastMs < pause) return;
+    if (this.quiet || now - this.#lastMs < pause) return;
     this.#lastMs = now;
     const line = [bar(share), what, leftWords(secondsLeft)]
       .filter((part) => part !== '')

@@ -60,26 +60,24 @@ class AvroCursor {
   depth = 0;
   #at = 0;
   #entries: number;
-  readonly #bytes: Buffer;
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+  constructor(private readonly bytes: Buffer) {
     this.#entries = bytes.length * limits.entriesPerByte;
   }
 
   get left(): number {
-    return this.#bytes.length - this.#at;
+    return this.bytes.length - this.#at;
   }
 
   take(length: number | bigint): Buffer {
     if (length < 0 || length > this.left) throw new RangeError('it ends too early');
     const from = this.#at;
     this.#at += Number(length);
-    return this.#bytes.subarray(from, this.#at);
+    return this.bytes.subarray(from, this.#at);
   }
 
   byte(): number {
-    const byte = this.#bytes[this.#at++];
+    const byte = this.bytes[this.#at++];
     if (byte === undefined) throw new RangeError('it ends too early');
     return byte;
   }

@@ -66,7 +66,6 @@ const HIT_MEMORY = 256;
 const UNKNOWN_AUC = 0.5;
 
 export class PrequentialMeter {
-  readonly #options: MeterOptions;
   readonly #window: PrequentialWindow;
   readonly #query: RankingQuery;
   readonly #context = new NextContext();
@@ -82,9 +81,8 @@ export class PrequentialMeter {
   #hitItems = 0;
   #searches = 0;
 
-  constructor(options: MeterOptions) {
+  constructor(private readonly options: MeterOptions) {
     const { window, factorCount } = options;
-    this.#options = options;
     this.#window = new PrequentialWindow(
       window === undefined ? WINDOW : { auc: window, hits: window },
     );
@@ -93,7 +91,7 @@ export class PrequentialMeter {
 
   /** False if nothing is measured, so that no comparison is needed. */
   get isOn(): boolean {
-    return this.#options.sample > 0;
+    return this.options.sample > 0;
   }
 
   /** Adds the AUC of a rating that was compared. Without other items there is none. */
@@ -110,7 +108,7 @@ export class PrequentialMeter {
 
   /** True if the rating at this offset is in the sample that is looked up. */
   isDue(offset: number): boolean {
-    return isOfSample(offset, this.#options.sample);
+    return isOfSample(offset, this.options.sample);
   }
 
   /** Looks up whether the item of a rating that is due is among the ten best of all items. */
@@ -118,7 +116,7 @@ export class PrequentialMeter {
     const { slot, rated, vector, offset } = question;
     const { slotEnd } = items.table;
     // The longer a search takes, the fewer are made: those of the ratings with the smallest lots.
-    const lot = lotOf(offset) * this.#options.sample;
+    const lot = lotOf(offset) * this.options.sample;
     if (slotEnd > FEW_ITEMS && lot * this.#hitItems >= HIT_ITEMS) return;
     if (!items.isPresent(slot)) {
       this.#window.add('hits', rated.length, true, 0, 0);
@@ -188,7 +186,7 @@ export class PrequentialMeter {
   #scoresOf(items: ItemCatalogue, length: number): Float32Array {
     const [slots, scores] = [this.#slots, this.#scores];
     const { vector, counts, next } = this.#query;
-    this.#options.kernels.rowDots(vector, slots, length, items.table, scores);
+    this.options.kernels.rowDots(vector, slots, length, items.table, scores);
     for (let e = 0; e < length; e++) {
       const raise = next * nextFeature(items.nextSumAt(slots[e], this.#context));
       scores[e] += items.features.weighted(counts, slots[e]) + raise;

@@ -26,12 +26,9 @@ const LOOK_BACK = 100;
 export class FollowedGrams {
   #latest: Grams | undefined;
   readonly #parts = new Map<string, Version>();
-  readonly #events: InternalEvents<GramsEvent>;
   #tail: Tail | undefined;
 
-  private constructor(events: InternalEvents<GramsEvent>) {
-    this.#events = events;
-  }
+  private constructor(private readonly events: InternalEvents<GramsEvent>) {}
 
   static async open(options: GramsOptions): Promise<FollowedGrams> {
     const topic = topicName('grams', options.model);
@@ -63,7 +60,7 @@ export class FollowedGrams {
   #receive(partition: number, records: readonly LogRecord[]): void {
     // From the newest back, because only one is needed and decoding takes time.
     for (const record of records.toReversed()) {
-      const grams = this.#events.read(partition, record);
+      const grams = this.events.read(partition, record);
       if (grams !== undefined) return this.#take(grams);
     }
   }

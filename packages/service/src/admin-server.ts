@@ -26,11 +26,7 @@ const MISDIRECTED =
   'To reach it by other names or from other machines, set ADMIN_HOST.';
 
 export class AdminServer {
-  readonly #server: Server;
-
-  private constructor(server: Server) {
-    this.#server = server;
-  }
+  private constructor(private readonly server: Server) {}
 
   static async open(address: AdminAddress, health: Health): Promise<AdminServer> {
     const { answersTo } = address;
@@ -53,12 +49,12 @@ export class AdminServer {
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return (this.server.address() as AddressInfo).port;
   }
 
   async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
   }
 }
 

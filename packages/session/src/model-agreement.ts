@@ -34,15 +34,12 @@ const waits = {
 } as const;
 
 export class ModelAgreement {
-  readonly #options: AgreementOptions;
   readonly #id = randomUUID();
   readonly #lost = new Set<() => void>();
   #birth: Birth = { born: 0, rebuilt: 0 };
   #renewing: Promise<void> | undefined;
 
-  private constructor(options: AgreementOptions) {
-    this.#options = options;
-  }
+  private constructor(private readonly options: AgreementOptions) {}
 
   /** Throws ManifestMismatch if this service must not write the model. */
   static async join(options: AgreementOptions): Promise<ModelAgreement> {
@@ -76,7 +73,7 @@ export class ModelAgreement {
   }
 
   async close(): Promise<void> {
-    const { store, log } = this.#options;
+    const { store, log } = this.options;
     await store.leave(this.#id).catch((error: unknown) => {
       log.debug(
         { err: error },
@@ -86,7 +83,7 @@ export class ModelAgreement {
   }
 
   async #join(): Promise<void> {
-    const { model, log } = this.#options;
+    const { model, log } = this.options;
     const since = Date.now();
     for (;;) {
       const agreed = await this.#ask();
@@ -128,7 +125,7 @@ export class ModelAgreement {
   }
 
   #tellLost({ born, rebuilt }: Birth): void {
-    const { model, log } = this.#options;
+    const { model, log } = this.options;
     this.#birth = { born, rebuilt };
     if (born === rebuilt) {
       log.warn({ model, born }, 'this model is being rebuilt: it is learnt again from its sources');
@@ -143,7 +140,7 @@ export class ModelAgreement {
   }
 
   #agreed({ born, rebuilt, former }: Extract<Agreed, { kind: 'agreed' }>): void {
-    const { model, agreement, log } = this.#options;
+    const { model, agreement, log } = this.options;
     this.#birth = { born, rebuilt };
     if (former === null) return;
     const changes = differences(agreement.tuning, former);
@@ -151,12 +148,12 @@ export class ModelAgreement {
   }
 
   #ask(born?: number): Promise<Agreed> {
-    const { store, agreement } = this.#options;
+    const { store, agreement } = this.options;
     return store.agree(agreement, { id: this.#id, ...(born === undefined ? {} : { born }) });
   }
 
   async #claims(): Promise<number> {
-    const { admin, model } = this.#options;
+    const { admin, model } = this.options;
     const claims = (await admin.ends(topicName('claims', model))).get(0);
     assert(claims !== undefined, 'the claims topic has one partition');
     return claims;
@@ -164,7 +161,7 @@ export class ModelAgreement {
 
   /** The epoch at which the shards that are left began, else the present one. */
   async #beginning(claims: number): Promise<number> {
-    const { store, agreement } = this.#options;
+    const { store, agreement } = this.options;
     const lives: number[] = [];
     for (const side of sides) {
       for (let shard = 0; shard < agreement.manifest.shards; shard++) {
@@ -176,7 +173,7 @@ export class ModelAgreement {
   }
 
   #mistuned(theirs: Tuning, others: number): ManifestMismatch {
-    const { model, agreement } = this.#options;
+    const { model, agreement } = this.options;
     const changes = differences(agreement.tuning, theirs).join('; ');
     return new ManifestMismatch(
       `${others} services of model "${model}" run with other settings: ${changes}. ` +

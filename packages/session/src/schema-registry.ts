@@ -54,7 +54,6 @@ function authorizationOf(settings: Settings): string {
 }
 
 export class SchemaRegistry {
-  readonly #options: SchemaRegistryOptions;
   readonly #isAllowed: (subject: string) => boolean;
   readonly #now: () => number;
   /** By id; the first was used the longest time ago. */
@@ -64,8 +63,7 @@ export class SchemaRegistry {
   #waiting = 0;
   #problem: { readonly message: string; readonly since: number } | undefined;
 
-  constructor(options: SchemaRegistryOptions) {
-    this.#options = options;
+  constructor(private readonly options: SchemaRegistryOptions) {
     this.#isAllowed = matcher(options.subjects);
     this.#now = options.now ?? Date.now;
   }
@@ -93,7 +91,7 @@ export class SchemaRegistry {
         throw error;
       });
     // The first failure is told by #failed, in a line that says what to do.
-    const log = { warn: this.#options.log.debug.bind(this.#options.log) };
+    const log = { warn: this.options.log.debug.bind(this.options.log) };
     this.#waiting++;
     try {
       return await untilAnswered(attempt, { log, what: 'schemas were not found', between });
@@ -103,7 +101,7 @@ export class SchemaRegistry {
   }
 
   #failed({ message }: Error): void {
-    const { log } = this.#options;
+    const { log } = this.options;
     const since = this.#problem?.since ?? this.#now();
     if (this.#problem?.message !== message) {
       log.warn(`${message}. Ratings with a schema id wait until it answers`);
@@ -117,7 +115,7 @@ export class SchemaRegistry {
     if (this.#problem === undefined) return;
     this.#problem = undefined;
     metrics.serverAway.set({ server: 'schema-registry' }, 0);
-    this.#options.log.info('ratings no longer wait for the schema registry');
+    this.options.log.info('ratings no longer wait for the schema registry');
   }
 
   #remembered(id: number): RegisteredSchema | undefined {
@@ -153,7 +151,7 @@ export class SchemaRegistry {
   }
 
   async #schemaOf(id: number): Promise<RegisteredSchema> {
-    const { client, subjects } = this.#options;
+    const { client, subjects } = this.options;
     const sent = await client.schema(id);
     if (sent === undefined) return unusable('the schema registry does not have it');
     const owners = await client.subjects(id);
@@ -186,7 +184,7 @@ export class SchemaRegistry {
       if (path.length + found.size >= limits.references) {
         return `it refers to more than ${limits.references} other schemas`;
       }
-      const sent = await this.#options.client.version(subject, version);
+      const sent = await this.options.client.version(subject, version);
       if (sent === undefined) return `it refers to ${key}, which the schema registry does not have`;
       const missing = await this.#collect(sent, found, [...path, key]);
       if (missing !== undefined) return missing;

@@ -21,14 +21,12 @@ const ASK_MS = 1_500;
 const AWAY_MS = 5_000;
 
 export class ServerWatch {
-  readonly #options: ServerWatchOptions;
   readonly #now: () => number;
   readonly #lastAnswer: Record<Server, number>;
   readonly #asking = new Set<Server>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: ServerWatchOptions) {
-    this.#options = options;
+  constructor(private readonly options: ServerWatchOptions) {
     this.#now = options.now ?? Date.now;
     this.#lastAnswer = { kafka: this.#now(), redis: this.#now() };
     this.#timer = setInterval(() => this.look(), ASK_MS).unref();
@@ -51,7 +49,7 @@ export class ServerWatch {
       metrics.serverAway.set({ server }, this.#awaySeconds(server));
       if (this.#asking.has(server)) continue;
       this.#asking.add(server);
-      this.#options.ask[server]()
+      this.options.ask[server]()
         .then(() => {
           this.#lastAnswer[server] = this.#now();
         })
@@ -70,7 +68,7 @@ export class ServerWatch {
   }
 
   #failed(server: Server, error: unknown): void {
-    const { log, fail } = this.#options;
+    const { log, fail } = this.options;
     if (verdict(error) === 'stop') return fail(error);
     log.debug({ err: error }, `${names[server]} did not answer`);
   }

@@ -61,18 +61,16 @@ interface InternalTopic<T> {
 }
 
 export class InternalEvents<T> {
-  readonly #options: InternalTopic<T>;
   /** By partition: the last offset that was logged, so that none is logged again. */
   readonly #told = new Map<number, number>();
 
-  constructor(options: InternalTopic<T>) {
-    this.#options = options;
+  constructor(private readonly options: InternalTopic<T>) {
     metrics.passedOver.inc({ topic: options.topic }, 0);
   }
 
   /** undefined if the record holds no event: it has no value, or it was skipped. */
   read(partition: number, { value, offset, headers: given }: LogRecord): T | undefined {
-    const { topic, decode } = this.#options;
+    const { topic, decode } = this.options;
     const format = Number(given[FORMAT_HEADER] ?? FORMAT);
     if (format > FORMAT) {
       throw new NewerFormat(
@@ -90,7 +88,7 @@ export class InternalEvents<T> {
   }
 
   #passOver(partition: number, offset: number, error: unknown): void {
-    const { topic, log } = this.#options;
+    const { topic, log } = this.options;
     if (offset <= (this.#told.get(partition) ?? -1)) return;
     this.#told.set(partition, offset);
     metrics.passedOver.inc({ topic });

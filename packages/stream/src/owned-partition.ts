@@ -68,7 +68,6 @@ const limits = {
 } as const;
 
 export class OwnedPartition {
-  readonly #context: PartitionContext;
   #phase: Phase = 'taking';
   #feed: PartitionFeed | undefined;
   /** The offset to consume next; undefined while the partition is not running. */
@@ -84,8 +83,7 @@ export class OwnedPartition {
   #heartbeat: () => Promise<void> = async () => {};
   readonly ended: Promise<void>;
 
-  constructor(context: PartitionContext) {
-    this.#context = context;
+  constructor(private readonly context: PartitionContext) {
     this.ended = this.#live();
   }
 
@@ -126,7 +124,7 @@ export class OwnedPartition {
   interrupt(reason: 'refused' | LogFault): void {
     if (this.#phase !== 'running' || this.#interruption !== undefined) return;
     this.#interruption = reason;
-    this.#context.pause();
+    this.context.pause();
     this.#feed?.stir();
   }
 
@@ -145,7 +143,7 @@ export class OwnedPartition {
     // Waits at least one microtask, so that the caller of the constructor can register the
     // partition first. And it waits for the earlier assignment to end: that would release what has
     // just been taken over.
-    await this.#context.after;
+    await this.context.after;
     for (let phase = this.#phase; phase !== 'released'; phase = this.#phase) {
       const signal = await this.#pass(phase);
       // The partition was revoked meanwhile: the signal no longer counts.
@@ -169,7 +167,7 @@ export class OwnedPartition {
   }
 
   async #untilMended(): Promise<Signal> {
-    const { owner, partition, log } = this.#context;
+    const { owner, partition, log } = this.context;
     for (;;) {
       await this.#pause(limits.heldMs);
       if (this.#isReleased || this.#fault === undefined) return 'due';
@@ -185,7 +183,7 @@ export class OwnedPartition {
   }
 
   async #takeOver(): Promise<Signal> {
-    const { owner, partition, begin } = this.#context;
+    const { owner, partition, begin } = this.context;
     try {
       const offset = await owner.takeOver(partition);
       if (this.#isReleased) {
@@ -193,7 +191,7 @@ export class OwnedPartition {
         return 'revoked';
       }
       this.#fault = undefined;
-      this.#feed = new PartitionFeed(offset, this.#context.sliceBytes);
+      this.#feed = new PartitionFeed(offset, this.context.sliceBytes);
       this.#position = offset;
       this.#reached = offset;
       begin(offset);
@@ -204,7 +202,7 @@ export class OwnedPartition {
   }
 
   async #run(): Promise<Signal> {
-    const { owner, partition } = this.#context;
+    const { owner, partition } = this.context;
     const heartbeat = async () => {
       await this.#heartbeat();
       if (this.#isReleased) throw new Error(`partition ${partition} was revoked`);
@@ -238,14 +236,14 @@ export class OwnedPartition {
 
   /** What an idle partition has to do: a slice without records. */
   #idleSlice(): Slice | undefined {
-    const { owner, partition } = this.#context;
+    const { owner, partition } = this.context;
     if (this.#position === undefined || this.#interruption !== undefined) return undefined;
     return owner.wantsToConsume?.(partition) ? { records: [], next: this.#position } : undefined;
   }
 
   /** Logs an error and returns what it means for this partition. */
   #judge(error: unknown, what: string): Signal {
-    const { topic, partition, log, fail } = this.#context;
+    const { topic, partition, log, fail } = this.context;
     const told = { err: error, topic, partition };
     if (this.#isReleased) return 'revoked';
     switch (verdict(error)) {
@@ -281,7 +279,7 @@ export class OwnedPartition {
   }
 
   #hold(error: Error): Signal {
-    const { topic, partition, log } = this.#context;
+    const { topic, partition, log } = this.context;
     if (this.#fault?.message !== error.message) {
       log.error({ err: error, topic, partition }, error.message);
     }
@@ -290,7 +288,7 @@ export class OwnedPartition {
   }
 
   #leave(signal: Signal): void {
-    const { owner, partition, pause } = this.#context;
+    const { owner, partition, pause } = this.context;
     const wasRunning = this.#phase === 'running';
     this.#phase = next[this.#phase][signal];
     if (!wasRunning || this.#phase === 'running') return;

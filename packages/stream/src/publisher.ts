@@ -34,14 +34,11 @@ interface Call {
 }
 
 export class Publisher {
-  readonly #producer: Producer;
   readonly #waiting: Call[] = [];
   #inFlight = 0;
   #flushing: NodeJS.Immediate | undefined;
 
-  private constructor(producer: Producer) {
-    this.#producer = producer;
-  }
+  private constructor(private readonly producer: Producer) {}
 
   static async open(kafka: Kafka): Promise<Publisher> {
     const producer = kafka.producer({
@@ -96,7 +93,7 @@ export class Publisher {
   }
 
   async close(): Promise<void> {
-    await this.#producer.disconnect();
+    await this.producer.disconnect();
   }
 
   #flush(): void {
@@ -144,7 +141,7 @@ export class Publisher {
       if (messages) messages.push(toMessage(record));
       else byTopic.set(record.topic, [toMessage(record)]);
     }
-    return this.#producer.sendBatch({
+    return this.producer.sendBatch({
       acks: ALL_REPLICAS,
       timeout: REQUEST_TIMEOUT_MS,
       topicMessages: [...byTopic].map(([topic, messages]) => ({ topic, messages })),

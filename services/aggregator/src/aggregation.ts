@@ -58,7 +58,6 @@ const LOOK_BACK = 200;
 const REPEAT_MS = 10_000;
 
 export class Aggregation implements PartitionOwner {
-  readonly #options: AggregationOptions;
   readonly #events: InternalEvents<GramPart>;
   /** Kept over rebalances: parts are absolute, and only the newest part of a shard counts. */
   readonly #sum: GramSum;
@@ -76,8 +75,7 @@ export class Aggregation implements PartitionOwner {
   #publishing: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: AggregationOptions) {
-    this.#options = options;
+  constructor(private readonly options: AggregationOptions) {
     const { topic, log } = options;
     const decode = (value: Buffer) => readGramPart(value, options);
     this.#events = new InternalEvents({ topic, log, decode });
@@ -103,7 +101,7 @@ export class Aggregation implements PartitionOwner {
   }
 
   async takeOver(partition: number): Promise<number> {
-    const { admin, topic, log } = this.#options;
+    const { admin, topic, log } = this.options;
     const range = (await admin.ranges(topic)).get(partition);
     assert(range !== undefined, `${topic} has the partition ${partition} that was assigned`);
     await this.#readLearnt();
@@ -138,10 +136,10 @@ export class Aggregation implements PartitionOwner {
 
   /** Restores θ and the clock as the previous aggregator last published them. */
   async #readLearnt(): Promise<void> {
-    const { log } = this.#options;
+    const { log } = this.options;
     for await (const value of this.#published()) {
       try {
-        const { learnt, clock } = readGrams(value, this.#options);
+        const { learnt, clock } = readGrams(value, this.options);
         this.#sum.startClockAt(clock);
         if (learnt.length > 0 && this.#sum.learnt.restore(learnt)) return;
       } catch (error) {
@@ -155,7 +153,7 @@ export class Aggregation implements PartitionOwner {
 
   /** The last records of the topic `grams`, the newest first. */
   async *#published(): AsyncGenerator<Buffer> {
-    const { admin, model } = this.#options;
+    const { admin, model } = this.options;
     const topic = topicName('grams', model);
     const range = (await admin.ranges(topic)).get(0);
     assert(range !== undefined, `${topic} has a partition`);
@@ -169,7 +167,7 @@ export class Aggregation implements PartitionOwner {
 
   /** Reads what each shard committed last, since the topic may have lost it. */
   async #readStore(): Promise<void> {
-    const { store, shards, factorCount } = this.#options;
+    const { store, shards, factorCount } = this.options;
     for (const side of sides) {
       for (let shard = 0; shard < shards; shard++) {
         const { fence, sums: stored, facts } = await store.inspect({ side, shard });
@@ -197,11 +195,11 @@ export class Aggregation implements PartitionOwner {
     this.#publishing = this.#publish().finally(() => {
       this.#sendingSince = undefined;
     });
-    this.#publishing.catch(this.#options.fail);
+    this.#publishing.catch(this.options.fail);
   }
 
   async #publish(): Promise<void> {
-    const { model, publisher, settings, log } = this.#options;
+    const { model, publisher, settings, log } = this.options;
     this.#sum.learn();
     const total = this.#sum.total();
     metrics.entities.set({ side: 'user' }, total.user.count);

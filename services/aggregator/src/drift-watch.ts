@@ -19,14 +19,12 @@ interface DriftOptions {
 const INTERVAL_MS = 10_000;
 
 export class DriftWatch {
-  readonly #options: DriftOptions;
   #next = 0;
   #timer: NodeJS.Timeout;
   #closed = false;
   #measuring: Promise<void> = Promise.resolve();
 
-  constructor(options: DriftOptions) {
-    this.#options = options;
+  constructor(private readonly options: DriftOptions) {
     this.#timer = this.#schedule();
   }
 
@@ -40,7 +38,7 @@ export class DriftWatch {
     return setTimeout(() => {
       this.#measuring = this.#measure()
         .catch((error: unknown) =>
-          this.#options.log.warn(
+          this.options.log.warn(
             { err: error },
             'the drift of a partial gram could not be measured; the next shard is tried',
           ),
@@ -52,7 +50,7 @@ export class DriftWatch {
   }
 
   async #measure(): Promise<void> {
-    const { shards, store, factorCount } = this.#options;
+    const { shards, store, factorCount } = this.options;
     const turn = this.#next++ % (sides.length * shards);
     const side = sides[Math.floor(turn / shards)];
     assert(side !== undefined, 'a turn is one of the shards of both sides');

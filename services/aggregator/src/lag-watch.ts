@@ -28,7 +28,6 @@ const NOTHING: Progress = {
 const UNKNOWN = { ratings: Number.NaN, ms: Number.NaN };
 
 export class LagWatch {
-  readonly #options: LagWatchOptions;
   #seen = NOTHING;
   readonly #due: Readonly<Record<Point, Freshness<string>>>;
   /** By point, the partitions that have a series in the gauge. */
@@ -37,8 +36,7 @@ export class LagWatch {
   #next: Promise<void> | undefined;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: LagWatchOptions) {
-    this.#options = options;
+  constructor(private readonly options: LagWatchOptions) {
     const dueAt = (point: Point) => new Freshness(async () => this.#seen[point].due, options.now);
     this.#due = {
       intake: dueAt('intake'),
@@ -76,7 +74,7 @@ export class LagWatch {
       await Promise.race([reading, limit]);
       return true;
     } catch (error) {
-      this.#options.log.debug(
+      this.options.log.debug(
         { err: error },
         'the lag could not be measured: its gauges are NaN until Kafka and Redis answer',
       );
@@ -109,7 +107,7 @@ export class LagWatch {
   }
 
   async #readAll(): Promise<void> {
-    this.#seen = await readProgress(this.#options);
+    this.#seen = await readProgress(this.options);
     for (const due of Object.values(this.#due)) await due.look();
   }
 
@@ -152,7 +150,7 @@ export class LagWatch {
   }
 
   #tellLoss(lag: number): void {
-    const { all, cold } = expectedLoss(this.#options.curve, lag);
+    const { all, cold } = expectedLoss(this.options.curve, lag);
     metrics.expectedLoss.set({ users: 'all' }, all);
     metrics.expectedLoss.set({ users: 'cold' }, cold);
   }

@@ -6,19 +6,16 @@ const PREVIEW_BYTES = 80;
 const WORD_BYTES = 60;
 
 export class LetterBox {
-  readonly #model: string;
   /** Oldest first. */
   #letters: DeadLetter[] = [];
   #fresh: DeadLetter[] = [];
 
-  constructor(model: string) {
-    this.#model = model;
-  }
+  constructor(private readonly model: string) {}
 
   receive(records: readonly LogRecord[]): void {
     const known = this.#letters.at(-1)?.offset ?? -1;
     const ours = records
-      .filter(({ headers, offset }) => headers['freshet-model'] === this.#model && offset > known)
+      .filter(({ headers, offset }) => headers['freshet-model'] === this.model && offset > known)
       .map(letterOf);
     this.#letters = [...this.#letters, ...ours].slice(-LETTERS);
     this.#fresh = [...this.#fresh, ...ours].slice(-LETTERS);

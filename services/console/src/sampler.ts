@@ -39,7 +39,6 @@ const LOG_LIMIT_MS = 800;
 const DIGITS = 5;
 
 export class Sampler {
-  readonly #options: SamplerOptions;
   readonly #now: () => number;
   readonly #log = new ScrapeWindow();
   readonly #series = new SeriesRing(HISTORY_FRAMES);
@@ -49,13 +48,12 @@ export class Sampler {
   #asking: Promise<LogProgress | undefined> | undefined;
   #closed = false;
 
-  constructor(options: SamplerOptions) {
-    this.#options = options;
+  constructor(private readonly options: SamplerOptions) {
     this.#now = options.now ?? (() => Date.now());
   }
 
   start(): void {
-    this.#looking = this.look().catch(this.#options.fail);
+    this.#looking = this.look().catch(this.options.fail);
     void this.#looking.then(() => this.#schedule());
   }
 
@@ -67,7 +65,7 @@ export class Sampler {
   }
 
   async look(): Promise<void> {
-    const { targets, letters, deliver } = this.#options;
+    const { targets, letters, deliver } = this.options;
     this.#lastLook = this.#now();
     await Promise.all([...targets.map((target) => target.look(this.#now())), this.#lookAtLog()]);
     const windows = new Map<string, ScrapeWindow[]>([[LOG, [this.#log]]]);
@@ -91,7 +89,7 @@ export class Sampler {
   }
 
   history(): History {
-    const { targets, letters } = this.#options;
+    const { targets, letters } = this.options;
     const services = targets.map((target) => target.state());
     const samples = this.#series.samples();
     return { names: seriesNames, samples, services, letters: letters.all() };
@@ -106,7 +104,7 @@ export class Sampler {
 
   #schedule(): void {
     if (this.#closed) return;
-    const period = this.#options.viewers() > 0 ? WATCHED_MS : UNWATCHED_MS;
+    const period = this.options.viewers() > 0 ? WATCHED_MS : UNWATCHED_MS;
     const wait = Math.max(0, this.#lastLook + period - this.#now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
@@ -116,7 +114,7 @@ export class Sampler {
 
   /** While Kafka is down, frames go on without its figures. One request is in flight at a time. */
   async #lookAtLog(): Promise<void> {
-    this.#asking ??= this.#options
+    this.#asking ??= this.options
       .lookAtLog()
       .catch(() => undefined)
       .finally(() => {

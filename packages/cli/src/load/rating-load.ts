@@ -40,14 +40,11 @@ const limits = {
 } as const;
 
 export class RatingLoad {
-  readonly #options: RatingLoadOptions;
   readonly #flight = new RatingsInFlight();
   #unacknowledged = 0;
   #closed = false;
 
-  constructor(options: RatingLoadOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: RatingLoadOptions) {}
 
   /** Ratings that were sent and are not learnt yet, as far as is known. */
   get waiting(): number {
@@ -63,7 +60,7 @@ export class RatingLoad {
   send(schedule: Schedule): Promise<number> {
     return openLoop({
       ...schedule,
-      arrivals: this.#options.arrivals,
+      arrivals: this.options.arrivals,
       room: () => Math.min(limits.perRequest, limits.unacknowledged - this.#unacknowledged),
       send: (dueAt) => void this.#append(dueAt),
     });
@@ -71,7 +68,7 @@ export class RatingLoad {
 
   /** Looks at the user shards until `close`. */
   async watch(): Promise<void> {
-    const { shards, store, onError } = this.#options;
+    const { shards, store, onError } = this.options;
     const all = Array.from({ length: shards }, (_, shard) => shard);
     while (!this.#closed) {
       try {
@@ -87,12 +84,12 @@ export class RatingLoad {
   close(): number {
     this.#closed = true;
     const left = this.#flight.giveUp();
-    for (const dueAt of left) this.#options.figures.done(performance.now() - dueAt);
+    for (const dueAt of left) this.options.figures.done(performance.now() - dueAt);
     return left.length;
   }
 
   async #append(due: readonly number[]): Promise<void> {
-    const { crowd, publisher, topic, partitions, shards, figures, onError } = this.#options;
+    const { crowd, publisher, topic, partitions, shards, figures, onError } = this.options;
     const records = due.map((dueAt) => {
       const { user, item, value } = crowd.rating();
       const time = Math.round(performance.timeOrigin + dueAt);
@@ -119,7 +116,7 @@ export class RatingLoad {
   }
 
   async #look(shard: number, store: Pick<FactorStore, 'head'>): Promise<void> {
-    const { topic, topicId, partitions, figures } = this.#options;
+    const { topic, topicId, partitions, figures } = this.options;
     const { facts } = await store.head({ side: 'user', shard });
     const now = performance.now();
     for (let partition = 0; partition < partitions; partition++) {

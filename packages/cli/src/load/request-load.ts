@@ -28,13 +28,11 @@ const limits = {
 } as const;
 
 export class RequestLoad {
-  readonly #options: RequestLoadOptions;
   readonly #agent: http.Agent;
   readonly #get: typeof http.get;
   #unanswered = 0;
 
-  constructor(options: RequestLoadOptions) {
-    this.#options = options;
+  constructor(private readonly options: RequestLoadOptions) {
     const { get, Agent } = options.scorer.url.startsWith('https:') ? https : http;
     this.#get = get;
     this.#agent = new Agent({ keepAlive: true, maxSockets: limits.connections });
@@ -48,7 +46,7 @@ export class RequestLoad {
   send(schedule: Schedule): Promise<number> {
     return openLoop({
       ...schedule,
-      arrivals: this.#options.arrivals,
+      arrivals: this.options.arrivals,
       room: () => limits.unanswered - this.#unanswered,
       send: (dueAt) => {
         for (const at of dueAt) this.#ask(at);
@@ -61,7 +59,7 @@ export class RequestLoad {
   }
 
   #ask(dueAt: number): void {
-    const { crowd, figures, onError } = this.#options;
+    const { crowd, figures, onError } = this.options;
     this.#unanswered++;
     figures.sent++;
     this.#answer(`/v1/recommendations/${crowd.user()}?n=10`)
@@ -77,7 +75,7 @@ export class RequestLoad {
 
   /** Does without fetch, which would take several times the processor time of a request. */
   #answer(path: string): Promise<void> {
-    const { url, token } = this.#options.scorer;
+    const { url, token } = this.options.scorer;
     const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
     return new Promise((resolve, reject) => {
       const request = this.#get(url + path, { agent: this.#agent, headers });

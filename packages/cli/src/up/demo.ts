@@ -48,7 +48,6 @@ interface Sent {
 }
 
 export class Demo {
-  readonly #options: DemoOptions;
   readonly #items: readonly (CatalogueItem & { readonly slug: string })[];
   readonly #bySlug: ReadonlyMap<string, CatalogueItem>;
   readonly #byId: ReadonlyMap<string, string>;
@@ -57,8 +56,7 @@ export class Demo {
   #hasHistory = false;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(options: DemoOptions) {
-    this.#options = options;
+  constructor(private readonly options: DemoOptions) {
     this.#items = generateCatalogue(world).map((item) => ({
       ...item,
       slug: slugOf(item),
@@ -82,7 +80,7 @@ export class Demo {
    * last.
    */
   async #titles(): Promise<void> {
-    const { publisher, model } = this.#options;
+    const { publisher, model } = this.options;
     const topic = topicName('items', model);
     const records = this.#items.map(({ slug, title, categories }) => ({
       topic,
@@ -97,7 +95,7 @@ export class Demo {
    * Continues where the topic ends: the generator is seeded, so ratings that were sent are skipped.
    */
   async #crowd(): Promise<void> {
-    const { publisher, admin, ratingsPerSecond } = this.#options;
+    const { publisher, admin, ratingsPerSecond } = this.options;
     const ends = await admin.ends(DEMO_TOPIC);
     let skip = [...ends.values()].reduce((sum, end) => sum + end, 0);
     let due = skip === 0 ? BACKLOG : 0;
@@ -122,7 +120,7 @@ export class Demo {
 
   async #beginWith(records: readonly DemoRecord[]): Promise<void> {
     if (records.length === BACKLOG) {
-      this.#options.tell(`a crowd rates ${BACKLOG} times; ada begins when that is learnt`);
+      this.options.tell(`a crowd rates ${BACKLOG} times; ada begins when that is learnt`);
     }
     await this.#sendBacklog(records);
     this.#hasHistory = true;
@@ -137,7 +135,7 @@ export class Demo {
       const slice = records.slice(from, from + BACKLOG_SLICE);
       // The last rating of each partition is sent alone, because only `append` returns an offset.
       const last = new Map(slice.map((record) => [record.partition, record]));
-      const { publisher } = this.#options;
+      const { publisher } = this.options;
       await publisher.publish(slice.filter((record) => last.get(record.partition) !== record));
       const sent = await Promise.all([...last.values()].map((record) => this.#append(record)));
       await this.#caughtUp(sent);
@@ -156,7 +154,7 @@ export class Demo {
   }
 
   async #ada(): Promise<void> {
-    const { tell, publisher } = this.#options;
+    const { tell, publisher } = this.options;
     while (!this.#hasHistory && !this.#stopped) await pause(TICK_MS);
     if (!this.#stopped)
       tell('ada rates a film every 3 s; after → comes her new list, which follows what she likes');
@@ -186,11 +184,11 @@ export class Demo {
   }
 
   #ask(user: string, after: string) {
-    return askScorer(this.#options.scorer, user, `n=3&after=${after}`);
+    return askScorer(this.options.scorer, user, `n=3&after=${after}`);
   }
 
   async #append(record: DemoRecord): Promise<Sent> {
-    const offset = await this.#options.publisher.append(record);
+    const offset = await this.options.publisher.append(record);
     return { user: record.key, place: `${DEMO_TOPIC}/${record.partition}:${offset}` };
   }
 
@@ -198,7 +196,7 @@ export class Demo {
   #record(user: string, item: string, value: number | null): DemoRecord {
     return {
       topic: DEMO_TOPIC,
-      partition: shardOf(user, this.#options.partitions),
+      partition: shardOf(user, this.options.partitions),
       key: user,
       value: Buffer.from(JSON.stringify({ user, item, value })),
     };

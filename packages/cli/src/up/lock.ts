@@ -21,13 +21,10 @@ interface Running {
 const ORPHAN_LIMIT_MS = 15_000;
 
 export class Lock {
-  readonly #file: string;
   readonly #up = note(process.pid);
   readonly #children: Record<string, Noted> = {};
 
-  private constructor(file: string) {
-    this.#file = file;
-  }
+  private constructor(private readonly file: string) {}
 
   static async take(folder: string): Promise<Lock> {
     const lock = new Lock(join(folder, 'running.json'));
@@ -40,7 +37,7 @@ export class Lock {
       }
       // Services are stopped before the servers that they need: without those they end slowly.
       for (const child of Object.values(children).reverse()) await stopOrphan(child);
-      rmSync(lock.#file, { force: true });
+      rmSync(lock.file, { force: true });
     }
     return lock;
   }
@@ -48,18 +45,18 @@ export class Lock {
   note(name: string, pid: number | undefined): void {
     if (pid === undefined) return;
     this.#children[name] = note(pid);
-    renameSync(this.#draft(), this.#file);
+    renameSync(this.#draft(), this.file);
   }
 
   release(): void {
-    rmSync(this.#file, { force: true });
+    rmSync(this.file, { force: true });
   }
 
   /** False if another process holds the lock. A link appears whole or not at all. */
   #create(): boolean {
     const draft = this.#draft();
     try {
-      linkSync(draft, this.#file);
+      linkSync(draft, this.file);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -70,14 +67,14 @@ export class Lock {
   }
 
   #draft(): string {
-    const draft = `${this.#file}.${process.pid}`;
+    const draft = `${this.file}.${process.pid}`;
     const running: Running = { up: this.#up, children: this.#children };
     writeFileSync(draft, JSON.stringify(running));
     return draft;
   }
 
   #read(): Running {
-    return JSON.parse(readFileSync(this.#file, 'utf8'));
+    return JSON.parse(readFileSync(this.file, 'utf8'));
   }
 }
 

@@ -73,12 +73,10 @@ export interface AlternatingOptions {
 
 /** Improves the vectors of one side while the other side is held still, in turn. */
 export abstract class AlternatingFactors implements Recommender {
-  readonly #options: AlternatingOptions;
   #users: Factors;
   #items: Factors;
 
-  constructor(options: AlternatingOptions) {
-    this.#options = options;
+  constructor(private readonly options: AlternatingOptions) {
     this.#users = new Factors(0, options.k);
     this.#items = new Factors(0, options.k);
   }
@@ -91,7 +89,7 @@ export abstract class AlternatingFactors implements Recommender {
   protected finish(_users: Factors, _rows: Rows, _items: Factors): void {}
 
   fit({ user, item, value }: RatingColumns, onProgress?: (share: number) => void): void {
-    const { users, items, k, passes, seed } = this.#options;
+    const { users, items, k, passes, seed } = this.options;
     const random = new Random(seed);
     this.#users = this.firstUsers(users, k, random);
     this.#items = Factors.positive(items, k, random);

@@ -24,7 +24,6 @@ export interface SgdOptions {
 const startScale = 0.1;
 
 export class Sgd implements StreamingRecommender {
-  readonly #options: SgdOptions;
   readonly #random: Random;
   #users: Factors;
   #items: Factors;
@@ -32,8 +31,7 @@ export class Sgd implements StreamingRecommender {
   #known = 0;
   #centre = 0;
 
-  constructor(options: SgdOptions) {
-    this.#options = options;
+  constructor(private readonly options: SgdOptions) {
     this.#random = new Random(options.seed);
     this.#users = new Factors(0, options.k);
     this.#items = new Factors(0, options.k);
@@ -41,7 +39,7 @@ export class Sgd implements StreamingRecommender {
   }
 
   fit({ user, item, value }: RatingColumns, onProgress?: (share: number) => void): void {
-    const { users, items, k, passes, seed } = this.#options;
+    const { users, items, k, passes, seed } = this.options;
     this.#random.reseed(seed);
     // A user's vector starts at zero: until the first rating, only the biases of the items count.
     this.#users = new Factors(users, k);
@@ -61,7 +59,7 @@ export class Sgd implements StreamingRecommender {
 
   update(user: number, item: number, value: number): void {
     this.#known = Math.max(this.#known, item + 1);
-    const { negatives } = this.#options;
+    const { negatives } = this.options;
     if (negatives === 0) {
       this.#step(user, item, value - this.#centre - this.#score(user, item));
       return;
@@ -85,7 +83,7 @@ export class Sgd implements StreamingRecommender {
 
   /** Moves both vectors and the bias by `rate` along `error`, the slope of the loss. */
   #step(user: number, item: number, error: number): void {
-    const { k, rate, decay } = this.#options;
+    const { k, rate, decay } = this.options;
     const w = this.#users.data;
     const h = this.#items.data;
     const a = user * k;

@@ -129,17 +129,14 @@ class DynamicMeans {
   readonly #cold = new SegmentMeans();
   readonly #new = new SegmentMeans();
   readonly #blocks = Array.from({ length: blockCount }, () => new SegmentMeans());
-  readonly #expected: number;
   #newItemEvents = 0;
   repeats = 0;
   fitSeconds = 0;
 
-  constructor(expected: number) {
-    this.#expected = expected;
-  }
+  constructor(private readonly expected: number) {}
 
   add(event: number, place: Place | undefined, earlier: number, isKnownUser: boolean): void {
-    const segments = [this.#all, this.#blocks[Math.floor((event * blockCount) / this.#expected)]];
+    const segments = [this.#all, this.#blocks[Math.floor((event * blockCount) / this.expected)]];
     if (earlier <= coldUpTo) segments.push(this.#cold);
     if (earlier === 0) segments.push(this.#new);
     for (const segment of segments) segment.add(place, isKnownUser);

@@ -5,14 +5,12 @@
 import { measured, type SeriesName, seriesNames, type Values } from './frame.ts';
 
 export class SeriesRing {
-  readonly #capacity: number;
   readonly #times: Float64Array;
   readonly #columns: Readonly<Record<SeriesName, Float64Array>>;
   #start = 0;
   #end = 0;
 
-  constructor(capacity: number) {
-    this.#capacity = capacity;
+  constructor(private readonly capacity: number) {
     this.#times = new Float64Array(2 * capacity);
     const columns = seriesNames.map((name) => [name, new Float64Array(2 * capacity)] as const);
     this.#columns = Object.fromEntries(columns) as Record<SeriesName, Float64Array>;
@@ -23,13 +21,13 @@ export class SeriesRing {
   }
 
   push(at: number, values: Values): void {
-    if (this.#end === 2 * this.#capacity) this.#slide();
+    if (this.#end === 2 * this.capacity) this.#slide();
     this.#times[this.#end] = at / 1000;
     seriesNames.forEach((name, nth) => {
       this.#columns[name][this.#end] = values[nth] ?? Number.NaN;
     });
     this.#end++;
-    if (this.length > this.#capacity) this.#start++;
+    if (this.length > this.capacity) this.#start++;
   }
 
   clear(): void {

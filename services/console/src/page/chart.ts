@@ -29,12 +29,10 @@ const HEIGHT = 170;
 const LEAST_WIDTH = 200;
 
 export class Chart {
-  readonly #options: ChartOptions;
   readonly #plot: uPlot;
   #lines: readonly Line[];
 
-  constructor(options: ChartOptions) {
-    this.#options = options;
+  constructor(private readonly options: ChartOptions) {
     this.#lines = options.lines;
     const { place, lines, left, right } = options;
     const look = { stroke: () => colour('--muted'), grid: gridOf(), ticks: gridOf() };
@@ -75,7 +73,7 @@ export class Chart {
   }
 
   show(ring: SeriesRing): void {
-    const { scale = 1 } = this.#options;
+    const { scale = 1 } = this.options;
     const columns = this.#lines.map(({ series }) =>
       Array.from(ring.series(series), (value) => (Number.isFinite(value) ? value * scale : null)),
     );

@@ -55,14 +55,11 @@ const WIDE_ENOUGH = '(min-width: 760px)';
 const BEHIND_SECONDS = 2;
 
 export class FlowPicture {
-  readonly #place: Element;
   #boxes = new Map<BoxName, { group: SVGGElement; about: SVGTextElement }>();
   #arrows = new Map<ArrowName, { group: SVGGElement; rate: Element; lag: Element }>();
   #drawn: Layout | undefined;
 
-  constructor(place: Element) {
-    this.#place = place;
-  }
+  constructor(private readonly place: Element) {}
 
   show(model: LiveModel): void {
     const layout = matchMedia(WIDE_ENOUGH).matches ? wide : tall;
@@ -110,7 +107,7 @@ export class FlowPicture {
     for (const name of Object.keys(arrows) as ArrowName[])
       picture.append(this.#arrow(name, layout));
     for (const name of Object.keys(boxes) as BoxName[]) picture.append(this.#box(name, layout));
-    this.#place.replaceChildren(picture);
+    this.place.replaceChildren(picture);
   }
 
   #box(name: BoxName, { boxes: places, box: { width, height } }: Layout): SVGGElement {
