@@ -11,14 +11,22 @@ export class BadValue extends Error {
 export type Reader<T> = (text: string) => T;
 
 /** A row of the table of settings. */
-export interface Setting {
-  readonly read: Reader<unknown>;
+export interface Setting<T> {
+  readonly read: Reader<T>;
   /** The text that is read where the setting is not given. */
   readonly fallback: string;
   readonly about: string;
   readonly secret?: true;
   /** An older name, by which the setting may still be given. */
   readonly alias?: string;
+}
+
+export function setting<T>(
+  read: Reader<T>,
+  fallback: string,
+  remarks: Pick<Setting<T>, 'secret' | 'alias'> = {},
+) {
+  return { about: (about: string): Setting<T> => ({ read, fallback, about, ...remarks }) };
 }
 
 export const text: Reader<string> = (given) => given;
