@@ -8,6 +8,7 @@ import {
   partitionsOf,
   requireTopics,
   say,
+  textOr,
 } from './operator-command.ts';
 import { scorerOf } from './up/ask-scorer.ts';
 import { DEMO_TOPIC, Demo, rateOption } from './up/demo.ts';
@@ -27,7 +28,7 @@ Exit code: 0 stopped, 1 could not run.
 export const demo = operatorCommand({
   name: 'demo',
   help: HELP,
-  options: { rate: { type: 'string', default: '20' } },
+  options: { rate: textOr('20') },
   cannot: 1,
   run: async ({ values }, place) => {
     const ratingsPerSecond = rateOption(values.rate);

@@ -35,6 +35,11 @@ interface OperatorCommand<O extends Options> {
   run(given: Given<O>, at: Place): Promise<number>;
 }
 
+/** Options of commands: without a value, with one, and with one that has a default. */
+export const flag = { type: 'boolean', default: false } as const;
+export const text = { type: 'string' } as const;
+export const textOr = (fallback: string) => ({ ...text, default: fallback }) as const;
+
 export interface Place {
   readonly settings: Settings;
   readonly model: string;

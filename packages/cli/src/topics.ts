@@ -2,7 +2,7 @@
 import { type Topic, type TopicRow, topics as table, topicName } from '@freshet/events';
 import { topicPlan } from '@freshet/session';
 import { plannedTopics, type TopicAdmin } from '@freshet/stream';
-import { openBrokers, operatorCommand, WrongUsage } from './operator-command.ts';
+import { flag, openBrokers, operatorCommand, text, WrongUsage } from './operator-command.ts';
 import { type ManifestForm, manifestForms } from './topic-manifests.ts';
 
 const HELP = `freshet topics [--json] [--dry-run] [--as FORM]
@@ -31,11 +31,7 @@ interface ListedTopic {
 export const topics = operatorCommand({
   name: 'topics',
   help: HELP,
-  options: {
-    json: { type: 'boolean', default: false },
-    'dry-run': { type: 'boolean', default: false },
-    as: { type: 'string' },
-  },
+  options: { json: flag, 'dry-run': flag, as: text },
   cannot: 1,
   run: async ({ values }, place) => {
     const { settings, model } = place;

@@ -1,11 +1,13 @@
 /** `freshet audit`: is everything that the model holds consistent, in Redis and with Kafka? */
 import { defaultModel } from '@freshet/model';
 import {
+  flag,
   numberOption,
   openBrokers,
   openStore,
   operatorCommand,
   requireTopics,
+  textOr,
 } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { audit } from './audit.ts';
@@ -41,19 +43,12 @@ Exit code: 0 clean, 1 violation, 2 not settled (there is lag, or shards kept cha
 be audited.
 `;
 
-const options = {
-  deep: { type: 'boolean', default: false },
-  wait: { type: 'string', default: '10' },
-  json: { type: 'boolean', default: false },
-  quiet: { type: 'boolean', default: false },
-} as const;
-
 const LONGEST_WAIT_SECONDS = 86_400;
 
 export const auditCommand = operatorCommand({
   name: 'audit',
   help: HELP,
-  options,
+  options: { deep: flag, wait: textOr('10'), json: flag, quiet: flag },
   cannot: 3,
   run: async ({ values }, place) => {
     const waitSeconds = numberOption('wait', values.wait, { from: 0, to: LONGEST_WAIT_SECONDS });

@@ -4,6 +4,7 @@ import { type Brokers, schemaRegistry } from '@freshet/session';
 import { Publisher, readTopic } from '@freshet/stream';
 import { NamedCounts } from '../named-counts.ts';
 import {
+  flag,
   numberOption,
   openBrokers,
   operatorCommand,
@@ -12,6 +13,8 @@ import {
   ratingReader,
   requireTopics,
   say,
+  text,
+  textOr,
   WrongUsage,
 } from '../operator-command.ts';
 import { type DeadLetter, deadLetterOf, replayOf, sortLetters } from './dead-letter.ts';
@@ -38,17 +41,10 @@ with the offset that replay prints.
 Exit code: 0 done, 1 could not be done.
 `;
 
-const options = {
-  reason: { type: 'string' },
-  from: { type: 'string', default: '0' },
-  'dry-run': { type: 'boolean', default: false },
-  json: { type: 'boolean', default: false },
-} as const;
-
 export const deadLetters = operatorCommand({
   name: 'dead-letters',
   help: HELP,
-  options,
+  options: { reason: text, from: textOr('0'), 'dry-run': flag, json: flag },
   takesArguments: true,
   cannot: 1,
   run: async ({ values, positionals }, place) => {

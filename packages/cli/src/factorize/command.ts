@@ -1,6 +1,6 @@
 /** `freshet factorize`: learns all known ratings at once; the stream continues from there. */
 import { openSession } from '@freshet/session';
-import { numberOption, operatorCommand, say } from '../operator-command.ts';
+import { flag, numberOption, operatorCommand, say, textOr } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { factorizeStore } from './factorize-store.ts';
 
@@ -26,17 +26,10 @@ factorize.
 Exit code: 0 done, 1 not done (updaters are running, the store is empty, or a server is away).
 `;
 
-const options = {
-  passes: { type: 'string', default: '15' },
-  tolerance: { type: 'string', default: '0.001' },
-  seed: { type: 'string', default: '1' },
-  quiet: { type: 'boolean', default: false },
-} as const;
-
 export const factorizeCommand = operatorCommand({
   name: 'factorize',
   help: HELP,
-  options,
+  options: { passes: textOr('15'), tolerance: textOr('0.001'), seed: textOr('1'), quiet: flag },
   cannot: 1,
   run: async ({ values }, { settings, log, stack }) => {
     const numbers = {

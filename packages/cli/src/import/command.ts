@@ -1,5 +1,5 @@
 /** `freshet import FILE`: sends the ratings of a file to a topic of RATINGS_TOPICS, once. */
-import { openBrokers, operatorCommand, WrongUsage } from '../operator-command.ts';
+import { flag, openBrokers, operatorCommand, text, WrongUsage } from '../operator-command.ts';
 import { importFile } from './import-file.ts';
 import { waitUntilApplied } from './wait-until-applied.ts';
 
@@ -26,22 +26,20 @@ the import stops.
 Exit code: 0 done, 1 not imported (or, with --wait, not applied), 130 interrupted.
 `;
 
-const options = {
-  topic: { type: 'string' },
-  'by-time': { type: 'boolean', default: false },
-  format: { type: 'string' },
-  columns: { type: 'string' },
-  again: { type: 'boolean', default: false },
-  wait: { type: 'boolean', default: false },
-  quiet: { type: 'boolean', default: false },
-} as const;
-
 const exitCodes = { done: 0, cannot: 1, interrupted: 130 } as const;
 
 export const importCommand = operatorCommand({
   name: 'import',
   help: HELP,
-  options,
+  options: {
+    topic: text,
+    'by-time': flag,
+    format: text,
+    columns: text,
+    again: flag,
+    wait: flag,
+    quiet: flag,
+  },
   takesArguments: true,
   cannot: exitCodes.cannot,
   run: async ({ values, positionals }, place) => {

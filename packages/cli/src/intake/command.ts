@@ -5,12 +5,14 @@ import type { RatingReader } from '@freshet/events';
 import { schemaRegistry } from '@freshet/session';
 import {
   CannotWork,
+  flag,
   numberOption,
   openBrokers,
   operatorCommand,
   type Place,
   ratingReader,
   say,
+  text,
   WrongUsage,
 } from '../operator-command.ts';
 import { fileLines } from './file-lines.ts';
@@ -42,18 +44,10 @@ Exit code: 0 every record would count, 1 some would be parked, 3 could not be tr
 
 const exitCodes = { allCount: 0, someParked: 1, cannot: 3 } as const;
 
-const options = {
-  fields: { type: 'string' },
-  kinds: { type: 'string' },
-  count: { type: 'string' },
-  'from-beginning': { type: 'boolean', default: false },
-  json: { type: 'boolean', default: false },
-} as const;
-
 export const intakeCommand = operatorCommand({
   name: 'intake',
   help: HELP,
-  options,
+  options: { fields: text, kinds: text, count: text, 'from-beginning': flag, json: flag },
   takesArguments: true,
   cannot: exitCodes.cannot,
   run: async ({ values, positionals }, place) => {

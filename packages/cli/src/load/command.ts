@@ -3,6 +3,7 @@ import type { FactorStore } from '@freshet/store';
 import { Publisher } from '@freshet/stream';
 import {
   CannotWork,
+  flag,
   numberOption,
   openBrokers,
   openStore,
@@ -11,6 +12,8 @@ import {
   partitionsOf,
   requireTopics,
   say,
+  text,
+  textOr,
   WrongUsage,
 } from '../operator-command.ts';
 import { forgetCrowd } from './forget-crowd.ts';
@@ -47,23 +50,6 @@ another MODEL, on a topic of its own.
 Exit code: 0 everything was learnt and answered, 1 not everything was, or it could not run.
 `;
 
-const options = {
-  rate: { type: 'string', default: '100' },
-  duration: { type: 'string', default: '60' },
-  burst: { type: 'string', default: '1' },
-  users: { type: 'string', default: '10000' },
-  items: { type: 'string', default: '1000' },
-  skew: { type: 'string', default: '1' },
-  'new-users': { type: 'string', default: '0.02' },
-  requests: { type: 'string', default: '0' },
-  topic: { type: 'string' },
-  seed: { type: 'string', default: '1' },
-  json: { type: 'boolean', default: false },
-  quiet: { type: 'boolean', default: false },
-  yes: { type: 'boolean', default: false },
-  forget: { type: 'string' },
-} as const;
-
 /** The most users or items: a table of weights has 12 bytes for each. */
 const MOST_IDS = 10_000_000;
 const HIGHEST_RATE = 1_000_000;
@@ -72,7 +58,22 @@ const LONGEST_SECONDS = 7 * 24 * 3_600;
 export const loadCommand = operatorCommand({
   name: 'load',
   help: HELP,
-  options,
+  options: {
+    rate: textOr('100'),
+    duration: textOr('60'),
+    burst: textOr('1'),
+    users: textOr('10000'),
+    items: textOr('1000'),
+    skew: textOr('1'),
+    'new-users': textOr('0.02'),
+    requests: textOr('0'),
+    topic: text,
+    seed: textOr('1'),
+    json: flag,
+    quiet: flag,
+    yes: flag,
+    forget: text,
+  },
   cannot: 1,
   run: async ({ values }, place) => {
     const { settings, model, stack } = place;

@@ -6,6 +6,7 @@ import type { FactorStore, ShardHead } from '@freshet/store';
 import { Publisher } from '@freshet/stream';
 import {
   CannotWork,
+  flag,
   openBrokers,
   openStore,
   operatorCommand,
@@ -31,15 +32,10 @@ until users are back where they were. Services that are stopped begin when they 
 Exit code: 0 the rebuild has begun, 1 nothing was changed.
 `;
 
-const options = {
-  yes: { type: 'boolean', default: false },
-  'from-part': { type: 'boolean', default: false },
-} as const;
-
 export const rebuildCommand = operatorCommand({
   name: 'rebuild',
   help: HELP,
-  options,
+  options: { yes: flag, 'from-part': flag },
   cannot: 1,
   run: async ({ values }, place) => {
     const { settings, model, stack } = place;

@@ -1,6 +1,7 @@
 /** `freshet sources`: does each log still hold the next record, and what can be done if not? */
 import { Publisher } from '@freshet/stream';
 import {
+  flag,
   numberOption,
   openBrokers,
   openStore,
@@ -8,6 +9,7 @@ import {
   type Place,
   requireTopics,
   say,
+  text,
 } from '../operator-command.ts';
 import { acceptSource, isAcceptable } from './accept-source.ts';
 import { reportSources, type SourceState } from './source-report.ts';
@@ -40,17 +42,10 @@ To lose nothing, restore the topic or the store from a backup instead of accepti
 Exit code: 0 every partition is ok or accepted, 1 some are not, 3 could not be looked at.
 `;
 
-const options = {
-  accept: { type: 'boolean', default: false },
-  topic: { type: 'string' },
-  partition: { type: 'string' },
-  json: { type: 'boolean', default: false },
-} as const;
-
 export const sourcesCommand = operatorCommand({
   name: 'sources',
   help: HELP,
-  options,
+  options: { accept: flag, topic: text, partition: text, json: flag },
   cannot: 3,
   run: async ({ values }, place) => {
     const { accept, topic, partition, json } = values;

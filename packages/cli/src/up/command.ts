@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { settingsOrExit } from '@freshet/config';
 import { asSetupProblem, SetupProblem } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
-import { WrongUsage } from '../operator-command.ts';
+import { flag, text, textOr, WrongUsage } from '../operator-command.ts';
 import { columnsOption, formatOption } from '../ratings-file-options.ts';
 import { rateOption } from './demo.ts';
 import type { RatingsFile } from './own-ratings.ts';
@@ -93,13 +93,13 @@ interface UpOptions {
 
 function optionsOf(args: readonly string[]): UpOptions {
   const options = {
-    ratings: { type: 'string' },
-    columns: { type: 'string' },
-    format: { type: 'string' },
-    rate: { type: 'string', default: '20' },
-    'no-demo': { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  } as const;
+    ratings: text,
+    columns: text,
+    format: text,
+    rate: textOr('20'),
+    'no-demo': flag,
+    help: flag,
+  };
   try {
     const { values } = parseArgs({ args: [...args], options });
     const { help, ratings: path, columns, format } = values;
