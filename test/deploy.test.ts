@@ -133,7 +133,7 @@ describe('docker-compose.yml', () => {
     const commands = read('packages/cli/src/main.ts');
     for (const [name, { build: made, command }] of ours) {
       if (made?.args.SERVICE !== 'cli') continue;
-      expect(commands, name).toMatch(new RegExp(`^  '?${command?.[3]}'?: \\{$`, 'm'));
+      expect(commands, name).toMatch(new RegExp(`^  '?${command?.[3]}'?: async`, 'm'));
     }
   });
 });

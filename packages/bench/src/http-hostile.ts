@@ -13,10 +13,7 @@ import { BenchSystem } from './pipeline/bench-system.ts';
 
 const TURNS = 3;
 const TURN_MS = 3_000;
-/**
- * About 500 requests per second, far below what a scorer can do: any waiting is due to the hostile
- * clients.
- */
+/** About 500 requests per second, far below what a scorer can do without hostile clients. */
 const PACE = { connections: 8, pauseMs: 15 };
 
 export async function bench(figure: Figure): Promise<void> {

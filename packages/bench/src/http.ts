@@ -17,9 +17,7 @@ import { BenchSystem } from './pipeline/bench-system.ts';
 
 const TURNS = 4;
 const TURN_MS = 1_500;
-/**
- * Long enough that every user has been read once and the code is compiled, even on a busy machine.
- */
+/** Long enough to read every user once and to compile the code, even on a busy machine. */
 const WARM_UP_MS = 6_000;
 /** The folder from which fastify can be imported. */
 const SCORER = fileURLToPath(new URL('../../../services/scorer', import.meta.url));

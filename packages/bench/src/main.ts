@@ -1,7 +1,4 @@
-/**
- * `npm run bench -- NAME`: prints one line for each figure, `name value unit`, with its baseline
- * from the same run.
- */
+/** `npm run bench -- NAME`: prints figures as `name value unit`, with baselines of the same run. */
 import { parseArgs } from 'node:util';
 
 export type Figure = (name: string, value: number, unit: string) => void;

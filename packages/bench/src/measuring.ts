@@ -1,7 +1,4 @@
-/**
- * What benches measure with: quantiles, CPU time, and turns that two sides take on the same
- * machine.
- */
+/** What benches measure with: quantiles, CPU time, and two sides that take turns on one machine. */
 
 /** The value below which a share of the others lie. */
 export function quantile(values: readonly number[], share: number): number {
@@ -11,10 +8,7 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/**
- * CPU-seconds of this process so far. Wall-clock time on a shared machine would measure its other
- * users.
- */
+/** CPU-seconds of this process so far: the wall clock of a shared machine measures others too. */
 export function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
@@ -22,10 +16,7 @@ export function cpuSeconds(): number {
 
 const TURN_SECONDS = 0.3;
 
-/**
- * CPU-seconds that one query costs, over a turn of so many CPU-seconds; `run` makes `queriesPerRun`
- * queries.
- */
+/** CPU-seconds of one query, over a turn of `turnSeconds`; `run` makes `queriesPerRun` queries. */
 export function cpuSecondsPerQuery(
   queriesPerRun: number,
   run: (nth: number) => void,
@@ -39,10 +30,7 @@ export function cpuSecondsPerQuery(
   }
 }
 
-/**
- * Lets two sides take turns and returns the best of each, so that other load on the machine costs
- * both alike.
- */
+/** Lets two sides take turns, so that other load costs both alike; returns the best of each. */
 export async function bestTurns(
   turns: number,
   ours: () => number,

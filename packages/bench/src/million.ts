@@ -65,10 +65,7 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
   });
 }
 
-/**
- * Tells the bytes in Redis of a rating and of an item's evidence, and of a vector relative to its
- * factors alone.
- */
+/** Tells the bytes in Redis of a rating, of an item's evidence, of a vector over its factors. */
 async function tellStore(figure: Figure, system: BenchSystem, ratings: number): Promise<void> {
   const { FACTOR_COUNT, SHARDS } = system.settings;
   const url = system.local.redisUrl;

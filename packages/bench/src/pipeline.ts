@@ -47,10 +47,7 @@ async function measure(figure: Figure, system: BenchSystem, count: number): Prom
   figure('pipeline_turns', rates.length, `of ${TURNS} before the backlog ended`);
 }
 
-/**
- * How long it takes until the scorer has read what is published now. The scorer tells its position
- * once a second.
- */
+/** How long until the scorer, which tells its position every second, has read what is there now. */
 async function scorerBehindMs({ session }: BenchSystem): Promise<number> {
   const topic = topicName('itemFactors', session.model);
   const ends = await session.admin.ends(topic);

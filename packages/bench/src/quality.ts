@@ -55,10 +55,7 @@ export async function bench(figure: Figure, { ratings: path }: BenchOptions): Pr
   }
 }
 
-/**
- * Splits and trains as `freshet evaluate dynamic` does, so that its figures can be compared with
- * these.
- */
+/** Splits and trains as `freshet evaluate dynamic` does, so that the figures can be compared. */
 async function fileWorld(path: string): Promise<World> {
   const table = await loadTable(readRatingBatches(path, { columns: {} }));
   const training = { passes: 15, tolerance: 0.001 };

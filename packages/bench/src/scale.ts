@@ -86,9 +86,7 @@ async function start(system: BenchSystem, model: string): Promise<Start> {
   return { bytes, cpuSeconds, children };
 }
 
-/**
- * A second updater joins while ratings come. Tells the longest time that a user shard stood still.
- */
+/** A second updater joins while ratings come: for how long did a user shard stand still at most? */
 async function joining(
   figure: Figure,
   system: BenchSystem,
@@ -109,10 +107,7 @@ async function joining(
   return second.child;
 }
 
-/**
- * The second updater leaves and nobody rates: almost all that Redis sends meanwhile is for
- * take-overs.
- */
+/** The second updater leaves and nobody rates: almost all that Redis sends is for take-overs. */
 async function leaving(figure: Figure, system: BenchSystem, second: Child): Promise<void> {
   await pause(IDLE_MS);
   const sent = () => redisInfo(system.local.redisUrl, 'stats', 'total_net_output_bytes');

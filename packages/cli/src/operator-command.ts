@@ -138,9 +138,7 @@ export function openBrokers({ settings, ...context }: Place): Promise<Brokers> {
   return open('cli', settings, context);
 }
 
-/**
- * For commands that only read: they must not create topics, nor wait for topics that are missing.
- */
+/** For commands that only read: they must neither create topics nor wait for missing ones. */
 export async function requireTopics(
   { admin }: Brokers,
   model: string,

@@ -1,6 +1,4 @@
-/**
- * Makes docs/reference.md from the tables that the code reads. A test keeps the page up to date.
- */
+/** Makes docs/reference.md from the tables that the code reads; a test keeps it up to date. */
 import { settings } from '@freshet/config';
 import { type Topic, type TopicRow, topicConfig, topics } from '@freshet/events';
 import { metricTable } from '@freshet/telemetry';

@@ -30,10 +30,7 @@ type Wishes = Omit<Query<'GET /v1/recommendations/{user}'>, 'after'> & {
 };
 
 const TIMEOUT_MS = 2_000;
-/**
- * The first pause before a retry; it doubles each time, up to the longest, and is shortened at
- * random.
- */
+/** The first pause before a retry. It doubles up to the longest, and is shortened at random. */
 const PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 
@@ -71,10 +68,7 @@ export class FreshetClient {
     return this.#ask('POST /v1/recommendations', { body });
   }
 
-  /**
-   * Writes ratings and tells where each was written: pass a place as `after` to read your own
-   * write.
-   */
+  /** Writes ratings and tells where: pass a place as `after` to read your own write. */
   async rate(...ratings: readonly Rating[]): Promise<readonly Place[]> {
     const time = Date.now();
     const body = ratings.map((rating) => ({ time, ...rating }));

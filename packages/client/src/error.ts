@@ -1,7 +1,4 @@
-/**
- * What a caller learns of a request that failed: the problem details of the answer (RFC 9457), or
- * that there was none.
- */
+/** Why a request failed: the problem details of the answer (RFC 9457), or that there was none. */
 
 export class FreshetError extends Error {
   override readonly name = 'FreshetError';
@@ -17,9 +14,7 @@ export class FreshetError extends Error {
     super(detail, options);
   }
 
-  /**
-   * True if the same request may succeed later: no answer came, or the answer was 409, 429 or 503.
-   */
+  /** True if the same request may succeed later: after no answer, or one of 409, 429 or 503. */
   get isRetryable(): boolean {
     return this.status === undefined || RETRYABLE.has(this.status);
   }

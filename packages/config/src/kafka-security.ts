@@ -37,10 +37,7 @@ export function kafkaSecurity(chosen: Settings): KafkaSecurity {
   };
 }
 
-/**
- * What is missing, or contradicts the protocol: half a configuration would fail later with an
- * obscure error.
- */
+/** What is missing or contradicts the protocol: it would fail later with an obscure error. */
 export function securityConflicts(chosen: Settings): string[] {
   const protocol = protocolOf(chosen);
   const problems: string[] = [];

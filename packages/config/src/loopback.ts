@@ -1,7 +1,4 @@
-/**
- * Which names mean loopback? One rule for the address that a server binds to and for the Host
- * header of its requests.
- */
+/** Which names mean loopback? The same for the address of a server and the Host of its requests. */
 import { isIPv4 } from 'node:net';
 
 export function isLoopback(host: string): boolean {

@@ -116,10 +116,7 @@ export function oneOf<const T extends string>(...choices: readonly T[]): Reader<
   };
 }
 
-/**
- * The same, whatever the case of the letters: people copy such names from the settings of other
- * clients.
- */
+/** The same in any case of letters: people copy such names from the settings of other clients. */
 export function oneOfAnyCase<const T extends string>(...choices: readonly T[]): Reader<T> {
   const one = oneOf(...choices);
   return (given) => one(choices.find((choice) => choice === given.toUpperCase()) ?? given);

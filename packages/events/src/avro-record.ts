@@ -22,9 +22,7 @@ export class AvroRecordSchema {
   readonly fingerprint: Buffer;
   readonly #read: ReadValue;
 
-  /**
-   * Throws if this is not the schema of a record. `references` are schemas that it uses by name.
-   */
+  /** Throws if this is no schema of a record. `references` are schemas that it uses by name. */
   constructor(schema: unknown, references: readonly unknown[] = []) {
     const options = { registry: {}, logicalTypes: { decimal: DecimalType } };
     for (const each of references) avro.Type.forSchema(each as avro.Schema, options);

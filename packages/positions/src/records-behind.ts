@@ -1,7 +1,4 @@
-/**
- * How many records wait for each stage? Compares the ends of Kafka's logs with the committed
- * positions.
- */
+/** How many records wait for each stage? The ends of Kafka's logs less the committed positions. */
 import { type Side, sides, type Topic, topicName } from '@freshet/events';
 import type { FactorStore } from '@freshet/store';
 import type { LogRange, TopicAdmin } from '@freshet/stream';

@@ -1,7 +1,4 @@
-/**
- * The newest grams that the aggregator published. Grams in which the part of a shard is older are
- * ignored.
- */
+/** The newest grams of the aggregator. Grams in which the part of a shard is older are ignored. */
 import assert from 'node:assert';
 import {
   type GramsEvent,

@@ -1,7 +1,4 @@
-/**
- * What every service does first: connect, create topics, and compare its settings with those in the
- * store.
- */
+/** What every service does first: connect, create topics, compare its settings with the store's. */
 import type { Settings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { defaultModel, forLiking, type ModelSettings } from '@freshet/model';

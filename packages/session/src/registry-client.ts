@@ -1,6 +1,4 @@
-/**
- * Asks a schema registry by Confluent's HTTP API, which Apicurio, Karapace and Redpanda speak too.
- */
+/** Asks a schema registry by Confluent's API, which Apicurio, Karapace and Redpanda speak too. */
 import { request as requestPlainly } from 'node:http';
 import { request as requestSecurely } from 'node:https';
 import { ServerAway } from '@freshet/telemetry';

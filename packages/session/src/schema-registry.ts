@@ -168,10 +168,7 @@ export class SchemaRegistry {
     return registeredSchema({ schemaType, schema, references: [...references.values()] });
   }
 
-  /**
-   * Adds the schemas that `of` uses, each after those that it uses itself. Returns what is wrong
-   * with them, if anything is.
-   */
+  /** Adds the schemas that a schema uses, each after those that it uses; returns what is wrong. */
   async #collect(
     { references = [] }: { readonly references?: SentReferences },
     found: Map<string, string>,

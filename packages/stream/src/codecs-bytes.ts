@@ -1,7 +1,4 @@
-/**
- * A growing buffer with an upper limit: a decompressor writes to it, and copies what it wrote
- * before.
- */
+/** A growing buffer with a limit: a decompressor writes to it, and copies what it wrote before. */
 
 /** The message says what is wrong; `codecs.ts` puts the name of the codec before it. */
 export class BadBytes extends Error {

@@ -1,6 +1,4 @@
-/**
- * Reads the fields of a record one after the other, and throws instead of reading beyond the end.
- */
+/** Reads the fields of a record one after the other; throws rather than read beyond the end. */
 import { corrupt } from './codecs-bytes.ts';
 
 /** Each byte has 7 bits of the number. A double is exact up to 53 bits, so up to seven bytes. */

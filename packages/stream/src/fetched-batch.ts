@@ -1,7 +1,4 @@
-/**
- * One batch that was fetched of a partition: does it continue the log, and how much of it can be
- * read?
- */
+/** A batch that was fetched: does it continue the log, and how much of it can be read? */
 import type { Batch } from 'kafkajs';
 import { isUnreadable, unreadableText } from './fetch-decoding.ts';
 import { type LogRecord, toLogRecord } from './log-record.ts';

@@ -15,10 +15,7 @@ export interface ReaderOptions {
   readonly sessionMs: number;
   /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
   readonly gatherMs?: number | undefined;
-  /**
-   * How long Kafka holds a fetch while there is no record; absent: 100 ms. Records do not wait, but
-   * a resumed partition does.
-   */
+  /** How long Kafka holds an empty fetch, and a resumed partition waits; absent: 100 ms. */
   readonly idleMs?: number | undefined;
   /** How many bytes of records make a batch; absent: 96 KB. */
   readonly sliceBytes?: number;

@@ -1,7 +1,4 @@
-/**
- * The outbox as bytes: records that a commit stores before they are published, for a take-over to
- * publish again.
- */
+/** The outbox as bytes: records that a commit stores, for a take-over to publish again. */
 import assert from 'node:assert';
 import type { OutRecord } from './publisher.ts';
 

@@ -22,10 +22,7 @@ export interface PartitionOwner {
     next: number,
     heartbeat: () => Promise<void>,
   ): Promise<boolean>;
-  /**
-   * True if `consume` is to be called without records. Asked every second while the partition is
-   * idle.
-   */
+  /** True if `consume` is to be called without records; asked every second while idle. */
   wantsToConsume?(partition: number): boolean;
   /** Called before a batch with the records that follow it, so that state can be loaded ahead. */
   prepare?(partition: number, records: readonly LogRecord[]): void;

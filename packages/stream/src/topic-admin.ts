@@ -1,7 +1,4 @@
-/**
- * Asks the brokers about topics and groups; creates topics that are missing, and refuses those that
- * do not fit.
- */
+/** Asks about topics and groups, creates topics that are missing, refuses those that do not fit. */
 import assert from 'node:assert';
 import { type Topic, topicConfig, topicName, topics } from '@freshet/events';
 import { Fault, type Log } from '@freshet/telemetry';

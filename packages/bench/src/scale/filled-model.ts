@@ -1,7 +1,4 @@
-/**
- * A model of many users and 100,000 items in the store. Vectors and evidence repeat: only their
- * sizes matter.
- */
+/** A store with many users and 100,000 items. Only sizes matter, so vectors and evidence repeat. */
 import assert from 'node:assert';
 import { Evidence, figuresOf, type ModelSettings, NO_STATISTICS, Random } from '@freshet/model';
 import { encodeRow, type FactorStore, type StoredVector } from '@freshet/store';

@@ -1,6 +1,4 @@
-/**
- * What is the search of the scorer measured against? numpy, or a naive scan where there is none.
- */
+/** What the search of the scorer is compared with: numpy, or a naive scan where there is none. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

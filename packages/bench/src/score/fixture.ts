@@ -76,10 +76,7 @@ export function learntFixture(model: OnlineModel): Fixture {
   return fixtureOf(model, K, row, query);
 }
 
-/**
- * What a scorer searches after some streaming: [θ₀(w − w̄) + θ₁w̄ ; θ of the counts] · [h ;
- * counts].
- */
+/** What a scorer searches after streaming: [θ₀(w − w̄) + θ₁w̄ ; θ of the counts] · [h ; counts]. */
 export function rankedFixture(model: OnlineModel): Fixture {
   for (const { user, item, value, time } of generateRatings(STREAMED)) {
     model.rate(user, item, value, time);

@@ -102,10 +102,7 @@ async function readSide(audited: Audited, side: Side): Promise<ShardReading[]> {
   return readings;
 }
 
-/**
- * Waits until the item shards have applied all that the user shards had decided when they were
- * read.
- */
+/** Waits until item shards have applied all that user shards had decided when they were read. */
 async function untilCovered(audited: Audited, users: readonly ShardReading[]): Promise<boolean> {
   const { admin, store, model, waitMs } = audited;
   const topic = topicName('itemRatings', model);

@@ -35,10 +35,7 @@ export function packedLength(k: number): number {
   return 1 + k + (k * (k + 1)) / 2;
 }
 
-/**
- * The largest difference of any cell, relative to the largest expected cell, or to 1 if that is
- * less.
- */
+/** The largest difference of any cell, relative to the largest expected cell, or to 1 if larger. */
 export function relativeError(found: Float64Array, expected: Float64Array): number {
   if (found.length !== expected.length) return Number.POSITIVE_INFINITY;
   let largest = 1;

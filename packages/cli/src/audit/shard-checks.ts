@@ -8,9 +8,7 @@ import { type Check, Findings } from './check.ts';
 import { gramOf, packedGram, relativeError } from './packed-gram.ts';
 import type { ShardReading } from './shard-reading.ts';
 
-/**
- * Far above the rounding error of a sum of float64 products, far below the effect of a lost vector.
- */
+/** Far above the rounding errors of a sum in float64, far below the effect of a lost vector. */
 export const GRAM_TOLERANCE = 1e-9;
 
 const NOTHING = new Uint8Array();

@@ -1,7 +1,4 @@
-/**
- * What does the command line ask for? It is read once, and every number and name is checked, before
- * a file is opened.
- */
+/** What the command line asks for: every number and name is checked before a file is opened. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { grids } from '@freshet/experiments';

@@ -1,7 +1,4 @@
-/**
- * Imports one file, and tells the operator where the state is kept, how far it is and what it
- * skipped.
- */
+/** Imports one file, and tells where the state is kept, how far it is and what it skipped. */
 import { cacheFolder } from '@freshet/config';
 import { UnreadableRatings } from '@freshet/ratings-files';
 import { type Brokers, topicPlan } from '@freshet/session';

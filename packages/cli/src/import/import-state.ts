@@ -17,9 +17,7 @@ export interface ImportState {
   readonly file: string;
   /** Names this import in the headers of what it sends. */
   readonly id: string;
-  /**
-   * Of the topic when the import began: a chunk that is sent again must go to the same partitions.
-   */
+  /** Of the topic at the beginning: a chunk that is sent again must go to the same partitions. */
   readonly partitions: number;
   /** Chunks acknowledged in full. */
   readonly chunks: number;
@@ -43,10 +41,7 @@ export class ImportStateFile {
     readonly file: string,
   ) {}
 
-  /**
-   * Identifies an import by path, size and time of the file and by the topic: a changed file is
-   * another import.
-   */
+  /** By path, size and time of the file and by the topic: a changed file is another import. */
   static of(file: string, target: Target, folder: string): ImportStateFile {
     const real = realpathSync(file);
     const { size, mtimeMs } = statSync(real);
@@ -71,10 +66,7 @@ export class ImportStateFile {
     return { file: this.file, id, partitions, chunks: 0, ratings: 0, ends: [], done: false };
   }
 
-  /**
-   * Replaces the file in one step: a process that is killed leaves the state before, never half of
-   * one.
-   */
+  /** Replaces the file in one step: a killed process leaves the state before, never half of one. */
   write(state: ImportState): void {
     mkdirSync(join(this.path, '..'), { recursive: true });
     const partial = `${this.path}.partial`;
@@ -83,10 +75,7 @@ export class ImportStateFile {
   }
 }
 
-/**
- * Whether the topic ends before where it ended: then it was created anew, and holds nothing of the
- * import.
- */
+/** Whether the topic ends earlier than it did: it was created anew, and the import is not in it. */
 export function isRecreated(state: ImportState, ends: ReadonlyMap<number, number>): boolean {
   return state.ends.some(([partition, end]) => (ends.get(partition) ?? 0) < end);
 }

@@ -1,6 +1,4 @@
-/**
- * What the operator is told during an import: how far it is, how fast, and what it skipped and why.
- */
+/** What the operator is told during an import: how far it is, how fast, what it skipped and why. */
 import type { FileRating, ReadOptions } from '@freshet/ratings-files';
 import { say } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';

@@ -42,10 +42,7 @@ export class RatingsInFlight {
     this.#count++;
   }
 
-  /**
-   * The shard has applied everything of the partition up to this offset. Returns when the ratings
-   * that this includes were due.
-   */
+  /** The shard has applied all of the partition up to this offset: when was that due? */
   applied(shard: number, partition: number, offset: number): number[] {
     const queue = this.#queues.get(`${shard}/${partition}`);
     if (queue === undefined) return [];

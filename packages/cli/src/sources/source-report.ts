@@ -29,9 +29,7 @@ export interface SourceState {
   readonly topic: string;
   readonly partition: number;
   readonly topicId: string | undefined;
-  /**
-   * The last position of the reader before losses that were accepted since; else the log's start.
-   */
+  /** The position before losses that were accepted since; else the start of the log. */
   readonly from: number;
   /** The next offset to read; null if the reader has read nothing. */
   readonly position: number | null;

@@ -75,10 +75,7 @@ export class Demo {
     await Promise.race([this.#running, pause(CLOSE_LIMIT_MS)]);
   }
 
-  /**
-   * Publishes titles and categories at every start; the topic is compacted, so they replace the
-   * last.
-   */
+  /** Publishes titles and categories at every start; in a compacted topic they replace the last. */
   async #titles(): Promise<void> {
     const { publisher, model } = this.options;
     const topic = topicName('items', model);
@@ -91,9 +88,7 @@ export class Demo {
     await publisher.publish(records);
   }
 
-  /**
-   * Continues where the topic ends: the generator is seeded, so ratings that were sent are skipped.
-   */
+  /** Continues where the topic ends: the generator is seeded, and what was sent is skipped. */
   async #crowd(): Promise<void> {
     const { publisher, admin, ratingsPerSecond } = this.options;
     const ends = await admin.ends(DEMO_TOPIC);

@@ -100,17 +100,12 @@ async function learnAndShow(
   say(`  ask for any user: curl '${url}?n=5'\n\n`);
 }
 
-/**
- * The demo is slow enough to score every rating before it is learnt. A setting of the user's stays.
- */
+/** The demo is slow enough to score every rating before it is learnt. A given setting stays. */
 function demoSettings(rate: number): Record<string, string> {
   return rate === 0 || isGiven('QUALITY_SAMPLE') ? {} : { QUALITY_SAMPLE: '1' };
 }
 
-/**
- * Starts a service again whenever it ends, until `signal` is aborted. The other services keep
- * running.
- */
+/** Starts a service again whenever it ends, until `signal` is aborted; the others keep running. */
 function keepRunning(
   name: AnyServiceName,
   system: LocalSystem,

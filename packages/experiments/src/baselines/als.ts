@@ -36,10 +36,7 @@ export class Als extends AlternatingFactors {
   }
 }
 
-/**
- * own ← argmin Σ (r − own·h)² + λ · count · ‖own‖², for every owner. Without ratings the vector is
- * 0.
- */
+/** own ← argmin Σ (r − own·h)² + λ · count · ‖own‖², for every owner; 0 without ratings. */
 export function solveSide(own: Factors, rows: Rows, others: Factors, lambda: number): void {
   const { k } = own;
   const matrix = new Float64Array(k * k);

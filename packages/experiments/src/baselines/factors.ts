@@ -37,10 +37,7 @@ export class Factors {
     return sum;
   }
 
-  /**
-   * out[j] = own · others[j]. Four sums are added up side by side, so that an addition does not
-   * wait for the one before it.
-   */
+  /** out[j] = own · others[j], by four sums: an addition need not wait for the one before it. */
   innerProducts(own: number, others: Factors, out: Float32Array): void {
     const { k } = this;
     const vector = this.data.subarray(own * k, (own + 1) * k);

@@ -1,7 +1,4 @@
-/**
- * What do k, λ and ρ do? Changes one of them at a time and measures AUC and the time of an update,
- * as in the paper's last figure.
- */
+/** What do k, λ and ρ do? AUC and time of an update for each, as in the paper's last figure. */
 import type { ModelSettings } from '@freshet/model';
 import type { Training } from '../comparison.ts';
 import type { Runner } from '../runner.ts';

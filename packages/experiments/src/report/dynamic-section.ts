@@ -1,7 +1,4 @@
-/**
- * How good is each method while ratings arrive, and does it stay as good
- * (fig:dynamic_results-movielens)?
- */
+/** How good is each method as ratings arrive, now and later (fig:dynamic_results-movielens)? */
 import { type MeasuredRow, overRuns, type TriedSetting } from '../experiment.ts';
 import type { StreamingMethod } from '../method.ts';
 import { paperWords } from '../paper-results.ts';
