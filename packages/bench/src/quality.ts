@@ -23,7 +23,7 @@ import {
   NO_LISTS,
   OnlineModel,
 } from '@freshet/model';
-import { type ItemCatalogue, type PrequentialFigures, PrequentialMeter } from '@freshet/quality';
+import { type ItemCatalogue, PrequentialMeter } from '@freshet/quality';
 import { readRatingBatches } from '@freshet/ratings-files';
 import type { BenchOptions, Figure } from './main.ts';
 import { cpuSeconds } from './measuring.ts';
@@ -93,20 +93,11 @@ async function worldFigures(figure: Figure, world: World): Promise<void> {
   show('trend_auc', live.figures.all.auc.popularity, decayed);
 }
 
-interface Replay {
-  readonly figures: PrequentialFigures;
-  /** Of each rating that was compared. */
-  readonly aucs: readonly number[];
-  /** Standard error of their mean that comes from drawing the items to compare with. */
-  readonly error: number;
-  /** How many ratings were ranked among all items. */
-  readonly due: number;
-  readonly compareMs: number;
-  readonly searchMs: number;
-  readonly updateMs: number;
-}
-
-function replay(world: World, sample: number, popularity: 'count' | 'trend'): Replay {
+/**
+ * The AUC of each rating that was compared, with the standard error of their mean that comes from
+ * drawing the items to compare with; and how many ratings were `due` to be ranked among all items.
+ */
+function replay(world: World, sample: number, popularity: 'count' | 'trend') {
   const { table, train, test } = world;
   const kernels = wasmKernels();
   const model = new OnlineModel(defaultModel, kernels);

@@ -25,12 +25,6 @@ const RATE_PER_SECOND = 400;
 /** Visits users and items in an order that has nothing to do with shards. */
 const STRIDE = 15_485_863;
 
-interface Start {
-  readonly bytes: number;
-  readonly cpuSeconds: number;
-  readonly children: readonly Child[];
-}
-
 export async function bench(figure: Figure): Promise<void> {
   await BenchSystem.use(async (system) => {
     await keepInMemory(system.local.redisUrl);
@@ -72,7 +66,7 @@ async function fill(figure: Figure, system: BenchSystem, users: number) {
   return { model, store };
 }
 
-async function start(system: BenchSystem, model: string): Promise<Start> {
+async function start(system: BenchSystem, model: string) {
   const { local } = system;
   const children: Child[] = [];
   for (const name of ['aggregator', 'updater'] as const) {

@@ -1,35 +1,8 @@
 /** How connections to Kafka prove who they are, and whom they trust. */
 import type { Settings } from './settings.ts';
 
-interface KafkaTls {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly passphrase?: string;
-}
-
-type KafkaSasl =
-  | {
-      readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-      readonly username: string;
-      readonly password: string;
-    }
-  | {
-      readonly mechanism: 'oauthbearer';
-      readonly tokenUrl: string;
-      readonly clientId: string;
-      readonly clientSecret: string;
-      readonly scope: string;
-    };
-
-interface KafkaSecurity {
-  /** Undefined: no TLS. */
-  readonly tls: KafkaTls | undefined;
-  /** Undefined: no authentication by SASL. */
-  readonly sasl: KafkaSasl | undefined;
-}
-
-export function kafkaSecurity(chosen: Settings): KafkaSecurity {
+/** Undefined: no TLS, no authentication by SASL. */
+export function kafkaSecurity(chosen: Settings) {
   const protocol = protocolOf(chosen);
   return {
     tls: protocol.endsWith('SSL') ? tlsOf(chosen) : undefined,
@@ -92,7 +65,7 @@ function protocolOf(chosen: Settings): 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 
   return SASL_SETTINGS.some((name) => chosen[name] !== '') ? `SASL_${transport}` : transport;
 }
 
-function tlsOf(chosen: Settings): KafkaTls {
+function tlsOf(chosen: Settings) {
   const { KAFKA_SSL_CERTIFICATE_LOCATION: cert, KAFKA_SSL_KEY_LOCATION: key } = chosen;
   const { KAFKA_SSL_CA_LOCATION: ca, KAFKA_SSL_KEY_PASSWORD: passphrase } = chosen;
   return {
@@ -102,10 +75,10 @@ function tlsOf(chosen: Settings): KafkaTls {
   };
 }
 
-function saslOf(chosen: Settings): KafkaSasl {
+function saslOf(chosen: Settings) {
   if (chosen.KAFKA_SASL_MECHANISM === 'OAUTHBEARER') {
     return {
-      mechanism: 'oauthbearer',
+      mechanism: 'oauthbearer' as const,
       tokenUrl: chosen.KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL,
       clientId: chosen.KAFKA_SASL_OAUTHBEARER_CLIENT_ID,
       clientSecret: chosen.KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET,
@@ -113,6 +86,10 @@ function saslOf(chosen: Settings): KafkaSasl {
     };
   }
   const { KAFKA_SASL_USERNAME: username, KAFKA_SASL_PASSWORD: password } = chosen;
-  const mechanism = chosen.KAFKA_SASL_MECHANISM.toLowerCase() as 'plain';
-  return { mechanism, username, password };
+  const mechanism = chosen.KAFKA_SASL_MECHANISM.toLowerCase();
+  return {
+    mechanism: mechanism as 'plain' | 'scram-sha-256' | 'scram-sha-512',
+    username,
+    password,
+  };
 }

@@ -32,17 +32,11 @@ export interface TriedSetting<M extends Method> {
   readonly score: number | undefined;
 }
 
-interface Measured<M extends Method, T extends Task> {
-  readonly rows: readonly MeasuredRow<M, T>[];
-  /** Empty if no row has two settings. */
-  readonly tried: readonly TriedSetting<M>[];
-}
-
 export async function measure<M extends Method, T extends Task>(
   rows: readonly MethodRow<M>[],
   plan: Plan<M, T>,
   runner: Runner,
-): Promise<Measured<M, T>> {
+) {
   const runs = Array.from({ length: plan.runs }, (_, run) => run);
   const cells = rows.flatMap((row) => runs.map((run) => ({ row, run })));
   const trials = cells.flatMap(({ row, run }) =>
@@ -78,6 +72,7 @@ export async function measure<M extends Method, T extends Task>(
         return cell.row === row && result ? [{ method: chosen[index], result }] : [];
       }),
     })),
+    /** Empty if no row has two settings. */
     tried: rows
       .filter(({ settings }) => settings.length > 1)
       .flatMap((row) =>

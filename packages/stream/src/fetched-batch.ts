@@ -1,7 +1,7 @@
 /** A batch that was fetched: does it continue the log, and how much of it can be read? */
 import type { Batch } from 'kafkajs';
 import { isUnreadable, unreadableText } from './fetch-decoding.ts';
-import { type LogRecord, toLogRecord } from './log-record.ts';
+import { toLogRecord } from './log-record.ts';
 
 /**
  * `next`: the batch continues where the last one ended, or after a hole that compaction or a
@@ -29,24 +29,16 @@ export async function continuationOf(
   return begin <= wanted ? 'next' : begin;
 }
 
-interface ReadBatch {
-  readonly records: readonly LogRecord[];
-  /** The offset after the last record that can be read; 0 if there is none. */
-  readonly next: number;
-  readonly unreadable?: { readonly what: string; readonly offset: number };
-}
-
-export function readBatch(batch: Batch): ReadBatch {
+/** `next`: the offset after the last record that can be read; 0 if there is none. */
+export function readBatch(batch: Batch) {
   const { messages } = batch;
   const bad = messages.find(isUnreadable);
   if (bad === undefined) {
-    return { records: messages.map(toLogRecord), next: Number(batch.lastOffset()) + 1 };
+    const next = Number(batch.lastOffset()) + 1;
+    return { records: messages.map(toLogRecord), next, unreadable: undefined };
   }
   const readable = messages.filter((message) => !isUnreadable(message)).map(toLogRecord);
   const next = (readable.at(-1)?.offset ?? -1) + 1;
-  return {
-    records: readable,
-    next,
-    unreadable: { what: unreadableText(bad), offset: Number(bad.offset) },
-  };
+  const unreadable = { what: unreadableText(bad), offset: Number(bad.offset) };
+  return { records: readable, next, unreadable };
 }

@@ -11,14 +11,6 @@ export interface Slice {
   readonly next: number;
 }
 
-/** A slice, its size, the fetches that it uses up, and the records of the fetch after them. */
-interface Cut {
-  readonly slice: Slice;
-  readonly bytes: number;
-  readonly fetches: number;
-  readonly taken: number;
-}
-
 /** Like `recordsPerSlice`, for records that hold many ratings of about 40 bytes each. */
 const BYTES_PER_SLICE = 96 << 10;
 
@@ -94,7 +86,8 @@ export class PartitionFeed {
     return this.#next()?.slice;
   }
 
-  #next(): Cut | undefined {
+  /** The next slice, its size, the fetches that it uses up, and the records of the one after. */
+  #next() {
     const records: LogRecord[] = [];
     let next: number | undefined;
     let [bytes, fetches, taken] = [0, 0, this.#taken];

@@ -6,12 +6,6 @@ import { kafkaSecurity, type Settings } from '@freshet/config';
 import { type Topic, type TopicRow, topics } from '@freshet/events';
 import { type PublicTopic, publicMessages } from './messages.ts';
 
-/** A topic of the broker, and the row of the table that describes it. */
-interface Channel {
-  readonly name: string;
-  readonly topic: PublicTopic;
-}
-
 export function asyncapiDocument(settings: Settings) {
   const described = publicMessages(settings);
   const channels = channelsOf(settings);
@@ -46,7 +40,8 @@ export function asyncapiDocument(settings: Settings) {
   };
 }
 
-function channelsOf({ RATINGS_TOPICS }: Settings): Channel[] {
+/** Topics of the broker, each with the row of the table that describes it. */
+function channelsOf({ RATINGS_TOPICS }: Settings) {
   const shared = (Object.keys(topics) as Topic[]).filter(isPublic);
   return shared.flatMap((topic) => {
     const names = topic === 'ratings' ? RATINGS_TOPICS : [topics[topic].name];

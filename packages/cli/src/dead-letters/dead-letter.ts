@@ -1,6 +1,6 @@
 /** A parked record: why it was parked, where it came from, and how it is sent again. */
 import { PoisonRecord, type RatingReader, type RegisteredSchema } from '@freshet/events';
-import { CUT_HEADER, type LogRecord, type OutRecord, printable } from '@freshet/stream';
+import { CUT_HEADER, type LogRecord, printable } from '@freshet/stream';
 import { NamedCounts } from '../named-counts.ts';
 
 export interface DeadLetter {
@@ -45,12 +45,6 @@ export function deadLetterOf(record: LogRecord, model: string): DeadLetter | und
   };
 }
 
-interface Replay {
-  readonly record: OutRecord;
-  /** Why it would be parked again; undefined if it would not. */
-  readonly stillBad: string | undefined;
-}
-
 interface ReplayTarget {
   /** Of the topic that the letter came from. */
   readonly partitions: number;
@@ -60,8 +54,11 @@ interface ReplayTarget {
   readonly now: number;
 }
 
-/** The original key and bytes on their partition, without the headers that parking added. */
-export function replayOf(letter: DeadLetter, target: ReplayTarget): Replay {
+/**
+ * The original key and bytes on their partition, without the headers that parking added; and why
+ * they would be parked again, if they would.
+ */
+export function replayOf(letter: DeadLetter, target: ReplayTarget) {
   const { partitions, reader, schemas, now } = target;
   const { key, value, headers } = letter.record;
   const theirs = Object.entries(headers).filter(([name]) => !name.startsWith(OWN_HEADERS));
@@ -79,17 +76,11 @@ export function replayOf(letter: DeadLetter, target: ReplayTarget): Replay {
   }
 }
 
-interface Sorted {
-  readonly replayed: readonly DeadLetter[];
-  /** How many are not, by reason. */
-  readonly left: ReadonlyMap<string, number>;
-}
-
 /**
  * Which letters may be sent to the topic that they name? Only those of RATINGS_TOPICS. Anybody may
  * write a letter, and it must not make this command write to another topic.
  */
-export function sortLetters(letters: readonly DeadLetter[], sources: readonly string[]): Sorted {
+export function sortLetters(letters: readonly DeadLetter[], sources: readonly string[]) {
   const replayed: DeadLetter[] = [];
   const left = new NamedCounts();
   for (const letter of letters) {

@@ -26,12 +26,6 @@ interface StoreFactorization {
   readonly onProgress: (what: string, share: number) => void;
 }
 
-interface Factorized extends FactorizeProgress {
-  readonly ratings: number;
-  readonly users: number;
-  readonly items: number;
-}
-
 const NO_FIGURES = new Float64Array();
 
 interface TakenShard {
@@ -40,7 +34,9 @@ interface TakenShard {
   readonly state: ShardState;
 }
 
-export async function factorizeStore(options: StoreFactorization): Promise<Factorized> {
+export async function factorizeStore(
+  options: StoreFactorization,
+): Promise<FactorizeProgress & Record<'ratings' | 'users' | 'items', number>> {
   const { session, stack, seed, passes, tolerance, onProgress } = options;
   await requireStopped(session);
   const publisher = stack.own(await Publisher.open(session.kafka));

@@ -14,12 +14,6 @@ export interface CrowdOptions {
   readonly newUsers: number;
 }
 
-interface MadeUpRating {
-  readonly user: string;
-  readonly item: string;
-  readonly value: number;
-}
-
 const HIGHEST_VALUE = 5;
 
 export class Crowd {
@@ -41,7 +35,7 @@ export class Crowd {
     return this.#options.users + this.#newcomers;
   }
 
-  rating(): MadeUpRating {
+  rating() {
     const isNew = this.#random.next() < this.#options.newUsers;
     const user = isNew ? madeUpUser(this.#options.users + ++this.#newcomers) : this.user();
     const item = `load-i${1 + this.#items.draw(this.#random)}`;

@@ -41,33 +41,21 @@ interface Spread {
   readonly max: number | null;
 }
 
-export interface Totals {
-  readonly seconds: number;
-  readonly sent: number;
-  readonly ratingsPerSecond: number;
-  readonly ratingMs: Spread;
-  readonly requests: number;
-  readonly requestMs: Spread;
-  readonly errors: number;
-  /** Scheduled, but neither sent nor asked before the end. */
-  readonly unsent: number;
-  /** Sent, and not learnt when the load ended. */
-  readonly unlearnt: number;
-  readonly lag: RecordsBehind | null;
-  readonly lastUser: number;
-}
-
 interface Counted {
   readonly seconds: number;
   readonly ratings: LoadFigures;
   readonly requests: LoadFigures;
+  /** Scheduled, but neither sent nor asked before the end. */
   readonly unsent: number;
+  /** Sent, and not learnt when the load ended. */
   readonly unlearnt: number;
   readonly lag: RecordsBehind | undefined;
   readonly lastUser: number;
 }
 
-export function totalsOf(counted: Counted): Totals {
+export type Totals = ReturnType<typeof totalsOf>;
+
+export function totalsOf(counted: Counted) {
   const { seconds, ratings, requests, unsent, unlearnt, lag, lastUser } = counted;
   return {
     seconds,

@@ -13,17 +13,9 @@ interface RebuildFacts {
   readonly birth: Birth | null;
 }
 
-export interface RebuildPlan {
-  /** Records that the sources hold: ratings, and records that will be parked. */
-  readonly records: number;
-  readonly known: number;
-  /** What cannot be read any more, each with its topic and partition. */
-  readonly missing: readonly string[];
-  /** The highest life and fence that the model has had. */
-  readonly highest: number;
-}
+export type RebuildPlan = ReturnType<typeof planRebuild>;
 
-export function planRebuild({ topics, partitions, heads, birth }: RebuildFacts): RebuildPlan {
+export function planRebuild({ topics, partitions, heads, birth }: RebuildFacts) {
   const marks = partitions.map(({ mark }) => mark.life);
   const lives = heads.flatMap(({ fence, facts }) => [
     fence ?? 0,
@@ -32,9 +24,12 @@ export function planRebuild({ topics, partitions, heads, birth }: RebuildFacts):
     ...Object.values(facts.sources).map(({ life }) => life),
   ]);
   return {
+    /** Ratings, and records that will be parked. */
     records: recordsIn(partitions),
     known: heads.reduce((sum, { facts }) => sum + facts.ratings, 0),
+    /** What cannot be read any more, each with its topic and partition. */
     missing: topics.flatMap((topic) => missingOf(topic, partitions)),
+    /** The highest life and fence that the model has had. */
     highest: [...marks, ...lives, birth?.born ?? 0].reduce((a, b) => Math.max(a, b), 0),
   };
 }

@@ -19,19 +19,10 @@ export const BACKLOG = 40_000;
 export const ADA_KEEPS_A_TASTE = 8;
 const FILMS_OF_A_STRAND = 2;
 
-interface Liking<Film> {
-  readonly film: Film;
-  readonly taste: string;
-  /** How many films of this taste she has liked in a row, this one included. */
-  readonly likes: number;
-  /** A film that she liked long ago and un-rates now: otherwise she would run out of films. */
-  readonly forgotten: Film | undefined;
-}
-
 /** What Ada likes, without end, and the same at every start. */
 export function* adasLikings<Film extends Pick<CatalogueItem, 'categories' | 'strand'>>(
   catalogue: readonly Film[],
-): Generator<Liking<Film>, void> {
+) {
   const tastes = [...new Set(catalogue.map(({ categories }) => categories[0] as string))];
   const remembered: Film[] = [];
   for (let visit = 0; tastes.length > 0; visit++) {
@@ -45,6 +36,7 @@ export function* adasLikings<Film extends Pick<CatalogueItem, 'categories' | 'st
         const film = films[at % films.length];
         if (film === undefined) continue;
         remembered.push(film);
+        // Otherwise she would run out of films.
         const isFull = remembered.length > tastes.length * ADA_KEEPS_A_TASTE;
         const forgotten = isFull ? remembered.shift() : undefined;
         yield { film, taste, likes: turn + 1, forgotten };

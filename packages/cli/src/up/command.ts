@@ -6,7 +6,6 @@ import { ClosingStack } from '@freshet/service';
 import { flag, text, textOr, WrongUsage } from '../operator-command.ts';
 import { columnsOption, formatOption } from '../ratings-file-options.ts';
 import { rateOption } from './demo.ts';
-import type { RatingsFile } from './own-ratings.ts';
 import { startUp } from './start-up.ts';
 
 const HELP = `freshet up [--ratings FILE | --rate N | --no-demo]
@@ -85,13 +84,7 @@ async function closeAll(stack: ClosingStack, starting: Promise<void>): Promise<v
   await close();
 }
 
-interface UpOptions {
-  readonly help: boolean;
-  readonly rate: number;
-  readonly file: RatingsFile | undefined;
-}
-
-function optionsOf(args: readonly string[]): UpOptions {
+function optionsOf(args: readonly string[]) {
   const options = {
     ratings: text,
     columns: text,

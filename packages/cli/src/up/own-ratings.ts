@@ -24,16 +24,11 @@ const RATINGS_LOOKED_AT = 10_000;
 const LIST_LIMIT_MS = 10_000;
 const POLL_MS = 100;
 
-/** What the beginning of a file shows. */
-interface FirstLook {
-  /** An example to ask for: three quarters of the users that were read have fewer ratings. */
-  readonly user: string;
-  /** How the first line was read. */
-  readonly first: FileRating;
-}
-
-/** Reads the beginning of the file; throws if it holds no ratings. */
-export async function lookAtFile(file: RatingsFile): Promise<FirstLook> {
+/**
+ * Reads the beginning of a file; throws if it holds no ratings. Returns its first rating, and an
+ * example of a user to ask for: three quarters of those that were read have fewer ratings.
+ */
+export async function lookAtFile(file: RatingsFile) {
   const counts = new Map<string, number>();
   let first: FileRating | undefined;
   let ratings = 0;

@@ -4,16 +4,11 @@
  * tie and continuity correction.
  */
 
-interface MannWhitney {
-  /** Pairs in which the first sample is larger, ties half. */
-  readonly u: number;
-  readonly p: number;
-}
-
 /** With more pairs than this the exact count is slow and the approximation is good. */
 const exactUpTo = 400;
 
-export function mannWhitney(first: readonly number[], second: readonly number[]): MannWhitney {
+/** `u`: pairs in which the first sample is larger, ties half. */
+export function mannWhitney(first: readonly number[], second: readonly number[]) {
   const pairs = first.length * second.length;
   if (pairs === 0) return { u: 0, p: 1 };
   let u = 0;

@@ -20,38 +20,9 @@ interface DynamicOptions {
   readonly onProgress?: (done: number, soFar: DynamicResult) => void;
 }
 
+export type DynamicResult = ReturnType<DynamicMeans['result']>;
 /** Of one tenth of the test block. */
-export interface BlockFigures {
-  readonly events: number;
-  readonly aucServed: number | undefined;
-  readonly aucStrict: number | undefined;
-  readonly hitRate10: number | undefined;
-}
-
-export interface DynamicResult {
-  readonly events: number;
-  /** Ratings of an item that the user had rated before: these are learnt and not asked about. */
-  readonly repeats: number;
-  /** Of all users; users without ratings are answered as the live system answers them. */
-  readonly aucServed: number | undefined;
-  /** The same, but users without ratings count .5, as in the paper. */
-  readonly aucStrict: number | undefined;
-  /** Of users with at most two earlier ratings. */
-  readonly aucCold: number | undefined;
-  readonly aucColdStrict: number | undefined;
-  /** Of users without any. */
-  readonly aucNew: number | undefined;
-  readonly hitRate10: number | undefined;
-  readonly hitRate10Cold: number | undefined;
-  readonly hitRate10New: number | undefined;
-  readonly coldEvents: number;
-  readonly newEvents: number;
-  /** Events whose item the model did not know. */
-  readonly newItemEvents: number;
-  readonly blocks: readonly BlockFigures[];
-  readonly fitSeconds: number;
-  readonly updatesPerCpuSecond: number | undefined;
-}
+export type BlockFigures = DynamicResult['blocks'][number];
 
 export const blockCount = 10;
 const coldUpTo = 2;
@@ -143,11 +114,14 @@ class DynamicMeans {
     if (place === undefined) this.#newItemEvents++;
   }
 
-  result(): DynamicResult {
+  result() {
     return {
       events: this.#all.served.count,
+      /** Ratings of an item that the user had rated before: learnt, and not asked about. */
       repeats: this.repeats,
+      /** Of all users; users without ratings are answered as the live system answers them. */
       aucServed: this.#all.served.value,
+      /** The same, but users without ratings count .5, as in the paper. */
       aucStrict: this.#all.strict.value,
       aucCold: this.#cold.served.value,
       aucColdStrict: this.#cold.strict.value,
@@ -157,6 +131,7 @@ class DynamicMeans {
       hitRate10New: this.#new.hits.value,
       coldEvents: this.#cold.served.count,
       newEvents: this.#new.served.count,
+      /** Events whose item the model did not know. */
       newItemEvents: this.#newItemEvents,
       blocks: this.#blocks.map(({ served, strict, hits }) => ({
         events: served.count,

@@ -1,11 +1,6 @@
 /** Server-sent events: written by the server, and read by the page from text cut anywhere. */
 import { assert } from './assert.ts';
 
-interface StreamEvent {
-  readonly name: string;
-  readonly data: string;
-}
-
 /** Characters in one event, far above any history: a longer one is not from our server. */
 const EVENT_LIMIT = 8 << 20;
 
@@ -17,7 +12,7 @@ export class EventStream {
   #rest = '';
 
   /** The events that this piece completes, without comments and unknown fields. */
-  read(piece: string): StreamEvent[] {
+  read(piece: string) {
     const blocks = (this.#rest + piece).split('\n\n');
     const rest = blocks.pop();
     assert(rest !== undefined, 'what is split has at least one piece');
