@@ -25,8 +25,7 @@ export const ratingFields: Reader<Readonly<Partial<Record<RatingFieldName, strin
     const field = ratingFieldNames.find((known) => known === name);
     if (field === undefined || path.split('.').includes('')) {
       throw new BadValue(
-        `must be like user=userId,item=product.id with the fields ${ratingFieldNames.join(', ')}, ` +
-          `not "${part}"`,
+        `must be like user=userId,item=product.id with the fields ${ratingFieldNames.join(', ')}, not "${part}"`,
       );
     }
     return [field, path];
@@ -43,8 +42,7 @@ export const ratingKinds: Reader<ReadonlyMap<string, number | null>> = (given) =
     const [, kind, value] = /^(.*\S)\s*:\s*(null|\d+(?:\.\d+)?)$/s.exec(part) ?? [];
     if (kind === undefined || value === undefined) {
       throw new BadValue(
-        'must be like view:1,purchase:5,remove:null, each value a number from 0 up or null, ' +
-          `not "${part}"`,
+        `must be like view:1,purchase:5,remove:null, each value a number from 0 up or null, not "${part}"`,
       );
     }
     return [kind, value === 'null' ? null : Number(value)];

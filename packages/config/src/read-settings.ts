@@ -82,16 +82,14 @@ function conflicts(chosen: Settings): string[] {
   const problems: string[] = [];
   if (chosen.HTTP_TOKEN === '' && !isLoopback(httpHost(chosen))) {
     problems.push(
-      `HTTP_HOST is ${chosen.HTTP_HOST}, beyond loopback, where a token is needed: ` +
-        'set HTTP_TOKEN or HTTP_TOKEN_FILE',
+      `HTTP_HOST is ${chosen.HTTP_HOST}, beyond loopback, where a token is needed: set HTTP_TOKEN or HTTP_TOKEN_FILE`,
     );
   }
   problems.push(...securityConflicts(chosen), ...registryConflicts(chosen));
   for (const [kind, value] of chosen.RATING_KINDS) {
     if (value === null || value <= chosen.RATING_MAX) continue;
     problems.push(
-      `RATING_KINDS has ${kind}:${value} and RATING_MAX is ${chosen.RATING_MAX}: ` +
-        'lower the value or raise RATING_MAX',
+      `RATING_KINDS has ${kind}:${value} and RATING_MAX is ${chosen.RATING_MAX}: lower the value or raise RATING_MAX`,
     );
   }
   return problems;

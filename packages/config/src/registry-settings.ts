@@ -33,8 +33,7 @@ export function registryConflicts(chosen: Settings): string[] {
   const { SCHEMA_REGISTRY_PASSWORD: password, SCHEMA_REGISTRY_TOKEN: token } = chosen;
   if (url !== '' && new URL(url).username !== '') {
     problems.push(
-      'SCHEMA_REGISTRY_URL holds a user name: ' +
-        'use SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD',
+      'SCHEMA_REGISTRY_URL holds a user name: use SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD',
     );
   }
   if ((user === '') !== (password === '')) {

@@ -29,8 +29,7 @@ export function ratingTime(given: unknown, recordTime: number): number {
   if (time === undefined) {
     throw new PoisonRecord(
       'bad-time',
-      'time must be seconds, milli-, micro- or nanoseconds since 1970, or ISO 8601, ' +
-        `not ${shownValue(given)}`,
+      `time must be seconds, milli-, micro- or nanoseconds since 1970, or ISO 8601, not ${shownValue(given)}`,
     );
   }
   return checkedTime(time, recordTime);

@@ -36,17 +36,11 @@ export const paperStatic: Record<PaperDataset, Readonly<Record<string, Triple>>>
 /** What the paper's text says about its figures, for which it prints no numbers. */
 export const paperWords = {
   dynamic:
-    'The paper shows a figure without numbers: the average AUC does not fall as ratings are ' +
-    'added, a prior is better than none throughout, and both losses with prior are above ' +
-    'Vowpal Wabbit.',
+    'The paper shows a figure without numbers: the average AUC does not fall as ratings are added, a prior is better than none throughout, and both losses with prior are above Vowpal Wabbit.',
   delay:
-    'The paper, Movielens: AUC drops by 3 % when 5 to 10 ratings behind (its text also says ' +
-    '1.1 % at 5) and by about 14 % at 1000; for cold users by 11.8 % at 5. FineFoods: 10 % at ' +
-    '5 to 10, 13.4 % for cold users.',
+    'The paper, Movielens: AUC drops by 3 % when 5 to 10 ratings behind (its text also says 1.1 % at 5) and by about 14 % at 1000; for cold users by 11.8 % at 5. FineFoods: 10 % at 5 to 10, 13.4 % for cold users.',
   parameters:
-    'The paper: an optimum in k that depends on the data; time per update linear in k; λ ' +
-    'without influence until it is large; any ρ > 0 well above ρ = 0, and time per update ' +
-    'falling with ρ.',
+    'The paper: an optimum in k that depends on the data; time per update linear in k; λ without influence until it is large; any ρ > 0 well above ρ = 0, and time per update falling with ρ.',
 } as const;
 
 /** The paper's Movielens losses at some delays, read from its text. */

@@ -90,8 +90,7 @@ export function requireBlocks(
   if (train < 1) throw new NotEnoughRatings('a first model needs at least one rating to train on');
   if (train + test > table.user.length) {
     throw new NotEnoughRatings(
-      `${train} ratings to train on and ${test} to test on were asked for; ` +
-        `there are ${table.user.length}`,
+      `${train} ratings to train on and ${test} to test on were asked for; there are ${table.user.length}`,
     );
   }
 }

@@ -98,8 +98,6 @@ function forgottenFault(source: SourceLog, { traces = [] }: IntakeHistory): LogF
     return sourceFault(source, { position: trace.offset + 1, topicId });
   }
   const place = { topic, partition };
-  const what =
-    'the topic that was read before was deleted and created anew, ' +
-    `and now holds ${range.start} to ${range.end}`;
+  const what = `the topic that was read before was deleted and created anew, and now holds ${range.start} to ${range.end}`;
   return new LogFault('recreated', place, what);
 }

@@ -45,8 +45,7 @@ export function sourceFault(
     return new LogFault(
       'store-lost',
       place,
-      `the store lost this shard, and ${topic} no longer reaches its beginning ` +
-        `(offsets 0 to ${start - 1} are deleted): ` +
+      `the store lost this shard, and ${topic} no longer reaches its beginning (offsets 0 to ${start - 1} are deleted): ` +
         '`freshet rebuild` learns it again from the sources',
     );
   }
@@ -55,8 +54,7 @@ export function sourceFault(
     return new LogFault(
       'recreated',
       place,
-      `it was read up to offset ${position}, but the topic was deleted and created anew, ` +
-        `and now holds ${start} to ${end}`,
+      `it was read up to offset ${position}, but the topic was deleted and created anew, and now holds ${start} to ${end}`,
     );
   }
   if (position >= start) return undefined;

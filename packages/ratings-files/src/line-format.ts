@@ -26,8 +26,7 @@ export function detectFormat(firstLine: string): Format {
   if (firstLine.includes(',')) return 'csv';
   if (firstLine.includes(';')) return 'semicolon';
   throw new UnreadableRatings(
-    `cannot tell the format from the first line: ${JSON.stringify(firstLine.slice(0, 80))}; ` +
-      `expected user::item::rating::time, CSV, TSV, JSON lines or review blocks`,
+    `cannot tell the format from the first line: ${JSON.stringify(firstLine.slice(0, 80))}; expected user::item::rating::time, CSV, TSV, JSON lines or review blocks`,
   );
 }
 

@@ -127,8 +127,7 @@ class ReadCounts {
     const records = this.ratings + this.#malformed;
     if (records < after || this.#malformed <= limits.malformedShare * records) return;
     throw new UnreadableRatings(
-      `${this.#path}: ${this.#malformed} of the first ${records} records are malformed ` +
-        `(more than 1 %). Is the format right? The first one, ${this.#firstReason}`,
+      `${this.#path}: ${this.#malformed} of the first ${records} records are malformed (more than 1 %). Is the format right? The first one, ${this.#firstReason}`,
     );
   }
 }

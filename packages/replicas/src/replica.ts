@@ -232,8 +232,7 @@ export class Replica {
       ? 'a MODEL with fewer factors has room for more'
       : 'divide the items among several models (MODEL)';
     return new ReplicaFull(
-      `this service can hold ${held}, and there is one more: ${remedy}; ` +
-        'a restart frees the room of removed items',
+      `this service can hold ${held}, and there is one more: ${remedy}; a restart frees the room of removed items`,
       { cause },
     );
   }

@@ -22,8 +22,7 @@ interface AdminAddress extends Address {
 }
 
 const MISDIRECTED =
-  'This admin port answers only to names of this machine: ask for localhost, 127.0.0.1 or [::1]. ' +
-  'To reach it by other names or from other machines, set ADMIN_HOST.';
+  'This admin port answers only to names of this machine: ask for localhost, 127.0.0.1 or [::1]. To reach it by other names or from other machines, set ADMIN_HOST.';
 
 export class AdminServer {
   private constructor(private readonly server: Server) {}

@@ -176,8 +176,7 @@ export class ModelAgreement {
     const { model, agreement } = this.options;
     const changes = differences(agreement.tuning, theirs).join('; ');
     return new ManifestMismatch(
-      `${others} services of model "${model}" run with other settings: ${changes}. ` +
-        'Set them back, or stop all of them and start them with the new values',
+      `${others} services of model "${model}" run with other settings: ${changes}. Set them back, or stop all of them and start them with the new values`,
     );
   }
 }

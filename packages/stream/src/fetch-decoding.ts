@@ -139,8 +139,7 @@ export function replaceFetchDecoding(require = createRequire(import.meta.url)): 
   const { version } = require('kafkajs/package.json') as { version: string };
   if (version !== KNOWN_VERSION) {
     throw new Error(
-      `kafkajs is ${version}, but fetch-decoding.ts replaces a function of ${KNOWN_VERSION}: ` +
-        'install that version, or compare packages/stream/src/fetch-decoding.ts with the new one',
+      `kafkajs is ${version}, but fetch-decoding.ts replaces a function of ${KNOWN_VERSION}: install that version, or compare packages/stream/src/fetch-decoding.ts with the new one`,
     );
   }
   const path = require.resolve(`${FETCH}/v4/decodeMessages`);

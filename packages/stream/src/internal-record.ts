@@ -74,8 +74,7 @@ export class InternalEvents<T> {
     const format = Number(given[FORMAT_HEADER] ?? FORMAT);
     if (format > FORMAT) {
       throw new NewerFormat(
-        `${topic}/${partition}@${offset} was written by a newer Freshet ` +
-          `(format ${format}, this one reads ${FORMAT}): update this service`,
+        `${topic}/${partition}@${offset} was written by a newer Freshet (format ${format}, this one reads ${FORMAT}): update this service`,
       );
     }
     if (value === null) return undefined;

@@ -19,8 +19,7 @@ export interface LogPlace {
 }
 
 const WHAT_TO_DO =
-  'This partition waits and the others go on. ' +
-  'Restore the topic, or accept the loss: freshet sources --accept';
+  'This partition waits and the others go on. Restore the topic, or accept the loss: freshet sources --accept';
 
 export class LogFault extends Fault {
   override readonly name = 'LogFault';

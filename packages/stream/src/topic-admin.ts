@@ -230,8 +230,7 @@ export class TopicAdmin {
       const expected = partitionsOf(topic, plan);
       if (topics[topic].partitions === 'sharded' && count !== expected) {
         throw new UnusableTopics(
-          `topic ${name} has ${count} partitions and SHARDS is ${expected}: ` +
-            `set SHARDS=${count}, or use another MODEL`,
+          `topic ${name} has ${count} partitions and SHARDS is ${expected}: set SHARDS=${count}, or use another MODEL`,
         );
       }
     }
@@ -258,8 +257,7 @@ function checkSources({ model, sources }: TopicPlan): void {
   const wrong = names.filter((name) => sources.includes(name));
   if (wrong.length === 0) return;
   throw new UnusableTopics(
-    `RATINGS_TOPICS names ${wrong.join(', ')}, which Freshet itself writes or reads: ` +
-      'remove it from the setting',
+    `RATINGS_TOPICS names ${wrong.join(', ')}, which Freshet itself writes or reads: remove it from the setting`,
   );
 }
 

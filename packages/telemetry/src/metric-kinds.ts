@@ -32,24 +32,36 @@ export class MetricGroup {
     readonly services: readonly Service[],
   ) {}
 
-  counter<L extends Labels = None>(name: string, help: string, labels = {} as L) {
-    const metric = new Counter<Name<L>>({ name, help, labelNames: names(labels), registers: [] });
-    return this.#add({ metric, kind: 'counter', name, help, labels });
+  counter<L extends Labels = None>(name: string, labels = {} as L) {
+    return this.#asking((help) => {
+      const metric = new Counter<Name<L>>({ name, help, labelNames: names(labels), registers: [] });
+      return { metric, kind: 'counter', name, help, labels };
+    });
   }
 
-  gauge<L extends Labels = None>(name: string, help: string, labels = {} as L) {
-    const metric = new Gauge<Name<L>>({ name, help, labelNames: names(labels), registers: [] });
-    return this.#add({ metric, kind: 'gauge', name, help, labels });
+  gauge<L extends Labels = None>(name: string, labels = {} as L) {
+    return this.#asking((help) => {
+      const metric = new Gauge<Name<L>>({ name, help, labelNames: names(labels), registers: [] });
+      return { metric, kind: 'gauge', name, help, labels };
+    });
   }
 
-  histogram<L extends Labels = None>(name: string, help: string, buckets: number[], labels: L) {
-    const metric = new Histogram(name, help, buckets, names(labels));
-    return this.#add({ metric, kind: 'histogram', name, help, labels });
+  histogram<L extends Labels = None>(name: string, buckets: number[], labels: L) {
+    return this.#asking((help) => {
+      const metric = new Histogram(name, help, buckets, names(labels));
+      return { metric, kind: 'histogram', name, help, labels };
+    });
   }
 
-  #add<M extends AnyMetric>(row: Omit<Declared<M>, 'services'>): M {
-    this.rows.push({ ...row, services: this.services });
-    return row.metric;
+  #asking<M extends AnyMetric>(declare: (help: string) => Omit<Declared<M>, 'services'>) {
+    return {
+      /** The question of an operator that the metric answers. */
+      asks: (help: string): M => {
+        const row = declare(help);
+        this.rows.push({ ...row, services: this.services });
+        return row.metric;
+      },
+    };
   }
 }
 

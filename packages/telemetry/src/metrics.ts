@@ -31,229 +31,164 @@ const allButConsole = shownBy('updater', 'aggregator', 'scorer');
 const everyService = shownBy('updater', 'aggregator', 'scorer', 'console');
 
 export const metrics = {
-  buildInfo: everyService.gauge('freshet_build_info', 'Which build is running, on which Node?', {
-    service: [],
-    version: [],
-    node: [],
-  }),
+  buildInfo: everyService
+    .gauge('freshet_build_info', { service: [], version: [], node: [] })
+    .asks('Which build is running, on which Node?'),
 
-  updateDuration: updater.histogram(
-    'freshet_update_duration_seconds',
-    'How long does a half-step take, of a sample?',
-    STEP_SECONDS,
-    { side },
-  ),
-  committed: updater.histogram(
-    'freshet_rating_committed_seconds',
-    'How long after a rating was produced was the vector that it moved stored?',
-    LATENCY_SECONDS,
-    { side },
-  ),
-  commitDuration: updater.histogram(
-    'freshet_commit_duration_seconds',
-    'How long does the store take to commit one batch?',
-    LATENCY_SECONDS,
-    { side },
-  ),
-  publishDuration: updater.histogram(
-    'freshet_publish_duration_seconds',
-    'How long until Kafka has acknowledged what one batch publishes?',
-    LATENCY_SECONDS,
-    { side: stage },
-  ),
-  batchRatings: updater.histogram(
-    'freshet_batch_ratings',
-    'How many ratings go in one commit?',
-    BATCH_RATINGS,
-    { side },
-  ),
-  applied: updater.counter('freshet_ratings_applied_total', 'How many ratings were applied?', {
-    side,
-  }),
-  reratings: updater.counter(
-    'freshet_reratings_total',
-    'How many of them replaced a rating of the same user and item?',
-  ),
-  newEntities: updater.counter(
-    'freshet_new_entities_total',
-    'How many users and items got their first vector?',
-    { side },
-  ),
-  parked: updater.counter(
-    'freshet_ratings_parked_total',
-    'How many records could never be applied, and why?',
-    { reason: [] },
-  ),
-  takeOvers: updater.counter('freshet_take_overs_total', 'How often was a shard taken over?', {
-    side,
-  }),
-  replays: updater.counter(
-    'freshet_outbox_replays_total',
-    'How often was an outbox published again at a take-over?',
-    { side },
-  ),
-  fenced: updater.counter(
-    'freshet_refused_commits_total',
-    'How many commits did the store refuse: fenced by another writer, or elsewhere after it ' +
-      'lost writes?',
-    { side, verdict: ['fenced', 'elsewhere'] },
-  ),
-  heldPartitions: everyService.gauge(
-    'freshet_held_partitions',
-    'How many partitions of a topic wait for a person, because their log was cut, recreated ' +
-      'or cannot be read?',
-    { topic: [] },
-  ),
-  passedOver: allButConsole.counter(
-    'freshet_records_passed_over_total',
-    'How many records of an internal topic were not written by Freshet and passed over?',
-    { topic: [] },
-  ),
-  refusedRecords: scorer.counter(
-    'freshet_records_refused_total',
-    'How many requests and records of items made no sense, and why?',
-    { topic: ['recommendation-requests', 'items'], reason: [] },
-  ),
-  consumersReplaced: everyService.counter(
-    'freshet_consumers_replaced_total',
-    'How often was a Kafka consumer that hung or broke down replaced by a fresh one?',
-    { topic: [] },
-  ),
-  storeLosses: allButConsole.counter(
-    'freshet_store_losses_total',
-    'How often was the store found empty while this process ran?',
-  ),
-  serverAway: allButConsole.gauge(
-    'freshet_server_away_seconds',
-    'For how long has a server that this process needs not answered?',
-    { server: ['kafka', 'redis', 'schema-registry'] },
-  ),
+  updateDuration: updater
+    .histogram('freshet_update_duration_seconds', STEP_SECONDS, { side })
+    .asks('How long does a half-step take, of a sample?'),
+  committed: updater
+    .histogram('freshet_rating_committed_seconds', LATENCY_SECONDS, { side })
+    .asks('How long after a rating was produced was the vector that it moved stored?'),
+  commitDuration: updater
+    .histogram('freshet_commit_duration_seconds', LATENCY_SECONDS, { side })
+    .asks('How long does the store take to commit one batch?'),
+  publishDuration: updater
+    .histogram('freshet_publish_duration_seconds', LATENCY_SECONDS, { side: stage })
+    .asks('How long until Kafka has acknowledged what one batch publishes?'),
+  batchRatings: updater
+    .histogram('freshet_batch_ratings', BATCH_RATINGS, { side })
+    .asks('How many ratings go in one commit?'),
+  applied: updater
+    .counter('freshet_ratings_applied_total', { side })
+    .asks('How many ratings were applied?'),
+  reratings: updater
+    .counter('freshet_reratings_total')
+    .asks('How many of them replaced a rating of the same user and item?'),
+  newEntities: updater
+    .counter('freshet_new_entities_total', { side })
+    .asks('How many users and items got their first vector?'),
+  parked: updater
+    .counter('freshet_ratings_parked_total', { reason: [] })
+    .asks('How many records could never be applied, and why?'),
+  takeOvers: updater
+    .counter('freshet_take_overs_total', { side })
+    .asks('How often was a shard taken over?'),
+  replays: updater
+    .counter('freshet_outbox_replays_total', { side })
+    .asks('How often was an outbox published again at a take-over?'),
+  fenced: updater
+    .counter('freshet_refused_commits_total', { side, verdict: ['fenced', 'elsewhere'] })
+    .asks(
+      'How many commits did the store refuse: fenced by another writer, or elsewhere after it lost writes?',
+    ),
+  heldPartitions: everyService
+    .gauge('freshet_held_partitions', { topic: [] })
+    .asks(
+      'How many partitions of a topic wait for a person, because their log was cut, recreated or cannot be read?',
+    ),
+  passedOver: allButConsole
+    .counter('freshet_records_passed_over_total', { topic: [] })
+    .asks('How many records of an internal topic were not written by Freshet and passed over?'),
+  refusedRecords: scorer
+    .counter('freshet_records_refused_total', {
+      topic: ['recommendation-requests', 'items'],
+      reason: [],
+    })
+    .asks('How many requests and records of items made no sense, and why?'),
+  consumersReplaced: everyService
+    .counter('freshet_consumers_replaced_total', { topic: [] })
+    .asks('How often was a Kafka consumer that hung or broke down replaced by a fresh one?'),
+  storeLosses: allButConsole
+    .counter('freshet_store_losses_total')
+    .asks('How often was the store found empty while this process ran?'),
+  serverAway: allButConsole
+    .gauge('freshet_server_away_seconds', { server: ['kafka', 'redis', 'schema-registry'] })
+    .asks('For how long has a server that this process needs not answered?'),
 
-  prequentialAuc: updater.gauge(
-    'freshet_prequential_auc_ratio',
-    'How well is the item that is rated next ranked among the unrated, before the model ' +
-      'learns of it?',
-    { users, method },
-  ),
-  prequentialHits: updater.gauge(
-    'freshet_prequential_hit_ratio',
-    'How often is the item that is rated next among the ten best, before the model learns of it?',
-    { users, method },
-  ),
-  prequentialEvents: updater.gauge(
-    'freshet_prequential_events',
-    'How many ratings are in the sliding window of the prequential figures?',
-    { users },
-  ),
+  prequentialAuc: updater
+    .gauge('freshet_prequential_auc_ratio', { users, method })
+    .asks(
+      'How well is the item that is rated next ranked among the unrated, before the model learns of it?',
+    ),
+  prequentialHits: updater
+    .gauge('freshet_prequential_hit_ratio', { users, method })
+    .asks(
+      'How often is the item that is rated next among the ten best, before the model learns of it?',
+    ),
+  prequentialEvents: updater
+    .gauge('freshet_prequential_events', { users })
+    .asks('How many ratings are in the sliding window of the prequential figures?'),
 
-  lag: aggregator.gauge(
-    'freshet_lag_ratings',
-    'How many ratings are not yet at this point, by TOPIC:PARTITION that they come from, or ' +
-      'by item shard?',
-    { point: [], partition: [] },
-  ),
-  lagAll: aggregatorAndScorer.gauge(
-    'freshet_lag_ratings_all',
-    'How many ratings are produced and not yet at this point, over everything?',
-    { point: [] },
-  ),
-  lagAge: aggregatorAndScorer.gauge(
-    'freshet_lag_seconds',
-    'How long ago was the oldest of them produced?',
-    { point: [] },
-  ),
-  expectedLoss: aggregator.gauge(
-    'freshet_expected_auc_loss_ratio',
-    'Which share of AUC does the present lag cost, by the delay curve?',
-    { users: ['all', 'cold'] },
-  ),
-  gramPublished: aggregator.counter(
-    'freshet_grams_published_total',
-    'How often did the aggregator publish the sum of the partial grams?',
-  ),
-  gramStaleness: aggregator.gauge(
-    'freshet_gram_staleness_seconds',
-    'How old is the oldest partial gram that the published sum does not yet contain?',
-  ),
-  gramDrift: aggregator.gauge(
-    'freshet_gram_drift_ratio',
-    'How far is the last audited partial gram from the sum of its vectors?',
-    { side },
-  ),
-  aggregatorActive: aggregator.gauge(
-    'freshet_aggregator_active',
-    'Is this aggregator the active one (1) or standing by (0)?',
-  ),
-  entities: aggregator.gauge(
-    'freshet_entities',
-    'How many users and items (n and m) have a vector?',
-    { side },
-  ),
-  knownRatings: aggregator.gauge(
-    'freshet_known_ratings',
-    'How many ratings does the model know (|R|)?',
-  ),
-  priorWeight: aggregator.gauge(
-    'freshet_prior_weight_ratio',
-    'How much does one unknown rating weigh against a known one (α)?',
-  ),
-  rankingWeight: aggregator.gauge(
-    'freshet_ranking_weight',
-    'How much does a feature of an item weigh in the ranking (θ), for a user with so many ratings?',
-    { feature: [], ratings: [] },
-  ),
-  rankingShare: aggregator.gauge(
-    'freshet_ranking_share_ratio',
-    'How much of the difference between two items in doubt comes from each part, at so many ' +
-      'ratings?',
-    { part: [], ratings: [] },
-  ),
-  rankingLearnt: aggregator.gauge(
-    'freshet_ranking_learnt_ratings',
-    'How many ratings have the weights of the ranking been learnt from?',
-  ),
+  lag: aggregator
+    .gauge('freshet_lag_ratings', { point: [], partition: [] })
+    .asks(
+      'How many ratings are not yet at this point, by TOPIC:PARTITION that they come from, or by item shard?',
+    ),
+  lagAll: aggregatorAndScorer
+    .gauge('freshet_lag_ratings_all', { point: [] })
+    .asks('How many ratings are produced and not yet at this point, over everything?'),
+  lagAge: aggregatorAndScorer
+    .gauge('freshet_lag_seconds', { point: [] })
+    .asks('How long ago was the oldest of them produced?'),
+  expectedLoss: aggregator
+    .gauge('freshet_expected_auc_loss_ratio', { users: ['all', 'cold'] })
+    .asks('Which share of AUC does the present lag cost, by the delay curve?'),
+  gramPublished: aggregator
+    .counter('freshet_grams_published_total')
+    .asks('How often did the aggregator publish the sum of the partial grams?'),
+  gramStaleness: aggregator
+    .gauge('freshet_gram_staleness_seconds')
+    .asks('How old is the oldest partial gram that the published sum does not yet contain?'),
+  gramDrift: aggregator
+    .gauge('freshet_gram_drift_ratio', { side })
+    .asks('How far is the last audited partial gram from the sum of its vectors?'),
+  aggregatorActive: aggregator
+    .gauge('freshet_aggregator_active')
+    .asks('Is this aggregator the active one (1) or standing by (0)?'),
+  entities: aggregator
+    .gauge('freshet_entities', { side })
+    .asks('How many users and items (n and m) have a vector?'),
+  knownRatings: aggregator
+    .gauge('freshet_known_ratings')
+    .asks('How many ratings does the model know (|R|)?'),
+  priorWeight: aggregator
+    .gauge('freshet_prior_weight_ratio')
+    .asks('How much does one unknown rating weigh against a known one (α)?'),
+  rankingWeight: aggregator
+    .gauge('freshet_ranking_weight', { feature: [], ratings: [] })
+    .asks(
+      'How much does a feature of an item weigh in the ranking (θ), for a user with so many ratings?',
+    ),
+  rankingShare: aggregator
+    .gauge('freshet_ranking_share_ratio', { part: [], ratings: [] })
+    .asks(
+      'How much of the difference between two items in doubt comes from each part, at so many ratings?',
+    ),
+  rankingLearnt: aggregator
+    .gauge('freshet_ranking_learnt_ratings')
+    .asks('How many ratings have the weights of the ranking been learnt from?'),
 
-  servable: scorer.histogram(
-    'freshet_rating_servable_seconds',
-    'How long after a rating was produced did the scorer know of the vector that it moved?',
-    LATENCY_SECONDS,
-    { side },
-  ),
-  catalogueItems: scorer.gauge(
-    'freshet_catalogue_items',
-    'How many items can this scorer recommend?',
-  ),
-  ready: everyService.gauge(
-    'freshet_ready',
-    'Is this process ready (1) or still waiting for something (0)?',
-  ),
-  userReads: scorer.counter(
-    'freshet_user_reads_total',
-    'How many users were found in memory, and how many had to be read from the store?',
-    { outcome: ['hit', 'miss'] },
-  ),
-  requestDuration: scorer.histogram(
-    'freshet_request_duration_seconds',
-    'How long does a request take, by transport, kind and outcome?',
-    LATENCY_SECONDS,
-    {
+  servable: scorer
+    .histogram('freshet_rating_servable_seconds', LATENCY_SECONDS, { side })
+    .asks('How long after a rating was produced did the scorer know of the vector that it moved?'),
+  catalogueItems: scorer
+    .gauge('freshet_catalogue_items')
+    .asks('How many items can this scorer recommend?'),
+  ready: everyService
+    .gauge('freshet_ready')
+    .asks('Is this process ready (1) or still waiting for something (0)?'),
+  userReads: scorer
+    .counter('freshet_user_reads_total', { outcome: ['hit', 'miss'] })
+    .asks('How many users were found in memory, and how many had to be read from the store?'),
+  requestDuration: scorer
+    .histogram('freshet_request_duration_seconds', LATENCY_SECONDS, {
       transport: ['http', 'kafka'],
       kind: ['recommend', 'insight', 'rate', 'other'],
       outcome: ['ok', 'refused', 'failed'],
-    },
-  ),
-  answerBytes: scorer.histogram(
-    'freshet_answer_bytes',
-    'How long is an answer, by transport?',
-    BODY_BYTES,
-    { transport: ['http', 'kafka'] },
-  ),
-  pushed: scorer.counter(
-    'freshet_recommendations_pushed_total',
-    'How many fresh recommendations were pushed to users whose vector moved?',
-  ),
+    })
+    .asks('How long does a request take, by transport, kind and outcome?'),
+  answerBytes: scorer
+    .histogram('freshet_answer_bytes', BODY_BYTES, { transport: ['http', 'kafka'] })
+    .asks('How long is an answer, by transport?'),
+  pushed: scorer
+    .counter('freshet_recommendations_pushed_total')
+    .asks('How many fresh recommendations were pushed to users whose vector moved?'),
 
-  consoleViewers: shownBy('console').gauge('freshet_console_viewers', 'How many pages are open?'),
+  consoleViewers: shownBy('console')
+    .gauge('freshet_console_viewers')
+    .asks('How many pages are open?'),
 } as const;
 
 export const registry = new Registry();

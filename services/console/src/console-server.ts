@@ -29,8 +29,7 @@ const headers = securityHeaders(
     "object-src 'none'",
 );
 const MISDIRECTED =
-  'without HTTP_TOKEN the console answers only to names of this machine: open it as localhost ' +
-  'or 127.0.0.1, or set HTTP_TOKEN to reach it by other names';
+  'without HTTP_TOKEN the console answers only to names of this machine: open it as localhost or 127.0.0.1, or set HTTP_TOKEN to reach it by other names';
 
 export function consoleServer(options: ConsoleServerOptions): FastifyInstance {
   const { files, scorer, broadcast, history, log } = options;

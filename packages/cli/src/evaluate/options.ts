@@ -9,151 +9,95 @@ export const protocols = {
 
 export type Protocol = keyof typeof protocols;
 
-interface Option {
-  /** How the help names its value; a flag has none. */
-  readonly value?: string;
-  readonly about: string;
-  /** The protocols that use it; all if absent. */
-  readonly only?: readonly Protocol[];
+/** `value` is how the help names it, none for a flag; `only` are the protocols that use it. */
+function option(value?: string, only?: readonly Protocol[]) {
+  return { about: (about: string) => ({ value, only, about }) };
 }
 
 const streaming = ['dynamic', 'delay', 'parameters'] as const;
 
 export const options = {
-  ratings: {
-    value: 'FILE',
-    about:
-      'the ratings: user::item::rating::time, CSV, TSV, JSON lines or review blocks, plain or ' +
-      'gzip; - is standard input',
-  },
-  format: {
-    value: 'NAME',
-    about:
-      'double-colon, csv, tsv, semicolon, json or reviews; detected from the first line if absent',
-  },
-  columns: {
-    value: 'LIST',
-    about:
-      'where each field is, by name or number from 1: user=reviewer,item=asin,value=stars,time=4',
-  },
-  train: {
-    value: 'N',
-    about: 'how many ratings the first model learns from [60 % of the file, rounded]',
-    only: streaming,
-  },
-  test: {
-    value: 'N',
-    about: 'how many ratings after those are predicted [10 % of the file, rounded]',
-    only: streaming,
-  },
-  users: {
-    value: 'N',
-    about: 'how many users have their later half held out [1000]',
-    only: ['static'],
-  },
-  runs: {
-    value: 'N',
-    about: 'how often to repeat, each time with the next seed [1; static 3]',
-    only: ['static', 'dynamic', 'delay'],
-  },
-  seed: { value: 'N', about: 'seed of everything random [1]' },
-  grid: {
-    value: 'NAME',
-    about:
-      'choose settings on validation data: none, small (2 settings each, on 1 split) or paper ' +
-      '(all settings, on 3 splits) [none]',
-    only: ['static', 'dynamic'],
-  },
-  'grid-file': {
-    value: 'FILE',
-    about: 'keep every finished task in this file; a run that is started again continues from it',
-  },
-  ablate: {
-    about: 'add a row for each part of the default model, with that part undone: what it is worth',
-    only: ['dynamic'],
-  },
-  'shuffle-ties': {
-    value: 'SEED',
-    about: 'put ratings of equal time into a random order first, instead of the order of the file',
-  },
-  model: { value: 'LIST', about: 'paper, default, or both [default; static: both]' },
-  loss: {
-    value: 'LIST',
-    about: 'squared (sl), absolute (al), kullback-leibler (gkl) [squared; static: all]',
-  },
-  k: {
-    value: 'LIST',
-    about: 'number of factors; a list only for parameters [default model 32, paper 20]',
-  },
-  rho: {
-    value: 'LIST',
-    about:
-      'weight of the unknown ratings relative to the known, 0 for no prior; a list gives a row each',
-  },
-  lambda: { value: 'LIST', about: 'L1 penalty; a list only for parameters [0]' },
-  'prior-value': {
-    value: 'X',
-    about: 'the expected value of an unknown rating; squared loss only [0]',
-  },
-  items: {
-    value: 'NAME',
-    about:
-      'what an item keeps of its ratings: evidence, or rows with all of them ' +
-      '[default model evidence, paper rows; rows where there is a prior value]',
-  },
-  passes: {
-    value: 'N',
-    about:
-      'at most so many passes over the training ratings [12; paper 15; static 20]; ' +
-      '0 streams them one by one into an empty model instead',
-  },
-  tolerance: {
-    value: 'X',
-    about:
-      'stop when a pass lowers the objective by less than this share ' +
-      '[0; paper 0.001; static 0.0005]',
-  },
-  delays: {
-    value: 'LIST',
-    about: 'how many ratings the model lags behind [0,1,5,10,50,100,500,1000]',
-    only: ['delay'],
-  },
-  baselines: {
-    value: 'LIST',
-    about:
-      'none, all, or a list of popularity (with a half-life chosen on the block before), popularity-plain, ' +
-      'popularity-0.05m to -20m, item-mean, sgd, sgd-negatives, random ' +
-      '[dynamic popularity,sgd-negatives]; ' +
-      'static also mult-nmf, mult-nmf-all, als',
-    only: ['static', 'dynamic'],
-  },
-  curve: {
-    value: 'FILE',
-    about:
-      'write the curve (JSON) by which a running system turns its lag into an expected loss of AUC',
-    only: ['delay'],
-  },
-  report: {
-    value: 'FILE',
-    about: 'write a self-contained page (HTML) with tables and plots, beside those of the paper',
-  },
-  json: { about: 'print one JSON object instead of tables' },
-  workers: {
-    value: 'N',
-    about:
-      'how many threads to use, 0 for this one alone [one per core]; the figures do not depend on it',
-  },
-  quiet: { about: 'print no progress on standard error' },
-  help: { about: 'print this text' },
-} as const satisfies Record<string, Option>;
+  ratings: option('FILE').about(
+    'the ratings: user::item::rating::time, CSV, TSV, JSON lines or review blocks, plain or gzip; - is standard input',
+  ),
+  format: option('NAME').about(
+    'double-colon, csv, tsv, semicolon, json or reviews; detected from the first line if absent',
+  ),
+  columns: option('LIST').about(
+    'where each field is, by name or number from 1: user=reviewer,item=asin,value=stars,time=4',
+  ),
+  train: option('N', streaming).about(
+    'how many ratings the first model learns from [60 % of the file, rounded]',
+  ),
+  test: option('N', streaming).about(
+    'how many ratings after those are predicted [10 % of the file, rounded]',
+  ),
+  users: option('N', ['static']).about('how many users have their later half held out [1000]'),
+  runs: option('N', ['static', 'dynamic', 'delay']).about(
+    'how often to repeat, each time with the next seed [1; static 3]',
+  ),
+  seed: option('N').about('seed of everything random [1]'),
+  grid: option('NAME', ['static', 'dynamic']).about(
+    'choose settings on validation data: none, small (2 settings each, on 1 split) or paper (all settings, on 3 splits) [none]',
+  ),
+  'grid-file': option('FILE').about(
+    'keep every finished task in this file; a run that is started again continues from it',
+  ),
+  ablate: option(undefined, ['dynamic']).about(
+    'add a row for each part of the default model, with that part undone: what it is worth',
+  ),
+  'shuffle-ties': option('SEED').about(
+    'put ratings of equal time into a random order first, instead of the order of the file',
+  ),
+  model: option('LIST').about('paper, default, or both [default; static: both]'),
+  loss: option('LIST').about(
+    'squared (sl), absolute (al), kullback-leibler (gkl) [squared; static: all]',
+  ),
+  k: option('LIST').about(
+    'number of factors; a list only for parameters [default model 32, paper 20]',
+  ),
+  rho: option('LIST').about(
+    'weight of the unknown ratings relative to the known, 0 for no prior; a list gives a row each',
+  ),
+  lambda: option('LIST').about('L1 penalty; a list only for parameters [0]'),
+  'prior-value': option('X').about(
+    'the expected value of an unknown rating; squared loss only [0]',
+  ),
+  items: option('NAME').about(
+    'what an item keeps of its ratings: evidence, or rows with all of them [default model evidence, paper rows; rows where there is a prior value]',
+  ),
+  passes: option('N').about(
+    'at most so many passes over the training ratings [12; paper 15; static 20]; 0 streams them one by one into an empty model instead',
+  ),
+  tolerance: option('X').about(
+    'stop when a pass lowers the objective by less than this share [0; paper 0.001; static 0.0005]',
+  ),
+  delays: option('LIST', ['delay']).about(
+    'how many ratings the model lags behind [0,1,5,10,50,100,500,1000]',
+  ),
+  baselines: option('LIST', ['static', 'dynamic']).about(
+    'none, all, or a list of popularity (with a half-life chosen on the block before), popularity-plain, popularity-0.05m to -20m, item-mean, sgd, sgd-negatives, random [dynamic popularity,sgd-negatives]; static also mult-nmf, mult-nmf-all, als',
+  ),
+  curve: option('FILE', ['delay']).about(
+    'write the curve (JSON) by which a running system turns its lag into an expected loss of AUC',
+  ),
+  report: option('FILE').about(
+    'write a self-contained page (HTML) with tables and plots, beside those of the paper',
+  ),
+  json: option().about('print one JSON object instead of tables'),
+  workers: option('N').about(
+    'how many threads to use, 0 for this one alone [one per core]; the figures do not depend on it',
+  ),
+  quiet: option().about('print no progress on standard error'),
+  help: option().about('print this text'),
+};
 
 export type OptionName = keyof typeof options;
 
 export function helpText(): string {
-  const rows = Object.entries(options).map(([name, option]: [string, Option]) => {
-    const left = `--${name}${option.value ? ` ${option.value}` : ''}`;
-    const only = option.only ? ` (${option.only.join(', ')})` : '';
-    return wrap(left, `${option.about}${only}`);
+  const rows = Object.entries(options).map(([name, { value, only, about }]) => {
+    const left = `--${name}${value ? ` ${value}` : ''}`;
+    return wrap(left, only ? `${about} (${only.join(', ')})` : about);
   });
   const names = Object.entries(protocols).map(([name, about]) => wrap(name, about));
   return `freshet evaluate PROTOCOL --ratings FILE [options]

@@ -91,8 +91,8 @@ export function readRequest(args: readonly string[]) {
 type Values = Partial<Record<string, string | boolean | (string | boolean)[]>>;
 
 function parse(args: readonly string[]): { values: Values; positionals: readonly string[] } {
-  const shapes = Object.entries(options).map(([name, option]) => {
-    return [name, { type: 'value' in option ? 'string' : 'boolean' }] as const;
+  const shapes = Object.entries(options).map(([name, { value }]) => {
+    return [name, { type: value === undefined ? 'boolean' : 'string' }] as const;
   });
   try {
     return parseArgs({
@@ -111,10 +111,9 @@ class Given {
 
   constructor(values: Values, protocol: Protocol) {
     this.#values = values;
-    for (const [name, option] of Object.entries(options)) {
-      if (values[name] === undefined || !('only' in option)) continue;
-      const only: readonly Protocol[] = option.only;
-      if (!only.includes(protocol)) throw new WrongUsage(`--${name} means nothing to ${protocol}`);
+    for (const [name, { only = [protocol] }] of Object.entries(options)) {
+      if (values[name] === undefined || only.includes(protocol)) continue;
+      throw new WrongUsage(`--${name} means nothing to ${protocol}`);
     }
   }
 

@@ -145,7 +145,6 @@ async function requireEmptyModel(
   }
   if (ratings === 0) return;
   throw new CannotWork(
-    `the model ${model} has ${ratings} ratings, and made-up ones would change what it recommends: ` +
-      'use another MODEL with a topic of its own, or say --yes',
+    `the model ${model} has ${ratings} ratings, and made-up ones would change what it recommends: use another MODEL with a topic of its own, or say --yes`,
   );
 }

@@ -25,8 +25,7 @@ export function delaySection(points: readonly DelayPoint[], label: string): Sect
   return {
     title: `Delayed updates: ${label}`,
     words: [
-      'Served: an unknown user is answered by the mean of all. Strict: an unknown user counts ' +
-        '.5. Cold: users with at most two ratings.',
+      'Served: an unknown user is answered by the mean of all. Strict: an unknown user counts .5. Cold: users with at most two ratings.',
       paperWords.delay,
     ],
     tables: [

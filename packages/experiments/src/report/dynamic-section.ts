@@ -41,8 +41,7 @@ export function dynamicSection(
   return {
     title: 'Dynamic learning',
     words: [
-      `Trained on the first ${train} ratings, then asked and updated for each of the next ` +
-        `${test}; mean over ${runs} runs.`,
+      `Trained on the first ${train} ratings, then asked and updated for each of the next ${test}; mean over ${runs} runs.`,
       some ? countsOf(some.result) : 'Nothing was measured.',
       paperWords.dynamic,
     ],
@@ -73,11 +72,7 @@ export function dynamicSection(
 
 function countsOf(result: DynamicResult): string {
   const { events, coldEvents, newEvents, newItemEvents, repeats } = result;
-  return (
-    `${events} events were asked about, ${coldEvents} of them of users with at most two ratings ` +
-    `and ${newEvents} of users with none; ${newItemEvents} were of an unknown item (AUC .5, no ` +
-    `hit) and ${repeats} more rated an item again (not asked).`
-  );
+  return `${events} events were asked about, ${coldEvents} of them of users with at most two ratings and ${newEvents} of users with none; ${newItemEvents} were of an unknown item (AUC .5, no hit) and ${repeats} more rated an item again (not asked).`;
 }
 
 const blocks = Array.from({ length: blockCount }, (_, block) => block);
