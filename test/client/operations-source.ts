@@ -59,11 +59,12 @@ function typesOf({ parameters, requestBody, responses }: Operation, titled: Titl
   const answer = Object.values(responses)[0]?.content['application/json'];
   const fields = query.map(({ name, schema }) => field(name, schema, true, titled));
   const body = requestBody?.content['application/json']?.schema;
-  return `{
-    query: ${fields.length === 0 ? 'Record<string, never>' : `{ ${fields.join(' ')} }`};
-    body: ${body ? typeOf(body, titled) : 'undefined'};
-    answer: ${typeOf(answer?.schema, titled)};
-  }`;
+  const types = [
+    ...(fields.length === 0 ? [] : [`query: { ${fields.join(' ')} };`]),
+    ...(body ? [`body: ${typeOf(body, titled)};`] : []),
+    `answer: ${typeOf(answer?.schema, titled)};`,
+  ];
+  return `{\n${types.join('\n')}\n}`;
 }
 
 function typeOf(schema: Schema = {}, titled: Titled): string {

@@ -21,8 +21,8 @@ export interface FreshetClientOptions {
 }
 
 export type Answer<O extends keyof Operations> = Operations[O]['answer'];
-type Body<O extends keyof Operations> = Operations[O]['body'];
-type Query<O extends keyof Operations> = Operations[O]['query'];
+type Body<O extends keyof Operations> = Extract<Operations[O], { body: unknown }>['body'];
+type Query<O extends keyof Operations> = Extract<Operations[O], { query: unknown }>['query'];
 
 type Wishes = Omit<Query<'GET /v1/recommendations/{user}'>, 'after'> & {
   /** Where a rating was written that the list must know of. */

@@ -44,8 +44,6 @@ export interface Rating {
 export interface Operations {
   /** the score and the expected value of items for a user; the items are separated by commas */
   'GET /v1/estimates/{user}/{items}': {
-    query: Record<string, never>;
-    body: undefined;
     answer: {
       readonly user: string;
       readonly items: readonly {
@@ -63,7 +61,6 @@ export interface Operations {
   /** what is rated most now */
   'GET /v1/items/popular': {
     query: { readonly n?: number };
-    body: undefined;
     answer: {
       readonly items: readonly ScoredItem[];
       readonly model: ModelState;
@@ -74,7 +71,6 @@ export interface Operations {
   /** the items that users rated after one, by how much more often than chance */
   'GET /v1/items/{item}/next': {
     query: { readonly n?: number };
-    body: undefined;
     answer: {
       readonly item: string;
       readonly items: readonly ScoredItem[];
@@ -86,7 +82,6 @@ export interface Operations {
   /** the items most like one, by the cosine of their factors */
   'GET /v1/items/{item}/similar': {
     query: { readonly n?: number };
-    body: undefined;
     answer: {
       readonly item: string;
       readonly items: readonly ScoredItem[];
@@ -97,19 +92,15 @@ export interface Operations {
   };
   /** rate one or many items; the answer has the partition and offset of each rating, for after= */
   'POST /v1/ratings': {
-    query: Record<string, never>;
     body: Rating | readonly Rating[];
     answer: { readonly ratings: readonly Place[] };
   };
   /** take a rating back */
   'DELETE /v1/ratings/{user}/{item}': {
-    query: Record<string, never>;
-    body: undefined;
     answer: Place;
   };
   /** the best items for somebody with these ratings, oldest first; nothing is stored */
   'POST /v1/recommendations': {
-    query: Record<string, never>;
     body: {
       readonly ratings: readonly { readonly item: string; readonly value?: number }[];
       readonly n?: number;
@@ -127,7 +118,6 @@ export interface Operations {
   };
   /** the best items for each of several users */
   'POST /v1/recommendations/batch': {
-    query: Record<string, never>;
     body: {
       readonly users: readonly string[];
       readonly n?: number;
@@ -148,19 +138,14 @@ export interface Operations {
       readonly category?: string;
       readonly after?: string;
     };
-    body: undefined;
     answer: Recommendation;
   };
   /** forget a user: all ratings, and everything that is stored under the id */
   'DELETE /v1/users/{user}': {
-    query: Record<string, never>;
-    body: undefined;
     answer: Place;
   };
   /** the ratings of a user and how fresh they are */
   'GET /v1/users/{user}': {
-    query: Record<string, never>;
-    body: undefined;
     answer: {
       readonly user: string;
       readonly ratings: readonly {
@@ -175,8 +160,6 @@ export interface Operations {
   };
   /** the parts of an item's score, such as the user's ratings; they add up to the score */
   'GET /v1/users/{user}/because/{item}': {
-    query: Record<string, never>;
-    body: undefined;
     answer: {
       readonly user: string;
       readonly score: number;

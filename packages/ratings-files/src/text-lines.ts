@@ -68,33 +68,21 @@ async function* inflated(
 ): AsyncGenerator<Buffer, void> {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
   try {
-    let chunk = await chunks.next();
-    if (!chunk.done && chunk.value[0] === 0x1f && chunk.value[1] === 0x8b) {
-      yield* unpacked(chunk.value, chunks, count);
-      return;
-    }
-    for (; !chunk.done; chunk = await chunks.next()) {
-      count(chunk.value);
-      yield chunk.value;
-    }
+    const first = await chunks.next();
+    const all = async function* () {
+      for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
+        count(chunk.value);
+        yield chunk.value;
+      }
+    };
+    if (first.value?.[0] === 0x1f && first.value[1] === 0x8b) yield* unpacked(all);
+    else yield* all();
   } finally {
     source.destroy();
   }
 }
 
-async function* unpacked(
-  first: Buffer,
-  chunks: AsyncIterator<Buffer, undefined>,
-  count: (chunk: Buffer) => void,
-): AsyncGenerator<Buffer, void> {
-  const packed = async function* () {
-    yield first;
-    for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
-      count(chunk.value);
-      yield chunk.value;
-    }
-  };
-  count(first);
+async function* unpacked(packed: () => AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip({ chunkSize: 1 << 18 });
   const feeding = pipeline(packed, gunzip);
   // The loop below sees the same failure. Without this it would also be an unhandled rejection.

@@ -19,18 +19,13 @@ interface Response<T> {
   parse(decoded: T): Promise<T>;
 }
 
-interface FetchedPartition {
-  readonly partition: number;
-  readonly messages: KafkaMessage[];
-}
-
 interface Broker {
   readonly versions: Readonly<Record<number, { readonly maxVersion: number } | undefined>>;
   readonly connectionPool: {
     send<T>(call: { readonly request: Request; readonly response: Response<T> }): Promise<T>;
   };
   fetch(request: object): Promise<{
-    readonly responses: readonly { readonly partitions: readonly FetchedPartition[] }[];
+    readonly responses: readonly { readonly partitions: readonly { messages: KafkaMessage[] }[] }[];
   }>;
 }
 
@@ -45,10 +40,23 @@ interface Cluster {
   findControllerBroker(): Promise<Broker>;
 }
 
-/** kafkajs sends only what its own encoder has made. */
-const Encoder: new () => { writeBuffer(bytes: Buffer): object } = createRequire(import.meta.url)(
-  'kafkajs/src/protocol/encoder',
-);
+interface Encoder {
+  writeBuffer(bytes: Buffer): Encoder;
+  writeUVarIntString(text: string): Encoder;
+}
+
+interface Decoder {
+  readInt16(): number;
+  readInt32(): number;
+  readBytes(length: number): Buffer;
+  readUVarInt(): number;
+  readUVarIntString(): string | null;
+  readUVarIntArray(read: () => void): void;
+}
+
+const require = createRequire(import.meta.url);
+const Encoder: new () => Encoder = require('kafkajs/src/protocol/encoder');
+const Decoder: new (bytes: Buffer) => Decoder = require('kafkajs/src/protocol/decoder');
 
 const METADATA = 3;
 /** The first version of the request whose answer has topic ids in the form still in use. */
@@ -130,67 +138,41 @@ export class BeneathKafkajs {
 
 /** The first byte ends the header of the request, of which kafkajs writes only the old form. */
 function metadataRequest(topic: string): Request {
-  const name = Buffer.from(topic);
-  const body = Buffer.concat([
-    Buffer.from([0]),
-    Buffer.from([2]), // one topic
-    Buffer.alloc(UUID_BYTES),
-    varint(name.length + 1),
-    name,
-    Buffer.from([0]), // no tags
-    Buffer.from([0, 0, 0]), // do not create the topic, leave out permissions, no tags
-  ]);
-  return {
-    apiKey: METADATA,
-    apiVersion: METADATA_VERSION,
-    apiName: 'Metadata',
-    encode: async () => new Encoder().writeBuffer(body),
-  };
+  const request = new Encoder()
+    .writeBuffer(Buffer.from([0]))
+    .writeBuffer(Buffer.from([2])) // one topic
+    .writeBuffer(Buffer.alloc(UUID_BYTES))
+    .writeUVarIntString(topic)
+    .writeBuffer(Buffer.from([0])) // no tags
+    .writeBuffer(Buffer.from([0, 0, 0])); // do not create it, leave out permissions, no tags
+  const api = { apiKey: METADATA, apiVersion: METADATA_VERSION, apiName: 'Metadata' };
+  return { ...api, encode: async () => request };
 }
 
 /** Reads up to the id of the first topic: header, throttle time, brokers, cluster, topics. */
 function readTopicId(bytes: Buffer): string | undefined {
-  let at = 0;
-  const number = (): number => {
-    let value = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = bytes.readUInt8(at++);
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value;
-    }
-  };
-  const skip = (length: number): void => {
-    at += length;
-  };
-  const skipText = (): void => skip(Math.max(0, number() - 1));
+  const from = new Decoder(bytes);
+  // kafkajs has a function for this, too, but takes a field for one byte shorter than it is.
   const skipTags = (): void => {
-    for (let count = number(); count > 0; count--) {
-      number();
-      skip(number());
+    for (let count = from.readUVarInt(); count > 0; count--) {
+      from.readUVarInt();
+      from.readBytes(from.readUVarInt());
     }
   };
   skipTags();
-  skip(4);
-  for (let brokers = number() - 1; brokers > 0; brokers--) {
-    skip(4);
-    skipText();
-    skip(4);
-    skipText();
+  from.readInt32();
+  from.readUVarIntArray(() => {
+    from.readInt32();
+    from.readUVarIntString();
+    from.readInt32();
+    from.readUVarIntString();
     skipTags();
-  }
-  skipText();
-  skip(4);
-  if (number() - 1 < 1) return undefined;
-  const errorCode = bytes.readInt16BE(at);
-  skip(2);
-  skipText();
-  const id = bytes.subarray(at, at + UUID_BYTES);
+  });
+  from.readUVarIntString();
+  from.readInt32();
+  if (from.readUVarInt() - 1 < 1) return undefined;
+  const errorCode = from.readInt16();
+  from.readUVarIntString();
+  const id = from.readBytes(UUID_BYTES);
   return errorCode !== 0 || id.every((byte) => byte === 0) ? undefined : id.toString('hex');
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest & 0x7f) | 0x80);
-  return Buffer.from([...bytes, rest]);
 }

@@ -9,63 +9,40 @@ interface Waiting {
   readonly dueAt: number;
 }
 
-interface Queue {
-  readonly waiting: Waiting[];
-  /** How many at the front have left. */
-  gone: number;
-}
-
-/** The front of a queue is cut off when so many have left: to cut it for each would be slow. */
-const CUT_AT = 4_096;
-
 export class RatingsInFlight {
-  readonly #queues = new Map<string, Queue>();
-  #count = 0;
+  /** By shard and partition, in the order of the offsets. */
+  readonly #queues = new Map<string, Waiting[]>();
 
   /** How many are acknowledged and not known to be applied. */
   get count(): number {
-    return this.#count;
+    return [...this.#queues.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
   /** When the oldest of them was due; undefined if there is none. */
   get oldest(): number | undefined {
-    const first = [...this.#queues.values()].flatMap(({ waiting, gone }) => waiting[gone] ?? []);
-    return first.length === 0 ? undefined : Math.min(...first.map(({ dueAt }) => dueAt));
+    const first = [...this.#queues.values()].flatMap(([waiting]) => waiting?.dueAt ?? []);
+    return first.length === 0 ? undefined : Math.min(...first);
   }
 
   /** Offsets of one shard and partition must come in their order. */
   add(shard: number, partition: number, rating: Waiting): void {
     const key = `${shard}/${partition}`;
-    const queue = this.#queues.get(key) ?? { waiting: [], gone: 0 };
-    queue.waiting.push(rating);
-    this.#queues.set(key, queue);
-    this.#count++;
+    const queue = this.#queues.get(key);
+    if (queue) queue.push(rating);
+    else this.#queues.set(key, [rating]);
   }
 
   /** The shard has applied all of the partition up to this offset: when was that due? */
   applied(shard: number, partition: number, offset: number): number[] {
-    const queue = this.#queues.get(`${shard}/${partition}`);
-    if (queue === undefined) return [];
-    const due: number[] = [];
-    for (;;) {
-      const next = queue.waiting[queue.gone];
-      if (next === undefined || next.offset > offset) break;
-      due.push(next.dueAt);
-      queue.gone++;
-    }
-    if (queue.gone >= CUT_AT) {
-      queue.waiting.splice(0, queue.gone);
-      queue.gone = 0;
-    }
-    this.#count -= due.length;
-    return due;
+    const queue = this.#queues.get(`${shard}/${partition}`) ?? [];
+    const left = queue.findIndex((rating) => rating.offset > offset);
+    return queue.splice(0, left < 0 ? queue.length : left).map(({ dueAt }) => dueAt);
   }
 
   /** When all that still wait were due; nothing waits afterwards. */
   giveUp(): number[] {
-    const left = [...this.#queues.values()].flatMap(({ waiting, gone }) => waiting.slice(gone));
+    const left = [...this.#queues.values()].flat();
     this.#queues.clear();
-    this.#count = 0;
     return left.map(({ dueAt }) => dueAt);
   }
 }
