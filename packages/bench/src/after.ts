@@ -1,8 +1,7 @@
 /**
  * How long does it take from rating an item to a list that knows of the rating? A user rates the
- * first item of their list over HTTP and asks again with `after`: the item must be gone. This
- * happens beside a stream of 200 ratings per second, and is compared with the hop of the same
- * ratings to a plain consumer.
+ * first item of their list over HTTP and asks again with `after`: the item must be gone. All beside
+ * a stream of 200 ratings per second, and compared with the hop to a plain consumer.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Figure } from './main.ts';

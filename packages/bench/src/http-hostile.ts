@@ -1,7 +1,6 @@
 /**
  * What do hostile clients cost the others? Honest clients ask a scorer at a steady pace, alone and,
- * in turns, beside slow clients, bodies of 10 MB, lists of 10,000 excluded items and requests that
- * make no sense.
+ * in turns, beside slow clients, bodies of 10 MB, lists of 10,000 excluded items and nonsense.
  */
 import { Worker } from 'node:worker_threads';
 import { MetricsPage } from '@freshet/telemetry';

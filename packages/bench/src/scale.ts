@@ -1,8 +1,7 @@
 /**
  * Does an updater need more memory, or more time to start and to take shards over, the more users
- * there are? Fills stores with 100,000 and with 1,000,000 users and the same items, without the
- * stream, and starts an updater on each. On the larger store a second updater joins and leaves
- * while a few ratings come.
+ * there are? Fills stores with 100,000 and with 1,000,000 users, and starts an updater on each. On
+ * the larger store a second updater joins and leaves while a few ratings come.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { GeneratedRating } from '@freshet/experiments';

@@ -49,8 +49,7 @@ export function httpAddress(chosen: Settings, setting: HttpPortName) {
 /**
  * Where an admin server listens, and which requests it answers. Admin ports need no token, so they
  * bind to loopback whatever HTTP_HOST and HTTP_TOKEN are, and there they answer only requests whose
- * Host header names loopback. With ADMIN_HOST beyond loopback they answer requests with any Host
- * header.
+ * Host header names loopback. With ADMIN_HOST beyond loopback they answer any Host.
  */
 export function adminAddress(chosen: Settings, setting: AdminPortName) {
   const host = chosen.ADMIN_HOST;

@@ -1,8 +1,7 @@
 /**
  * Decodes records that producers write with Avro schemas of their own. avsc parses the schema, but
  * the bytes are decoded here because avsc trusts them: six bytes that announce a list of 4,000
- * million entries keep it busy for minutes, and it refuses a record with a whole number beyond 2^53
- * in any field.
+ * million entries keep it busy for minutes, and it refuses whole numbers beyond 2^53.
  */
 import { isUtf8 } from 'node:buffer';
 import avro from 'avsc';

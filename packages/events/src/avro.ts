@@ -1,7 +1,6 @@
 /**
  * Avro types of the schema files in this package. Events are written as single objects: two marker
- * bytes, the schema's CRC-64-AVRO fingerprint, the record. So a reader checks the schema before it
- * decodes.
+ * bytes, the schema's CRC-64-AVRO fingerprint, the record. So readers check the schema first.
  */
 import { readFileSync } from 'node:fs';
 import avro from 'avsc';

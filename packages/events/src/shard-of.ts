@@ -1,7 +1,6 @@
 /**
- * Which shard does an id belong to? Kafka's own murmur2 over the UTF-8 bytes decides, so that
- * producers with default settings, in Java, Python or with kafkajs, choose the same partition for a
- * key.
+ * Which shard does an id belong to? Kafka's own murmur2 over the UTF-8 bytes decides, as it does
+ * for producers with default settings, in Java, Python or with kafkajs.
  */
 const SEED = 0x9747b28c;
 const MULTIPLIER = 0x5bd1e995;

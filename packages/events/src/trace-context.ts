@@ -1,7 +1,6 @@
 /**
  * W3C trace context: the header `traceparent` of a request or a rating goes on to whatever follows
- * from it, so that a tracing system can connect them. A value that the specification calls invalid
- * counts as absent.
+ * from it, so that a tracing system can connect them. An invalid value counts as absent.
  */
 export const TRACEPARENT = 'traceparent';
 

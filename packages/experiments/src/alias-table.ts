@@ -1,7 +1,6 @@
 /**
  * Draws from a fixed distribution in constant time by Walker's alias method: every cell holds at
- * most two outcomes, so that a draw needs one cell and one comparison whatever the number of
- * outcomes.
+ * most two outcomes, so that a draw needs one cell and one comparison.
  */
 import type { Random } from '@freshet/model';
 

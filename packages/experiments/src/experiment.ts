@@ -1,7 +1,6 @@
 /**
  * Measures the rows of a table. For each row and run, it chooses among the settings on validation
- * data, then measures the chosen one on the test data: for the static and the dynamic protocol
- * alike.
+ * data, then measures the chosen one on the test data, in either protocol.
  */
 import type { MethodRow } from './comparison.ts';
 import type { Method } from './method.ts';

@@ -1,7 +1,6 @@
 /**
  * Runs independent tasks on worker threads that share the table; a thread that is free takes the
- * next task. Results depend on nothing but the tasks, so that any number of workers gives the same
- * numbers.
+ * next task. Results do not depend on the number of workers.
  */
 import { Worker } from 'node:worker_threads';
 import type { RatingTable } from './rating-table.ts';

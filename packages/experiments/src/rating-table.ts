@@ -1,7 +1,6 @@
 /**
  * Holds the ratings of an experiment as columns in order of time. Users and items are numbered by
- * first appearance, so that what is known after r ratings is a prefix. Worker threads share the
- * columns without copying them.
+ * first appearance, so that what is known after r ratings is a prefix. Threads share the columns.
  */
 import { Random } from '@freshet/model';
 import type { FileRating } from '@freshet/ratings-files';

@@ -1,7 +1,6 @@
 /**
  * Lets a run of thousands of factorizations be stopped and started again. Every finished task
- * becomes a line of a file, with a key made of the task and the data; tasks with a line are not run
- * again.
+ * becomes a line of a file, by task and data; tasks with a line are not run again.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';

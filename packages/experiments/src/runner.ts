@@ -1,7 +1,6 @@
 /**
  * Gets the results of an experiment's tasks: from the results file if they are there, otherwise
- * from the pool. It tells the share done and the time left, and returns the results so far when
- * stopped.
+ * from the pool. It tells the progress, and returns the results so far when stopped.
  */
 import { runTasks } from './pool.ts';
 import type { RatingTable } from './rating-table.ts';

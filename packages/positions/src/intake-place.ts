@@ -64,8 +64,7 @@ function isPassed({ from, next }: AcceptedLoss, { range }: SourceLog): boolean {
 
 /**
  * A store that lost everything has also lost the epoch of the last rebuild. But user shards have
- * learnt from their log what was sent since: if intake sent in an earlier life, they would drop all
- * of it.
+ * learnt from their log what was sent since: what comes of an earlier life they drop.
  */
 function leastLife(topicId: string, { rebuilt, traces = [] }: IntakeHistory): number {
   const applied = traces.filter((each) => each.topicId === topicId).map(({ life }) => life);
@@ -86,8 +85,7 @@ function latest(source: SourceLog, { committed, own }: IntakeHistory): SentPlace
 
 /**
  * Kafka deletes the offsets of a group with the topic, or after a week without members. Then intake
- * reads from the beginning: user shards drop what they have, but what was deleted from the topic
- * meanwhile is lost.
+ * reads from the beginning: user shards drop what they have; what was deleted meanwhile is lost.
  */
 function forgottenFault(source: SourceLog, { traces = [] }: IntakeHistory): LogFault | undefined {
   const { topic, partition, range } = source;

@@ -1,7 +1,6 @@
 /**
  * What does the lag of the live system cost? A lag curve holds the losses that the delay experiment
- * has measured. Read at the current lag, it lets a dashboard say "4 % of AUC" instead of "900
- * ratings".
+ * has measured. So a dashboard can say "4 % of AUC" instead of "900 ratings".
  */
 import assert from 'node:assert/strict';
 
@@ -27,9 +26,8 @@ interface DelayLoss {
 }
 
 /**
- * The curve of a deployment that has not measured its own: that of MovieLens-1M. Other data have a
- * curve of the same shape and another height, so measure yours with `freshet evaluate delay
- * --curve`.
+ * The curve of a deployment that has not measured its own: that of MovieLens-1M. Other data have
+ * another height: measure yours with `freshet evaluate delay --curve`.
  */
 export const defaultLagCurve: LagCurve = {
   format: 1,

@@ -1,7 +1,6 @@
 /**
  * Counts how many of the other items score below a rated item, the same and above it. Its AUC
- * follows, and whether it is among the first n. The definitions are those of the experiments; ties
- * count half.
+ * follows, and whether it is among the first n. Ties count half, as in experiments.
  */
 export class Standing {
   #own = 0;

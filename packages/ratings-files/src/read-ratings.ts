@@ -1,8 +1,7 @@
 /**
  * Reads the ratings of a file or of standard input, plain or gzip, in any format of the paper's
  * data sets, in one pass and constant memory. A malformed line is reported with its number and
- * skipped. More than 1 % of malformed lines means that the file has another format, and reading
- * stops.
+ * skipped. More than 1 % of them means another format: reading stops.
  */
 import {
   type Columns,

@@ -1,7 +1,6 @@
 /**
  * Is a batch of a shard new, and does it continue what its reader holds? Every reader of factor
- * topics asks here: a batch may come twice, late from a writer that was replaced, or after others
- * that are missing.
+ * topics asks here: a batch may come twice, late from a replaced writer, or after a gap.
  */
 import { type FactorBatch, isNewer, type Version } from '@freshet/events';
 

@@ -1,7 +1,6 @@
 /**
  * How long must an address wait before its next token is checked? 100 ms after five wrong tokens
- * within a minute, doubling with each further one up to 2 s; before that not at all. A right token
- * clears the count.
+ * within a minute, doubling with each further one up to 2 s. A right token clears the count.
  */
 const WINDOW_MS = 60_000;
 /** Enough for a person who mistypes. */

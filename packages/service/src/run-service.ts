@@ -1,7 +1,6 @@
 /**
  * The life of a service process: open everything, run until a signal or a fatal error, close in
- * reverse order. An unexpected error ends the process: nothing is lost, since a restart resumes
- * from Kafka and the store.
+ * reverse order. An unexpected error ends the process: a restart loses nothing.
  */
 import { exposeMetrics, type Log, openLog, type Service } from '@freshet/telemetry';
 import { ClosingStack } from './closing-stack.ts';

@@ -93,8 +93,7 @@ export class ModelAgreement {
         if (waited > waits.othersMs) throw this.#mistuned(agreed.tuning, agreed.others);
       } else {
         const claims = await this.#claims();
-        // A model with claims existed before: services that run know its settings, and write them
-        // back.
+        // It existed before: services that run know its settings, and write them back.
         if (claims === 0 || waited > waits.restoreMs) {
           const begun = await this.#ask(await this.#beginning(claims));
           if (begun.kind !== 'agreed') continue;

@@ -69,8 +69,7 @@ export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka>
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => {
       const { message, logger: _, timestamp: __, ...fields } = entry.log;
-      // kafkajs logs every lost connection and rebalance as an error, although it recovers by
-      // itself.
+      // kafkajs logs lost connections and rebalances as errors, although it recovers.
       log.debug({ kafka: entry.namespace, ...fields }, message);
     },
   };

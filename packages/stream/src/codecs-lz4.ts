@@ -1,8 +1,7 @@
 /**
  * LZ4 as Kafka uses it: one LZ4 frame per batch. The packages on npm that read frames do not limit
  * their output, so this is a reader of our own. It ignores the checksums of a frame, which are
- * optional: the checksum of the batch covers the same bytes, and old Java clients wrote a wrong
- * header checksum.
+ * optional: that of the batch covers the same bytes, and old Java clients wrote wrong ones.
  */
 import { BoundedOutput, corrupt } from './codecs-bytes.ts';
 

@@ -46,8 +46,7 @@ function readBlock(input: Buffer, output: BoundedOutput): void {
     const tag = little(1);
     const high = tag >> 2;
     if ((tag & 3) === 0) {
-      // A literal of up to 60 bytes has its length in the tag; a longer one has it in the bytes
-      // after the tag.
+      // The length of up to 60 bytes is in the tag, that of more in the bytes after it.
       const count = 1 + (high < 60 ? high : little(high - 59));
       if (at + count > input.length) throw corrupt();
       output.append(input, at, at + count);

@@ -1,7 +1,6 @@
 /**
- * Zstandard: by Node itself (22.15 and later), else by libzstd as WebAssembly. The latter must be
- * told the size of the output beforehand. A frame need not state it, so it is bounded by the
- * headers of the blocks.
+ * Zstandard: by Node itself (22.15 and later), else by libzstd as WebAssembly. That must be told
+ * the size of the output, which is bounded by the headers of the blocks.
  */
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';

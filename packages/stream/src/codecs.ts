@@ -1,7 +1,6 @@
 /**
  * Every codec that a producer may have compressed a batch with. kafkajs has gzip only, and its
- * consumer stops for good at a batch in another codec. Each codec here limits how many bytes one
- * batch decompresses to.
+ * consumer stops for good at a batch in another codec. Each codec here has a limit of output.
  */
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';

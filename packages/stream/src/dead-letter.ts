@@ -1,8 +1,7 @@
 /**
  * A dead letter: a record that can never be applied, with its topic, partition and offset, and the
  * reason. A letter is larger than its record, and a record may be as large as Kafka allows. So the
- * copy has a limit, and a letter that was cut says so, with the size and the hash of the whole
- * value.
+ * copy has a limit, and a cut letter has size and hash of the whole value.
  */
 import { createHash } from 'node:crypto';
 import { type PoisonRecord, topicName } from '@freshet/events';

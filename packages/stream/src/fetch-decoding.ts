@@ -46,8 +46,7 @@ type Message = DecodedMessage | (DecodedMessage & UnreadableMessage);
 
 /**
  * kafkajs decodes a whole response before it hands over a record, and many small compressed batches
- * can become large together. Beyond these limits, the rest of a response is left for the next
- * fetch.
+ * can become large together. Beyond this, the rest is left for the next fetch.
  */
 const enough = { bytes: 32 << 20, records: 250_000 } as const;
 
@@ -123,8 +122,7 @@ function endOf(entry: Buffer): { offset: string; timestamp: string } | undefined
   if (entry.length < BATCH_HEADER_BYTES || entry.readInt8(MAGIC_AT) !== 2) return undefined;
   const { firstOffset, lastOffsetDelta, maxTimestamp } = readContext(entry);
   const isChecked = hasRightChecksum(entry);
-  // If the end were too high, readable batches would be skipped; if it is too low, that costs only
-  // time.
+  // Too high an end would skip readable batches; too low a one costs only time.
   if (lastOffsetDelta < 0 || (!isChecked && lastOffsetDelta >= MAX_BATCH_RECORDS)) return undefined;
   const offset = (BigInt(firstOffset) + BigInt(lastOffsetDelta)).toString();
   return { offset, timestamp: isChecked ? maxTimestamp : '-1' };

@@ -15,8 +15,7 @@ export type Fetched = Pick<Batch, 'partition' | 'messages' | 'firstOffset' | 'la
 
 /**
  * A hole is legal only if the log still starts at or below `wanted`: when the offset that kafkajs
- * fetches is deleted, kafkajs jumps to the start of the log by itself. `start` is called only if
- * there is a hole.
+ * fetches is deleted, kafkajs jumps to the start of the log. `start` is called only then.
  */
 export async function continuationOf(
   batch: Fetched,

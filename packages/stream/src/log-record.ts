@@ -26,9 +26,8 @@ const NO_TIMESTAMP = -1;
 const NO_HEADERS: LogRecord['headers'] = Object.freeze(Object.create(null));
 
 /**
- * A producer may give a header any name (`__proto__` too), repeat a name, and leave out a value. A
- * header without a value counts as absent; of several with the same name, the first that has a
- * value counts.
+ * A producer may give a header any name (`__proto__` too), repeat a name, and leave out a value. Of
+ * several headers with one name, the first that has a value counts.
  */
 function headersOf(given: KafkaMessage['headers']): LogRecord['headers'] {
   const entries = given === undefined ? [] : Object.entries(given);

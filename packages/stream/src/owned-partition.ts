@@ -137,9 +137,8 @@ export class OwnedPartition {
   }
 
   async #live(): Promise<void> {
-    // Waits at least one microtask, so that the caller of the constructor can register the
-    // partition first. And it waits for the earlier assignment to end: that would release what has
-    // just been taken over.
+    // At least one microtask, so that the caller can register the partition first; and until the
+    // earlier assignment has ended, which would release what has just been taken over.
     await this.context.after;
     for (let phase = this.#phase; phase !== 'released'; phase = this.#phase) {
       const signal = await this.#pass(phase);

@@ -1,7 +1,6 @@
 /**
  * Records of one partition that were fetched and are not consumed yet. Fetching continues while a
- * batch is consumed. The next batch is whatever arrived meanwhile: small under low load, large
- * under high load.
+ * batch is consumed. The next batch is whatever arrived meanwhile.
  */
 import { type LogRecord, recordBytes } from './log-record.ts';
 

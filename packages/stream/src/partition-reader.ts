@@ -145,8 +145,7 @@ export class PartitionReader {
       }),
     );
     // A batch of transaction markers only is not given to `eachBatch`, but it moves the position.
-    // Other batches were read, or were stale after a seek: to move the position past a stale one
-    // would skip what was sought.
+    // Others were read, or were stale after a seek: to pass a stale one would skip what was sought.
     consumer.on(
       events.END_BATCH_PROCESS,
       heard(({ payload: { partition, firstOffset, lastOffset, batchSize } }) => {
@@ -265,8 +264,7 @@ export class PartitionReader {
       // records sought. If compaction made the gap, the next record moves the position over it.
       if (owned.feed === feed && Number(first) <= feed.fetched) feed.push([], next);
     } catch {
-      // Kafka is away. kafkajs is already past the markers; taking over again brings it back to
-      // them.
+      // Kafka is away, and kafkajs past the markers: a take-over brings it back to them.
       owned.interrupt('refused');
     }
   }

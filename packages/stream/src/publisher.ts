@@ -43,8 +43,7 @@ export class Publisher {
   static async open(kafka: Kafka): Promise<Publisher> {
     const producer = kafka.producer({
       allowAutoTopicCreation: false,
-      // Requests may overtake each other, but each shard awaits its own records, so its order
-      // holds.
+      // Requests may overtake each other: a shard awaits its own records, so its order holds.
       maxInFlightRequests: REQUESTS_IN_FLIGHT,
       createPartitioner: Partitioners.DefaultPartitioner,
     });

@@ -112,8 +112,7 @@ async function readToEnds(
     else open.set(partition, { ...unread, position });
     if (open.size === 0) finish();
   });
-  // Also after a crash, when kafkajs joins again: continue where the reading was, not at the
-  // beginning.
+  // Also when kafkajs joins again after a crash: continue, and do not begin again.
   consumer.on(consumer.events.GROUP_JOIN, () => {
     for (const [partition, { position }] of open) {
       consumer.seek({ topic, partition, offset: String(position) });

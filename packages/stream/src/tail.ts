@@ -36,8 +36,7 @@ export class Tail {
   private constructor(kafka: Kafka, admin: TopicAdmin, options: TailOptions) {
     this.#admin = admin;
     this.#log = options.log;
-    // A new group for every consumer: in the same group it would wait for the session of the former
-    // one to expire.
+    // A group for every consumer: in the same it would wait for the former session to expire.
     const groupId = (): string => {
       const name = `${options.model}.tail.${randomUUID()}`;
       this.#groupIds.push(name);

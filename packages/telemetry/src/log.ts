@@ -1,8 +1,7 @@
 /**
  * Structured logs on standard error, without ratings and without secrets. Of an error only its
  * type, message, stack and code are logged, and those of its causes. Clients attach more to their
- * errors: ioredis the command that failed with its arguments, which may be ids, ratings, or the
- * password that was refused.
+ * errors: ioredis a command with its arguments, which may be ids, ratings or a password.
  */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 

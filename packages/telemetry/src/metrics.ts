@@ -1,7 +1,6 @@
 /**
  * Every metric of every service. A metric answers a question of an operator; its help is that
- * question. Units are base units. Label values come from small fixed sets: never an id, a path or a
- * message.
+ * question. Units are base units. Label values are few: never an id, a path or a message.
  */
 import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';

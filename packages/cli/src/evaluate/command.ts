@@ -1,7 +1,6 @@
 /**
  * `freshet evaluate`: reads a file of ratings, runs one protocol of the paper on it, and prints the
- * results as tables or JSON, or writes a page or a curve. The measurements themselves are in the
- * experiments package.
+ * results as tables or JSON, or writes a page or a curve. It measures by the experiments package.
  */
 import { writeFileSync } from 'node:fs';
 import {

@@ -1,8 +1,7 @@
 /**
  * When do ratings arrive? At times that are drawn in advance and do not depend on how fast the
  * system is (an open loop): a system that falls behind gets no fewer of them, and each counts as
- * late from the time for which it was drawn. Arrivals are a Poisson process; in a burst its rate is
- * higher.
+ * late from the time for which it was drawn. They are a Poisson process.
  */
 import type { Random } from '@freshet/model';
 

@@ -1,8 +1,7 @@
 /**
  * Sends made-up ratings at their scheduled times, and watches the user shards to see when each is
  * learnt. Sending waits for nobody: if Kafka is slow, requests are in flight side by side, up to a
- * limit; beyond it ratings go out late, and their latency counts from the time for which they were
- * scheduled.
+ * limit; beyond it ratings go out late. Latency counts from the scheduled time.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { encodeRating, shardOf } from '@freshet/events';

@@ -1,7 +1,6 @@
 /**
- * Asks for recommendations at scheduled times, whether the last request was answered or not. The
- * latency of a request counts from its scheduled time, so that it includes the wait for a free
- * connection.
+ * Asks for recommendations at scheduled times, whether the last request was answered or not.
+ * Latency counts from the scheduled time, with the wait for a free connection.
  */
 import http from 'node:http';
 import https from 'node:https';

@@ -30,8 +30,7 @@ export class PortClaims {
   claim(port: number): boolean {
     const prefix = `freshet-port-${port}-`;
     const own = `${prefix}${this.pid}`;
-    // The claim is written before others are looked for: of two processes at once, at least one
-    // sees the other.
+    // Written before others are looked for: of two processes at once, at least one sees the other.
     writeFileSync(join(this.folder, own), '');
     const others = readdirSync(this.folder).filter(
       (name) => name.startsWith(prefix) && name !== own,

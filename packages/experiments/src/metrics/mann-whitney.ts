@@ -1,7 +1,6 @@
 /**
  * Could two sets of runs differ by chance alone? The two-sided Mann–Whitney U test: exact for small
- * samples without ties, such as ten runs of each method; otherwise the normal approximation with
- * tie and continuity correction.
+ * samples without ties, else the normal approximation with corrections.
  */
 
 /** With more pairs than this the exact count is slow and the approximation is good. */

@@ -1,7 +1,6 @@
 /**
  * The place of an item among the candidates of one user: how many score below it, the same, above
- * it. AUC and hit rate of one event follow. Ties count half, because a model that gives everything
- * the same score knows nothing.
+ * it. AUC and hit rate of one event follow. Ties count half: equal scores know nothing.
  */
 
 export interface Place {
@@ -12,8 +11,7 @@ export interface Place {
 
 /**
  * The candidates are items 0 … known − 1 without the item itself and those excluded, each named
- * once. Counting all items and subtracting the excluded is twice as fast as checking a mask for
- * each item.
+ * once. To count all and subtract the excluded is twice as fast as to check each.
  */
 export function placeOf(
   scores: Float32Array,
