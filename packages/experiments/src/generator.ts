@@ -28,38 +28,28 @@ export interface GeneratedRating {
   readonly time: number;
 }
 
-export interface GeneratorOptions {
-  readonly users?: number;
-  readonly items?: number;
-  readonly ratings?: number;
-  readonly seed?: number;
-  /** What items and tastes are like. The catalogue must be generated with the same nature. */
-  readonly nature?: keyof typeof natures;
-  /** Share of the items that are released while the stream runs; the others exist at its start. */
-  readonly newItems?: number;
-  /** How many users at least are in a burst at any moment. */
-  readonly concurrency?: number;
-  /**
-   * Chance that a user goes on with the next part of the series that her last rating belongs to. If
-   * there is no next part, or it is not released yet, or she has rated it, she chooses as usual.
-   * With 0 nobody follows a series.
-   */
-  readonly sequences?: number;
-  /** Time of the first rating, ms. */
-  readonly start?: number;
-}
-
 const defaults = {
   users: 1_000,
   items: 500,
   ratings: 50_000,
   seed: 1,
-  nature: 'movieLens',
+  /** What items and tastes are like. The catalogue must be generated with the same nature. */
+  nature: 'movieLens' as keyof typeof natures,
+  /** Share of the items that are released while the stream runs; the others exist at its start. */
   newItems: 0.2,
+  /** How many users at least are in a burst at any moment. */
   concurrency: 24,
+  /**
+   * Chance that a user goes on with the next part of the series that her last rating belongs to. If
+   * there is no next part, or it is not released yet, or she has rated it, she chooses as usual.
+   * With 0 nobody follows a series.
+   */
   sequences: 0.25,
+  /** Time of the first rating, ms. */
   start: Date.UTC(2024, 0, 1),
-} as const;
+};
+
+export type GeneratorOptions = Readonly<Partial<typeof defaults>>;
 
 /** Mean time from one rating of the stream to the next, in ms. */
 const GAP_MS = 2_000;

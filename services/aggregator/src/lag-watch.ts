@@ -20,15 +20,11 @@ const LOOK_MS = 1_000;
 const LIMIT_MS = 2_000;
 
 const NO_PASSAGE = { due: new Map<string, number>(), passed: new Map<string, number>() };
-const NOTHING: Progress = {
-  intake: NO_PASSAGE,
-  user_applied: NO_PASSAGE,
-  item_applied: NO_PASSAGE,
-};
+const NOTHING = byPoint(() => NO_PASSAGE);
 const UNKNOWN = { ratings: Number.NaN, ms: Number.NaN };
 
 export class LagWatch {
-  #seen = NOTHING;
+  #seen: Progress = NOTHING;
   readonly #due: Readonly<Record<Point, Freshness<string>>>;
   /** By point, the partitions that have a series in the gauge. */
   readonly #told = new Map<Point, readonly string[]>();
@@ -37,12 +33,7 @@ export class LagWatch {
   readonly #timer: NodeJS.Timeout;
 
   constructor(private readonly options: LagWatchOptions) {
-    const dueAt = (point: Point) => new Freshness(async () => this.#seen[point].due, options.now);
-    this.#due = {
-      intake: dueAt('intake'),
-      user_applied: dueAt('user_applied'),
-      item_applied: dueAt('item_applied'),
-    };
+    this.#due = byPoint((point) => new Freshness(async () => this.#seen[point].due, options.now));
     const shards = Array.from({ length: options.shards }, (_, shard) => String(shard));
     this.#told.set('item_applied', shards);
     this.#tellNothing();
@@ -165,4 +156,8 @@ export function readLagCurve(path: string): LagCurve {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`cannot use the lag curve in ${path} (LAG_CURVE): ${reason}`, { cause: error });
   }
+}
+
+function byPoint<T>(of: (point: Point) => T): Record<Point, T> {
+  return Object.fromEntries(points.map((point) => [point, of(point)])) as Record<Point, T>;
 }

@@ -1,5 +1,6 @@
 /** What the search of the scorer is compared with: numpy, or a naive scan where there is none. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
@@ -60,7 +61,26 @@ export async function numpyBaseline(scratch: string): Promise<Baseline | undefin
   });
   const lines = createInterface({ input: child.stdout });
   const version = await nextLine(lines);
-  return new Numpy(`numpy ${version}: float32, one thread, argpartition`, child, lines, scratch);
+  const ask = (line: string): Promise<string> => {
+    const answer = nextLine(lines);
+    child.stdin.write(`${line}\n`);
+    return answer;
+  };
+  return {
+    name: `numpy ${version}: float32, one thread, argpartition`,
+    async load(vectors, queries, k) {
+      const [vectorFile, queryFile] = [join(scratch, 'vectors'), join(scratch, 'queries')];
+      writeFileSync(vectorFile, vectors);
+      writeFileSync(queryFile, queries);
+      await ask(`load ${vectorFile} ${queryFile} ${k}`);
+    },
+    turn: async (kind) => Number(await ask(kind)),
+    async close() {
+      const gone = once(child, 'close');
+      child.stdin.end();
+      await gone;
+    },
+  };
 }
 
 async function pythonWithNumpy(): Promise<string | undefined> {
@@ -70,43 +90,6 @@ async function pythonWithNumpy(): Promise<string | undefined> {
     if (!(error instanceof SetupProblem)) throw error;
     process.stderr.write(`a naive scan is the baseline: ${error.message}\n`);
     return undefined;
-  }
-}
-
-class Numpy implements Baseline {
-  readonly name: string;
-  readonly #child: ChildProcess;
-  readonly #lines: Interface;
-  readonly #scratch: string;
-
-  constructor(name: string, child: ChildProcess, lines: Interface, scratch: string) {
-    this.name = name;
-    this.#child = child;
-    this.#lines = lines;
-    this.#scratch = scratch;
-  }
-
-  async load(vectors: Float32Array, queries: Float32Array, k: number): Promise<void> {
-    const paths = [join(this.#scratch, 'vectors'), join(this.#scratch, 'queries')] as const;
-    writeFileSync(paths[0], vectors);
-    writeFileSync(paths[1], queries);
-    await this.#ask(`load ${paths[0]} ${paths[1]} ${k}`);
-  }
-
-  async turn(kind: 'single' | 'batch'): Promise<number> {
-    return Number(await this.#ask(kind));
-  }
-
-  async close(): Promise<void> {
-    const gone = new Promise((resolve) => this.#child.once('close', resolve));
-    this.#child.stdin?.end();
-    await gone;
-  }
-
-  #ask(line: string): Promise<string> {
-    const answer = nextLine(this.#lines);
-    this.#child.stdin?.write(`${line}\n`);
-    return answer;
   }
 }
 

@@ -14,11 +14,8 @@ export interface AlsOptions extends AlternatingOptions {
 }
 
 export class Als extends AlternatingFactors {
-  readonly #lambda: number;
-
-  constructor({ lambda, ...options }: AlsOptions) {
-    super(options);
-    this.#lambda = lambda;
+  constructor(private readonly als: AlsOptions) {
+    super(als);
   }
 
   /** The first step replaces them without looking at them. */
@@ -27,7 +24,7 @@ export class Als extends AlternatingFactors {
   }
 
   protected override improve(own: Factors, rows: Rows, others: Factors): void {
-    solveSide(own, rows, others, this.#lambda);
+    solveSide(own, rows, others, this.als.lambda);
   }
 
   /** Fits the users once more, to the items as they now are. */

@@ -18,11 +18,8 @@ export interface MultNmfOptions extends AlternatingOptions {
 }
 
 export class MultNmf extends AlternatingFactors {
-  readonly #objective: NmfObjective;
-
-  constructor({ objective, ...options }: MultNmfOptions) {
-    super(options);
-    this.#objective = objective;
+  constructor(private readonly nmf: MultNmfOptions) {
+    super(nmf);
   }
 
   protected override firstUsers(count: number, k: number, random: Random): Factors {
@@ -30,7 +27,7 @@ export class MultNmf extends AlternatingFactors {
   }
 
   protected override improve(own: Factors, rows: Rows, others: Factors): void {
-    multiply(own, rows, others, this.#objective);
+    multiply(own, rows, others, this.nmf.objective);
   }
 }
 
