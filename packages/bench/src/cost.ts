@@ -13,10 +13,10 @@ import { agreementOf } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
 import { httpLoad } from './http/http-load.ts';
 import type { Figure } from './main.ts';
+import { cpuSecondsOf, residentBytes } from './measuring.ts';
 import { benchRatings, recordOf } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { keepInMemory, redisBytes, redisInfo } from './pipeline/own-redis.ts';
-import { cpuSecondsOf, residentBytes } from './process-usage.ts';
 import { FilledModel, ITEMS, ROW_LENGTH } from './scale/filled-model.ts';
 
 /** Learnt before anything is counted: code is compiled, and rows and vectors are not all new. */

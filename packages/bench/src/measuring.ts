@@ -1,4 +1,6 @@
 /** What benches measure with: quantiles, CPU time, and two sides that take turns on one machine. */
+import { readFileSync } from 'node:fs';
+import type { Child } from '@freshet/local';
 
 /** The value below which a share of the others lie. */
 export function quantile(values: readonly number[], share: number): number {
@@ -42,4 +44,21 @@ export async function bestTurns(
     other = Math.min(other, await theirs());
   }
   return [best, other];
+}
+
+/** Of every kernel that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** CPU time of another process, as the kernel counts it; also for Kafka and Redis. */
+export function cpuSecondsOf({ pid }: Child): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The second field is the name, in parentheses, and may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Resident memory. */
+export function residentBytes({ pid }: Child): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024;
 }

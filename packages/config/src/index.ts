@@ -9,5 +9,5 @@ export {
 export { kafkaSecurity } from './kafka-security.ts';
 export { asksForLoopback } from './loopback.ts';
 export { adminAddress, BadConfig, httpAddress, readSettings } from './read-settings.ts';
+export { matcher } from './readers.ts';
 export { type Settings, settings } from './settings.ts';
-export { matcher } from './wildcards.ts';

@@ -10,23 +10,16 @@ export class BadValue extends Error {
 
 export type Reader<T> = (text: string) => T;
 
-/** A row of the table of settings. */
-export interface Setting<T> {
-  readonly read: Reader<T>;
-  /** The text that is read where the setting is not given. */
-  readonly fallback: string;
-  readonly about: string;
-  readonly secret?: true;
-  /** An older name, by which the setting may still be given. */
-  readonly alias?: string;
-}
-
+/**
+ * A row of the table of settings. `fallback` is the text that is read where the setting is not
+ * given; `alias` is an older name, by which it may still be given.
+ */
 export function setting<T>(
   read: Reader<T>,
   fallback: string,
-  remarks: Pick<Setting<T>, 'secret' | 'alias'> = {},
+  remarks: { readonly secret?: true; readonly alias?: string } = {},
 ) {
-  return { about: (about: string): Setting<T> => ({ read, fallback, about, ...remarks }) };
+  return { about: (about: string) => ({ read, fallback, about, ...remarks }) };
 }
 
 export const text: Reader<string> = (given) => given;
@@ -177,3 +170,12 @@ export const topicPatterns: Reader<readonly string[]> = (given) => {
 /** Subjects of a schema registry, in which * stands for any text. Empty is allowed. */
 export const subjectPatterns: Reader<readonly string[]> = (given) =>
   given === '' ? [] : list(given);
+
+/** Names in settings in which * stands for any text. */
+export function matcher(patterns: readonly string[]): (name: string) => boolean {
+  const expressions = patterns.map((pattern) => {
+    const parts = pattern.split('*').map((part) => part.replaceAll(/[\\^$.+?()[\]{}|]/g, '\\$&'));
+    return new RegExp(`^${parts.join('.*')}$`);
+  });
+  return (name) => expressions.some((expression) => expression.test(name));
+}

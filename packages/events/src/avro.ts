@@ -16,7 +16,7 @@ export class WrongSchema extends Error {
 }
 
 /** `file` is a name in schemas/, which lies beside both src/ and dist/. */
-export function schemaFile(file: string): avro.Schema {
+function schemaFile(file: string): avro.Schema {
   return JSON.parse(readFileSync(new URL(`../schemas/${file}`, import.meta.url), 'utf8'));
 }
 
@@ -85,3 +85,10 @@ export function fingerprint(canonicalSchema: string): Buffer {
   bytes.writeBigUInt64LE(BigInt.asUintN(64, crc));
   return bytes;
 }
+
+/** The schemas of what others send to Freshet, or get from it. */
+export const avroSchemas = {
+  rating: schemaFile('rating.avsc') as object,
+  recommendationRequest: schemaFile('recommendation-request.avsc') as object,
+  recommendation: schemaFile('recommendation.avsc') as object,
+};

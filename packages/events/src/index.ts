@@ -1,4 +1,4 @@
-export { avroSchemas } from './avro-schemas.ts';
+export { avroSchemas } from './avro.ts';
 export {
   type CheckedItemRatings,
   type CheckedUserRatings,

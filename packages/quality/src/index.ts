@@ -6,8 +6,4 @@ export {
   parseLagCurve,
 } from './lag-curve.ts';
 export { type ItemCatalogue, PrequentialMeter } from './prequential-meter.ts';
-export {
-  methods,
-  type PrequentialFigures,
-  userGroups,
-} from './prequential-window.ts';
+export { methods, userGroups } from './prequential-window.ts';

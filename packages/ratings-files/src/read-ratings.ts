@@ -15,9 +15,9 @@ import {
   type Format,
   jsonParser,
   type LineParser,
+  ReviewBlocks,
   separatedParser,
 } from './line-format.ts';
-import { ReviewBlocks } from './review-blocks.ts';
 import { type ReadProgress, textLines } from './text-lines.ts';
 
 export interface ReadOptions {

@@ -3,8 +3,8 @@ import { untilReady } from '@freshet/local';
 import { Random } from '@freshet/model';
 import { agreementOf } from '@freshet/session';
 import type { Figure } from '../main.ts';
+import { residentBytes } from '../measuring.ts';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
-import { residentBytes } from '../process-usage.ts';
 import { StoreFilling } from '../store-filling.ts';
 
 const ITEMS = 1_000_000;

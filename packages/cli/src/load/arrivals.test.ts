@@ -1,6 +1,6 @@
 import { Random } from '@freshet/model';
 import { describe, expect, it } from 'vitest';
-import { Arrivals } from './arrivals.ts';
+import { Arrivals } from './open-loop.ts';
 
 const SEED = 7;
 const arrivals = (rate: number, burst = 1) => new Arrivals({ rate, burst }, new Random(SEED));

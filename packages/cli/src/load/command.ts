@@ -16,7 +16,7 @@ import {
   textOr,
   WrongUsage,
 } from '../operator-command.ts';
-import { forgetCrowd } from './forget-crowd.ts';
+import { forgetCrowd } from './crowd.ts';
 import { type LoadRequest, runLoad } from './run-load.ts';
 
 const HELP = `freshet load [options]

@@ -3,8 +3,10 @@
  * 1/r^skew. A share of the ratings comes from users who have never rated. All ids begin with
  * `load-`, so that nobody takes them for real ones, and so that they can be forgotten.
  */
+import { shardOf } from '@freshet/events';
 import { AliasTable } from '@freshet/experiments';
 import type { Random } from '@freshet/model';
+import type { Publisher } from '@freshet/stream';
 
 export interface CrowdOptions {
   readonly users: number;
@@ -48,10 +50,33 @@ export class Crowd {
   }
 }
 
-export function madeUpUser(number: number): string {
+function madeUpUser(number: number): string {
   return `load-u${number}`;
 }
 
 function zipf(count: number, skew: number): AliasTable {
   return new AliasTable(Float64Array.from({ length: count }, (_, rank) => (rank + 1) ** -skew));
+}
+
+interface Target {
+  readonly topic: string;
+  readonly partitions: number;
+  readonly publisher: Pick<Publisher, 'publish'>;
+}
+
+const USERS_PER_CALL = 5_000;
+
+/** Forgets the users of earlier loads: a null record under the id of each. */
+export async function forgetCrowd(
+  count: number,
+  { topic, partitions, publisher }: Target,
+): Promise<void> {
+  for (let from = 0; from < count; from += USERS_PER_CALL) {
+    const numbers = Array.from({ length: Math.min(USERS_PER_CALL, count - from) }, (_, at) => at);
+    const records = numbers.map((at) => {
+      const key = madeUpUser(from + at + 1);
+      return { topic, partition: shardOf(key, partitions), key, value: null };
+    });
+    await publisher.publish(records);
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Latencies } from './latencies.ts';
+import { Latencies } from './load-figures.ts';
 
 it('quantiles are those of a sorted list, at most 2 % too high', () => {
   const latencies = new Latencies();

@@ -1,7 +1,6 @@
 /** What a load shows every second, and how it is summed up at its end. */
 import type { RecordsBehind } from '@freshet/positions';
-import type { Latencies } from './latencies.ts';
-import type { LoadFigures } from './load-figures.ts';
+import type { Latencies, LoadFigures } from './load-figures.ts';
 
 interface Recent {
   readonly sent: number;

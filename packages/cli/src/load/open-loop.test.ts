@@ -1,7 +1,6 @@
 import { Random } from '@freshet/model';
 import { expect, it } from 'vitest';
-import { Arrivals } from './arrivals.ts';
-import { openLoop } from './open-loop.ts';
+import { Arrivals, openLoop } from './open-loop.ts';
 
 const schedule = () => new Arrivals({ rate: 2_000, burst: 1 }, new Random(5));
 const DURATION_MS = 200;

@@ -8,10 +8,9 @@ import { encodeRating, shardOf } from '@freshet/events';
 import { sourceName } from '@freshet/positions';
 import type { FactorStore } from '@freshet/store';
 import type { Publisher } from '@freshet/stream';
-import type { Arrivals } from './arrivals.ts';
 import type { Crowd } from './crowd.ts';
 import type { LoadFigures } from './load-figures.ts';
-import { openLoop, type Schedule } from './open-loop.ts';
+import { type Arrivals, openLoop, type Schedule } from './open-loop.ts';
 import { RatingsInFlight } from './ratings-in-flight.ts';
 
 interface RatingLoadOptions {

@@ -5,10 +5,9 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Scorer } from '../up/ask-scorer.ts';
-import type { Arrivals } from './arrivals.ts';
 import type { Crowd } from './crowd.ts';
 import type { LoadFigures } from './load-figures.ts';
-import { openLoop, type Schedule } from './open-loop.ts';
+import { type Arrivals, openLoop, type Schedule } from './open-loop.ts';
 
 interface RequestLoadOptions {
   readonly arrivals: Arrivals;

@@ -7,10 +7,10 @@ import type { Publisher, TopicAdmin } from '@freshet/stream';
 import { type Place, say } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { scorerOf } from '../up/ask-scorer.ts';
-import { type ArrivalOptions, Arrivals } from './arrivals.ts';
 import { Crowd, type CrowdOptions } from './crowd.ts';
 import { LoadFigures } from './load-figures.ts';
 import { liveLine, summaryLines, type Totals, totalsOf } from './load-report.ts';
+import { type ArrivalOptions, Arrivals } from './open-loop.ts';
 import { RatingLoad } from './rating-load.ts';
 import { RequestLoad } from './request-load.ts';
 

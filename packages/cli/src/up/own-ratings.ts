@@ -2,10 +2,13 @@
  * `freshet up --ratings FILE`: the ratings of a file in place of the demo. The file is looked at
  * before anything is started, so that a mistake in it is told at once.
  */
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupProblem } from '@freshet/local';
 import { type FileRating, UnreadableRatings } from '@freshet/ratings-files';
-import type { Brokers } from '@freshet/session';
+import { type Brokers, STORE_FORMAT } from '@freshet/session';
 import { fileRatings } from '../import/file-ratings.ts';
 import { importFile } from '../import/import-file.ts';
 import { waitUntilApplied } from '../import/wait-until-applied.ts';
@@ -90,4 +93,22 @@ export async function listOf(
     await pause(POLL_MS);
   }
   return undefined;
+}
+
+/**
+ * The folder of the data of a run: the ratings of each file, and those on each Kafka of the user's,
+ * have one of their own, so that they are not mixed with the films of the demo. `brokers`: of a
+ * Kafka that runs elsewhere.
+ */
+export function dataName(
+  file: RatingsFile | undefined,
+  brokers: readonly string[] | undefined,
+): string {
+  // Each store format has a folder of its own: this version could not read the data of another.
+  const first = `up-${STORE_FORMAT}`;
+  const own = [file && realpathSync(file.path), file?.format, file?.columns, brokers];
+  if (own.every((part) => part === undefined)) return first;
+  const shown = file ? basename(file.path) : (brokers?.[0] ?? '');
+  const hash = createHash('sha256').update(JSON.stringify(own)).digest('hex').slice(0, 8);
+  return `${first}-${shown.replace(/[^A-Za-z0-9]+/g, '-')}-${hash}`;
 }

@@ -14,10 +14,9 @@ import { openSession } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
 import { openBrokers, partitionsOf } from '../operator-command.ts';
-import { dataName } from './data-name.ts';
 import { DEMO_TOPIC, Demo } from './demo.ts';
 import { Lock } from './lock.ts';
-import { learnFile, listOf, lookAtFile, type RatingsFile } from './own-ratings.ts';
+import { dataName, learnFile, listOf, lookAtFile, type RatingsFile } from './own-ratings.ts';
 import { PortClaims } from './port-claims.ts';
 
 interface StartUp {

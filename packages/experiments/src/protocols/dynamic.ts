@@ -7,7 +7,7 @@ import { Mean } from '../metrics/mean.ts';
 import { aucOf, hitRateOf, type Place, placeOf } from '../metrics/place.ts';
 import { type RatingTable, sliceColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
-import { Histories } from './histories.ts';
+import { Histories } from './split.ts';
 import { CpuStopwatch } from './stopwatch.ts';
 
 interface DynamicOptions {

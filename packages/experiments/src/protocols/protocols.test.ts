@@ -8,9 +8,8 @@ import type { StreamingRecommender } from '../recommender.ts';
 import { Runner } from '../runner.ts';
 import { measureDelay } from './delay.ts';
 import { type DynamicResult, runDynamic } from './dynamic.ts';
-import { Histories } from './histories.ts';
 import { measureParameters } from './parameters.ts';
-import { firstRatings, splitUsers } from './split.ts';
+import { firstRatings, Histories, splitUsers } from './split.ts';
 import { runStatic } from './static.ts';
 
 type Line = readonly [user: string, item: string, value?: number];
