@@ -39,17 +39,9 @@ export {
   poisonReasons,
   shownText,
 } from './poison-record.ts';
-export {
-  encodeRating,
-  type RatingEvent,
-  type RawRating,
-} from './rating-event.ts';
+export { encodeRating, type RatingEvent, type RawRating } from './rating-event.ts';
 export type { RatingFields } from './rating-fields.ts';
-export {
-  RatingReader,
-  type RatingRules,
-  ratingRules,
-} from './rating-reader.ts';
+export { RatingReader, type RatingRules, ratingRules } from './rating-reader.ts';
 export {
   decodeRecommendationRequest,
   encodeRecommendation,
@@ -62,16 +54,6 @@ export {
 } from './recommendation.ts';
 export { type RegisteredSchema, registeredSchema } from './registered-schema.ts';
 export { murmur2, shardOf } from './shard-of.ts';
-export {
-  type Topic,
-  type TopicRow,
-  topicConfig,
-  topicName,
-  topics,
-} from './topics.ts';
+export { type Topic, type TopicRow, topicConfig, topicName, topics } from './topics.ts';
 export { TRACEPARENT, traceField, traceHeader, traceparentOf } from './trace-context.ts';
-export {
-  type PackedUserRating,
-  UserRatingPack,
-  userRatingsCodec,
-} from './user-ratings.ts';
+export { type PackedUserRating, UserRatingPack, userRatingsCodec } from './user-ratings.ts';

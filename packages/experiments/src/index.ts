@@ -19,13 +19,7 @@ export { type GeneratedRating, type GeneratorOptions, generateRatings } from './
 export type { StreamingMethod } from './method.ts';
 export { deviation } from './metrics/mean.ts';
 export { paperDatasetOf } from './paper-results.ts';
-export {
-  dynamicPlan,
-  NotEnoughRatings,
-  requireBlocks,
-  staticPlan,
-  usualBlocks,
-} from './plans.ts';
+export { dynamicPlan, NotEnoughRatings, requireBlocks, staticPlan, usualBlocks } from './plans.ts';
 export { measureDelay } from './protocols/delay.ts';
 export type { BlockFigures, DynamicResult } from './protocols/dynamic.ts';
 export { measureParameters } from './protocols/parameters.ts';

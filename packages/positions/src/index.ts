@@ -10,11 +10,7 @@ export {
   type SourceTrace,
   sourceName,
 } from './intake-mark.ts';
-export {
-  type IntakePlace,
-  intakePlace,
-  type SentPlace,
-} from './intake-place.ts';
+export { type IntakePlace, intakePlace, type SentPlace } from './intake-place.ts';
 export {
   isBehind,
   type RecordsBehind,
@@ -24,9 +20,4 @@ export {
   unreadRecords,
   untilNoLag,
 } from './records-behind.ts';
-export {
-  claimsAreBehind,
-  lookAtSource,
-  unreadableAt,
-  updaterGroup,
-} from './source-fault.ts';
+export { claimsAreBehind, lookAtSource, unreadableAt, updaterGroup } from './source-fault.ts';
