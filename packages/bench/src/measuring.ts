@@ -57,7 +57,6 @@ export function cpuSecondsOf({ pid }: Child): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Resident memory. */
 export function residentBytes({ pid }: Child): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024;

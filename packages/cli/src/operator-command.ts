@@ -52,7 +52,6 @@ export class CannotWork extends Error {
   override readonly name: string = 'CannotWork';
 }
 
-/** The command line makes no sense; the message says why. */
 export class WrongUsage extends CannotWork {
   override readonly name = 'WrongUsage';
 }
@@ -119,7 +118,6 @@ export function numberOption(
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Reads records as intake does. */
 export function ratingReader(settings: Settings): RatingReader {
   return new RatingReader(ratingRules(settings));
 }

@@ -41,7 +41,6 @@ const TLS_SETTINGS = [
   'KAFKA_SSL_KEY_LOCATION',
 ] as const;
 
-/** What the mechanism needs. */
 const NEEDED = {
   OAUTHBEARER: [
     'KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL',

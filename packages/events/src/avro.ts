@@ -59,7 +59,6 @@ export function isSingleObject(bytes: Buffer): boolean {
   return bytes.subarray(0, MARKER.length).equals(MARKER);
 }
 
-/** The fingerprint and the record of a single object. */
 export function splitSingleObject(bytes: Buffer): { fingerprint: Buffer; body: Buffer } {
   return {
     fingerprint: bytes.subarray(MARKER.length, HEADER_BYTES),

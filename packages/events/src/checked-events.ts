@@ -28,17 +28,12 @@ import {
 } from './user-ratings.ts';
 
 /** The numbers that all events of a model agree on. */
-export interface ModelShape {
-  readonly shards: number;
-  readonly factorCount: number;
-}
+export type ModelShape = Readonly<Record<'shards' | 'factorCount', number>>;
 
-/** A record for one item shard, with its ratings decoded. */
 export interface CheckedItemRatings extends ItemRatings {
   readonly ratings: readonly PackedRating[];
 }
 
-/** A record for one user shard, with its ratings decoded. */
 export interface CheckedUserRatings extends UserRatings {
   readonly ratings: readonly PackedUserRating[];
 }

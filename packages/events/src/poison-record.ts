@@ -40,7 +40,6 @@ export function shownText(text: string): string {
   return JSON.stringify(cut).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, escaped);
 }
 
-/** Any value of a record, for a message. */
 export function shownValue(value: unknown): string {
   if (typeof value === 'string') return shownText(value);
   if (value === undefined) return 'nothing';

@@ -30,7 +30,6 @@ export function splitSchemaId(bytes: Buffer): { id: number; body: Buffer } {
   return { id: bytes.readInt32BE(1), body: bytes.subarray(HEADER_BYTES) };
 }
 
-/** The schema ids that records name. */
 export function schemaIdsIn(records: Iterable<{ readonly value: Buffer | null }>): Set<number> {
   const ids = new Set<number>();
   for (const { value } of records) {
@@ -40,7 +39,6 @@ export function schemaIdsIn(records: Iterable<{ readonly value: Buffer | null }>
   return ids;
 }
 
-/** A schema as a registry has it. */
 interface SchemaText {
   /** AVRO, JSON, PROTOBUF, or something newer. */
   readonly schemaType: string;

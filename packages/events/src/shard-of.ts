@@ -25,7 +25,6 @@ export function shardOfBytes(
   return (murmur2(bytes, start, end) & 0x7fffffff) % partitions;
 }
 
-/** The hash of the bytes from `start` to `end`. */
 export function murmur2(bytes: Uint8Array, start = 0, end = bytes.length): number {
   const at = (index: number): number => bytes[index] as number;
   const length = end - start;

@@ -135,7 +135,6 @@ export const topics = {
 
 export type Topic = keyof typeof topics;
 
-/** The name of a topic on the broker, for one model. */
 export function topicName(topic: Topic, model: string): string {
   const row: TopicRow = topics[topic];
   return row.scope === 'shared' ? row.name : `${model}.${row.name}`;

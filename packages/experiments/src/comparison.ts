@@ -21,10 +21,7 @@ export interface MethodRow<M extends Method = Method> {
   readonly settings: readonly M[];
 }
 
-export interface Training {
-  readonly passes: number;
-  readonly tolerance: number;
-}
+export type Training = Readonly<Record<'passes' | 'tolerance', number>>;
 
 export const lossLabels: Record<LossName, string> = {
   squared: 'SL',

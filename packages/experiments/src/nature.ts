@@ -8,7 +8,6 @@ import { categories } from './titles.ts';
 
 export interface Nature {
   readonly categories: number;
-  /** Kinds of items within a category. */
   readonly strands: number;
   /** Slope of the law of popularity: the steeper, the more ratings go to the same few items. */
   readonly popularitySlope: number;

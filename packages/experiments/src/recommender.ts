@@ -14,7 +14,6 @@ export interface Recommender {
 }
 
 export interface StreamingRecommender extends Recommender {
-  /** Learns one rating after those of `fit`. */
   update(user: number, item: number, value: number, time: number): void;
 }
 

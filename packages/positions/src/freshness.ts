@@ -2,10 +2,7 @@
  * How many ratings is an answer behind, and for how long? `Freshness` reads every 500 ms how many
  * ratings are due; the ages of lags follow from these looks. `K` names a shard or a partition.
  */
-export interface Lag {
-  readonly ratings: number;
-  readonly ms: number;
-}
+export type Lag = Readonly<Record<'ratings' | 'ms', number>>;
 
 export interface Lags<K> {
   readonly shards: ReadonlyMap<K, Lag>;

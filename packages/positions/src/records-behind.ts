@@ -28,7 +28,6 @@ export interface Watched {
   readonly admin: Pick<TopicAdmin, 'ranges' | 'committed' | 'topicId' | 'exists'>;
   readonly store: Pick<FactorStore, 'head' | 'birth'>;
   readonly model: string;
-  /** Topics that ratings come from. */
   readonly sources: readonly string[];
 }
 

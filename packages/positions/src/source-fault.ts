@@ -21,7 +21,6 @@ export interface SourceLog extends LogPlace {
   readonly topicId?: string | undefined;
 }
 
-/** How far a log was read. */
 interface SourcePlace {
   /** null: nothing was read yet. */
   readonly position: number | null;

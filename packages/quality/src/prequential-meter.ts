@@ -30,7 +30,6 @@ interface MeterOptions {
   readonly window?: number;
 }
 
-/** The items of a replica. */
 export interface ItemCatalogue extends ComparedItems {
   /** Features from the counts of each item: for the ranking, and its popularity. */
   readonly features: Pick<FeatureTable, 'read' | 'weighted' | 'popularityAt'>;
@@ -38,7 +37,6 @@ export interface ItemCatalogue extends ComparedItems {
 
 /** A rating that is about to be learnt, of an item that the user has not rated before. */
 interface Question {
-  /** The offset of the rating in its log. */
   readonly offset: number;
   readonly slot: number;
   readonly vector: Float32Array | undefined;

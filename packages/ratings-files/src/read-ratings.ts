@@ -25,7 +25,6 @@ export interface ReadOptions {
   readonly format?: Format;
   /** Names in the header, or numbers from 1; columns that are absent here are guessed. */
   readonly columns?: Columns;
-  /** Called after every chunk of the file. */
   readonly onProgress?: (progress: ReadProgress & { readonly ratings: number }) => void;
   readonly onMalformed?: (line: number, reason: string) => void;
 }

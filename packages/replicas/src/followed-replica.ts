@@ -27,7 +27,6 @@ export interface FollowOptions {
   readonly fail: (error: unknown) => void;
   /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
   readonly gatherMs?: number;
-  /** Called with each batch that was added to the replica. */
   readonly moved?: (batch: FactorBatch) => void;
 }
 

@@ -25,7 +25,6 @@ interface ReplicaOptions {
   readonly table?: VectorTable;
   /** Called when a slot gets a vector or loses it. */
   readonly present?: (slot: number, isPresent: boolean) => void;
-  /** Gets the lists of predecessors. */
   readonly lists?: ListFollower;
   /** The most ids that the replica holds; absent: as many as a Map can. */
   readonly limit?: number;
@@ -78,7 +77,6 @@ export class Replica {
         : undefined;
   }
 
-  /** How many items have a vector. */
   get size(): number {
     return this.#slots.size - this.#absentCount;
   }

@@ -3,9 +3,7 @@
 export interface Address {
   readonly host: string;
   readonly port: number;
-  /** The setting that chose the port. */
   readonly setting: string;
-  /** The setting that chose the host. */
   readonly hostSetting: string;
 }
 

@@ -36,7 +36,6 @@ export async function openTopics(
   return brokers;
 }
 
-/** The topics that the services of a model need. */
 export function topicPlan(settings: Settings): TopicPlan {
   return {
     model: settings.MODEL,

@@ -12,7 +12,6 @@ interface RegistryClientOptions {
   readonly timeoutMs: number;
 }
 
-/** A schema as the registry sends it. */
 interface SentSchema {
   readonly schema: string;
   /** Absent: AVRO. */

@@ -12,10 +12,7 @@ export class UnusableTopics extends Fault {
 }
 
 /** The first offset that a partition still holds, and the one after its last record. */
-export interface LogRange {
-  readonly start: number;
-  readonly end: number;
-}
+export type LogRange = Readonly<Record<'start' | 'end', number>>;
 
 /** What a group has committed of a partition: an offset, and metadata of its own. */
 export interface CommittedOffset {
@@ -39,7 +36,6 @@ export interface TopicPlan {
   readonly sources: readonly string[];
 }
 
-/** A topic as it is created. */
 export interface PlannedTopic {
   readonly name: string;
   readonly partitions: number;
@@ -48,7 +44,6 @@ export interface PlannedTopic {
   readonly config: Readonly<Record<string, string>>;
 }
 
-/** All topics that Freshet creates where they are missing. */
 export function plannedTopics(plan: TopicPlan): PlannedTopic[] {
   const source = plan.sources.includes(topics.ratings.name) ? (['ratings'] as const) : [];
   return [...source, ...ours].map((topic) => planned(topic, plan));
@@ -157,7 +152,6 @@ export class TopicAdmin {
     return names.filter((name) => !existing.has(name));
   }
 
-  /** How many members each consumer group has at this moment. */
   async memberCounts(groupIds: readonly string[]): Promise<Map<string, number>> {
     const { groups } = await this.#admin.describeGroups([...groupIds]);
     return new Map(groups.map(({ groupId, members }) => [groupId, members.length]));

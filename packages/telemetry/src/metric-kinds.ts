@@ -10,7 +10,6 @@ import { Histogram } from './histogram.ts';
 export type Service = 'updater' | 'aggregator' | 'scorer' | 'console';
 type Labels = Readonly<Record<string, readonly string[]>>;
 
-/** A metric of ours or of prom-client. */
 type AnyMetric = Metric | Histogram<string>;
 
 export interface Declared<M extends AnyMetric = AnyMetric> {

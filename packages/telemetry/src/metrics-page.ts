@@ -35,7 +35,6 @@ export class MetricsPage {
     return page;
   }
 
-  /** Scrapes a service on this machine by its admin port. */
   static async scrape(adminPort: number | string): Promise<MetricsPage> {
     const response = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
     return MetricsPage.parse(await response.text());

@@ -10,7 +10,6 @@ const LONGEST_WAIT_MS = 1_000;
 
 interface Attempts {
   readonly log: Pick<Log, 'warn'>;
-  /** What has failed, for the log. */
   readonly what: string;
   /** Called between attempts; if it throws, the retries end with that error. */
   readonly between?: () => Promise<void>;

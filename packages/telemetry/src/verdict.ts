@@ -13,7 +13,6 @@ const verdicts = ['retry', 'again', 'park', 'hold', 'stop'] as const;
 
 type Verdict = (typeof verdicts)[number];
 
-/** An error of Freshet itself, with its verdict. */
 export abstract class Fault extends Error {
   abstract readonly verdict: Verdict;
 }

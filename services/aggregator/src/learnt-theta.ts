@@ -36,7 +36,6 @@ export class LearntTheta {
     return this.#solver.curvature;
   }
 
-  /** The number of ratings that θ was learnt from. */
   get events(): number {
     let events = 0;
     for (const lessons of this.#taken.values()) events += lessons.events;

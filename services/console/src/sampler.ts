@@ -15,10 +15,7 @@ import { ScrapeWindow } from './scrape-window.ts';
 import type { Target } from './target.ts';
 
 /** The number of ratings ever produced, and how many of them intake has read. */
-interface LogProgress {
-  readonly produced: number;
-  readonly taken: number;
-}
+type LogProgress = Readonly<Record<'produced' | 'taken', number>>;
 
 interface SamplerOptions {
   readonly targets: readonly Target[];

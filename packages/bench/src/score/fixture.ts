@@ -10,7 +10,6 @@ import {
 } from '@freshet/model';
 
 export interface Fixture {
-  /** Numbers in a vector. */
   readonly k: number;
   readonly vectors: Float32Array;
   readonly queries: Float32Array;

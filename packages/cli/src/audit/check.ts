@@ -4,7 +4,6 @@ type CheckStatus = 'ok' | 'violated' | 'not settled';
 export interface Check {
   readonly name: string;
   readonly status: CheckStatus;
-  /** What was checked, with counts. */
   readonly checked: string;
   /** What is wrong, each with its place; or why the check could not decide. */
   readonly problems: readonly string[];

@@ -21,7 +21,6 @@ export interface ImportState {
   readonly partitions: number;
   /** Chunks acknowledged in full. */
   readonly chunks: number;
-  /** Ratings in them. */
   readonly ratings: number;
   /** Ends of the topic's partitions when the last chunk had been acknowledged. */
   readonly ends: readonly (readonly [partition: number, end: number])[];

@@ -13,7 +13,6 @@ import { NamedCounts } from '../named-counts.ts';
 export interface TriedRecord {
   /** TOPIC/PARTITION@OFFSET or FILE:LINE. */
   readonly place: string;
-  /** The rating that it holds, or why it would be parked. */
   readonly outcome: RatingEvent | PoisonRecord;
 }
 

@@ -34,11 +34,7 @@ export function liveLine(live: Live): string {
 }
 
 /** Of ratings from their scheduled time until they are learnt, of requests until the answer. */
-interface Spread {
-  readonly p50: number | null;
-  readonly p99: number | null;
-  readonly max: number | null;
-}
+type Spread = Readonly<Record<'p50' | 'p99' | 'max', number | null>>;
 
 interface Counted {
   readonly seconds: number;

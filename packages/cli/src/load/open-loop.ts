@@ -71,7 +71,6 @@ export interface Schedule {
   /** When the schedule begins, by `performance.now`. */
   readonly began: number;
   readonly durationMs: number;
-  /** Ends the schedule early. */
   readonly signal: AbortSignal;
 }
 

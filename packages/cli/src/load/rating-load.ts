@@ -64,7 +64,6 @@ export class RatingLoad {
     });
   }
 
-  /** Looks at the user shards until `close`. */
   async watch(): Promise<void> {
     const { shards, store, onError } = this.options;
     const all = Array.from({ length: shards }, (_, shard) => shard);

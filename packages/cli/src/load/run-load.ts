@@ -166,7 +166,6 @@ class LoadRun {
     });
   }
 
-  /** Prints a message once. */
   #tell(message: string): void {
     if (this.#told.has(message)) return;
     this.#told.add(message);

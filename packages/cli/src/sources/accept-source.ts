@@ -23,7 +23,6 @@ interface Accepting {
 /** How many accepted losses a shard remembers. */
 const REMEMBERED = 20;
 
-/** Whether there is a loss that can be accepted. */
 export function isAcceptable({ state }: SourceState): boolean {
   return state !== 'ok' && state !== 'absent';
 }

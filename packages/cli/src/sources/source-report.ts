@@ -38,7 +38,6 @@ export interface SourceState {
   readonly lag: number;
   /** `absent`: the topic does not exist. */
   readonly state: 'ok' | 'absent' | LogFaultKind;
-  /** What is wrong, in words. */
   readonly fault?: string;
   /** The offset at which the reader would continue if the loss were accepted. */
   readonly next: number;

@@ -15,7 +15,6 @@ import { waitUntilApplied } from '../import/wait-until-applied.ts';
 import { CannotWork, isOfFile, type Place } from '../operator-command.ts';
 import { askScorer, type Scorer } from './ask-scorer.ts';
 
-/** A file of ratings and how it is to be read. */
 export interface RatingsFile {
   readonly path: string;
   readonly format: string | undefined;

@@ -60,13 +60,9 @@ export class Factors {
   }
 }
 
-export interface AlternatingOptions {
-  readonly users: number;
-  readonly items: number;
-  readonly k: number;
-  readonly passes: number;
-  readonly seed: number;
-}
+export type AlternatingOptions = Readonly<
+  Record<'users' | 'items' | 'k' | 'passes' | 'seed', number>
+>;
 
 /** Improves the vectors of one side while the other side is held still, in turn. */
 export abstract class AlternatingFactors implements Recommender {

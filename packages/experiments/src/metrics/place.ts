@@ -3,11 +3,7 @@
  * it. AUC and hit rate of one event follow. Ties count half: equal scores know nothing.
  */
 
-export interface Place {
-  readonly below: number;
-  readonly tied: number;
-  readonly above: number;
-}
+export type Place = Readonly<Record<'below' | 'tied' | 'above', number>>;
 
 /**
  * The candidates are items 0 … known − 1 without the item itself and those excluded, each named

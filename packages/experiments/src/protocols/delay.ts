@@ -15,13 +15,11 @@ interface DelayOptions extends Omit<DynamicTask, 'protocol' | 'delay'> {
 const figures = ['aucServed', 'aucStrict', 'aucCold', 'aucColdStrict', 'hitRate10'] as const;
 type DelayFigures = Pick<DynamicResult, (typeof figures)[number]>;
 
+type Losses = `loss${'Served' | 'Strict' | 'Cold' | 'ColdStrict'}`;
+
 /** Losses are shares of the AUC at delay 0; undefined where either AUC is missing. */
-export interface DelayPoint extends DelayFigures {
+export interface DelayPoint extends DelayFigures, Readonly<Record<Losses, number | undefined>> {
   readonly delay: number;
-  readonly lossServed: number | undefined;
-  readonly lossStrict: number | undefined;
-  readonly lossCold: number | undefined;
-  readonly lossColdStrict: number | undefined;
 }
 
 export async function measureDelay(runner: Runner, options: DelayOptions): Promise<DelayPoint[]> {

@@ -24,7 +24,6 @@ export interface Section {
   readonly charts: readonly LineChart[];
 }
 
-/** The head of a column, and what the column shows of a row. */
 export type Column<R> = readonly [head: string, show: (row: R) => string | TableCell];
 
 export function tableOf<R>(rows: readonly R[], columns: readonly Column<R>[]): Table {

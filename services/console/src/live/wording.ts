@@ -44,7 +44,6 @@ export function decimal(value: number, digits: number): string {
   return Number.isFinite(value) ? value.toFixed(digits) : DASH;
 }
 
-/** The present lag and what it costs, in one sentence. */
 export function costOfLag(lag: number, loss: number): string {
   if (!Number.isFinite(lag)) return 'The lag is not measured at the moment.';
   if (lag < 1) return 'Up to date: every rating produced has been applied.';

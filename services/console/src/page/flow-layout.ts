@@ -1,8 +1,5 @@
 /** The coordinates of the flow picture: two layouts of the same boxes and arrows. */
-interface Place {
-  readonly x: number;
-  readonly y: number;
-}
+type Place = Readonly<Record<'x' | 'y', number>>;
 
 interface Arrow {
   readonly path: string;
