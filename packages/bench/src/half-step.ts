@@ -66,10 +66,7 @@ function fixture(kernels: Kernels, k: number): () => number {
   return () => cpuSecondsPerQuery(STEPS_PER_RUN, run, TURN_SECONDS);
 }
 
-/**
- * Multiplications and additions that a half-step needs: 4Nk for the gradient and for each
- * direction, 2Nk for the last, and one product with S for each of them.
- */
+/** Operations of a half-step: 4Nk for the gradient and each direction but the last (2Nk), and S. */
 function flops(k: number): number {
   const steps = defaultModel.conjugateSteps;
   return ROW_LENGTH * k * (4 + 4 * (steps - 1) + 2) + 2 * k * k * (steps + 1);

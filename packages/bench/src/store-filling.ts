@@ -1,7 +1,4 @@
-/**
- * Fills a store as updaters would have left it, without the stream: by large commits that no record
- * stands behind. Positions stay at 0, as the logs are empty.
- */
+/** Fills a store without the stream, by large commits. Positions stay at 0: the logs are empty. */
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import { type Side, shardOf, sides } from '@freshet/events';

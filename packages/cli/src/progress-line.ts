@@ -1,7 +1,4 @@
-/**
- * How far is the work, and how long will it take? One line on standard error, rewritten in place on
- * a terminal and printed every 5 s elsewhere. `quiet` turns it off.
- */
+/** One line on standard error: rewritten in place on a terminal, printed every 5 s elsewhere. */
 
 const everyMs = { terminal: 200, log: 5_000 } as const;
 

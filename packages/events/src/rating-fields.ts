@@ -67,10 +67,7 @@ export class RatingField {
       : found;
   }
 
-  /**
-   * Goes through the keys of the record, not through the usual names: most records have fewer keys
-   * than a field has names, and a lookup of an absent property is slow.
-   */
+  /** Goes through the keys of the record: to look up an absent property is slow. */
   #preferred(record: DecodedRecord, penalty: (value: unknown) => 0 | 1 | 2): unknown {
     const names = this.#ranks.size;
     let best = 2 * names;

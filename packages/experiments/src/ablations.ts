@@ -1,7 +1,4 @@
-/**
- * What is each part of the default model worth? Each row is the model with one part removed or
- * changed and everything else as it is.
- */
+/** What is each part of the default model worth? Each row is the model with one part changed. */
 import { defaultModel, type ModelSettings } from '@freshet/model';
 import { type ModelRow, modelRow, type Training } from './comparison.ts';
 import type { RatingTable } from './rating-table.ts';

@@ -1,7 +1,4 @@
-/**
- * Draws from a fixed distribution in constant time by Walker's alias method: every cell holds at
- * most two outcomes, so that a draw needs one cell and one comparison.
- */
+/** Draws from a distribution by Walker's alias method: one cell and one comparison for a draw. */
 import type { Random } from '@freshet/model';
 
 export class AliasTable {

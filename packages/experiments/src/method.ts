@@ -1,7 +1,4 @@
-/**
- * Describes a method with its settings, in a form that can be written to a results file and sent to
- * a worker thread, and creates the recommender that is described.
- */
+/** Describes a method in a form that files and threads can hold, and creates its recommender. */
 import { Als, type AlsOptions } from './baselines/als.ts';
 import { ItemMean, type ItemMeanOptions } from './baselines/item-mean.ts';
 import { MultNmf, type MultNmfOptions } from './baselines/mult-nmf.ts';

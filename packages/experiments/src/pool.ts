@@ -1,7 +1,4 @@
-/**
- * Runs independent tasks on worker threads that share the table; a thread that is free takes the
- * next task. Results do not depend on the number of workers.
- */
+/** Runs tasks on worker threads that share the table. Results do not depend on their number. */
 import { Worker } from 'node:worker_threads';
 import type { RatingTable } from './rating-table.ts';
 import { type ResultOf, runTask, type Task, type TaskProgress } from './task.ts';

@@ -1,7 +1,4 @@
-/**
- * One independent piece of an experiment: one method, one seed, one protocol. A task can be written
- * to a results file, and gives the same numbers in any thread.
- */
+/** One method, one seed, one protocol: gives the same numbers in any thread, and fits in a file. */
 import { createRecommender, createStreaming, type Method, type StreamingMethod } from './method.ts';
 import { type DynamicResult, runDynamic } from './protocols/dynamic.ts';
 import { firstRatings, splitUsers } from './protocols/split.ts';

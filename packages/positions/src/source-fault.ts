@@ -84,16 +84,12 @@ interface SourceLook {
   readonly agreement: Birth;
 }
 
-interface FoundSource extends SourceLog {
-  readonly fault: LogFault | undefined;
-}
-
 /** What the log of a shard holds now, and its fault if it has one. */
 export async function lookAtSource(
   { admin, topic, agreement }: SourceLook,
   { shard }: ShardId,
   { position, facts }: Pick<ShardHead, 'position' | 'facts'>,
-): Promise<FoundSource> {
+) {
   // A topic that was created anew with fewer partitions holds nothing of this shard.
   const range = (await admin.ranges(topic)).get(shard) ?? { start: 0, end: 0 };
   const log = { topic, partition: shard, range, topicId: await admin.topicId(topic) };

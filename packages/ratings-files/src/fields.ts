@@ -1,7 +1,4 @@
-/**
- * Finds the columns of a rating and checks their values, for every format: a bad value is refused
- * with the same words in CSV, JSON and review blocks.
- */
+/** Finds and checks the columns of a rating: bad values are refused alike in every format. */
 
 /** A rating in a file. Without a time column only the order of the lines is known. */
 export interface FileRating {

@@ -20,16 +20,8 @@ export interface ReadProgress {
 /** 1 MB: a longer line is not a rating, and reading on could use up the memory. */
 const longestLine = 1 << 20;
 
-interface LineBatch {
-  /** Number of the first line, from 1. */
-  readonly first: number;
-  readonly lines: readonly string[];
-}
-
-export async function* textLines(
-  path: string,
-  onProgress?: (progress: ReadProgress) => void,
-): AsyncGenerator<LineBatch, void> {
+/** Batches of lines, each with the number of its first line, from 1. */
+export async function* textLines(path: string, onProgress?: (progress: ReadProgress) => void) {
   const totalBytes = path === '-' ? undefined : (await stat(path)).size;
   let bytes = 0;
   const source: Readable =

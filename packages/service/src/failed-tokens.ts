@@ -16,12 +16,9 @@ const ADDRESS_LIMIT = 10_000;
 export class FailedTokens {
   /** Times of failures by address; the address whose last failure is oldest comes first. */
   readonly #failures = new Map<string, number[]>();
-  readonly #now: () => number;
 
   /** `now`: a clock in ms. */
-  constructor(now: () => number) {
-    this.#now = now;
-  }
+  constructor(private readonly now: () => number) {}
 
   get addresses(): number {
     return this.#failures.size;
@@ -38,7 +35,7 @@ export class FailedTokens {
     const known = this.#recent(this.#failures.get(address) ?? []);
     // Deleted first, so that it moves to the end of the map's order.
     this.#failures.delete(address);
-    this.#failures.set(address, [...known, this.#now()].slice(-FAILURES_KEPT));
+    this.#failures.set(address, [...known, this.now()].slice(-FAILURES_KEPT));
     this.#forgetOldest();
   }
 
@@ -47,12 +44,12 @@ export class FailedTokens {
   }
 
   #recent(failures: readonly number[]): number[] {
-    const since = this.#now() - WINDOW_MS;
+    const since = this.now() - WINDOW_MS;
     return failures.filter((at) => at > since);
   }
 
   #forgetOldest(): void {
-    const since = this.#now() - WINDOW_MS;
+    const since = this.now() - WINDOW_MS;
     for (const [address, failures] of this.#failures) {
       const hasAged = failures.every((at) => at <= since);
       if (!hasAged && this.#failures.size <= ADDRESS_LIMIT) return;

@@ -43,10 +43,7 @@ export const retry = {
 
 const KEEP_ALIVE_MS = 60_000;
 
-/**
- * Without Nagle's algorithm, which kafkajs leaves on: a small request would wait until the one
- * before it is acknowledged, which can take 40 ms.
- */
+/** Without Nagle's algorithm: a small request would wait up to 40 ms for the one before it. */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const name = isIP(host) === 0 ? { servername: host } : {};
   const socket = ssl

@@ -38,10 +38,7 @@ export class BoundedOutput {
     else for (let at = from; at < to; at++) target[start + at - from] = source[at] as number;
   }
 
-  /**
-   * Repeats `count` bytes that begin `distance` bytes back, but not before `floor`. Source and
-   * target may overlap: so a run of equal bytes is written.
-   */
+  /** Repeats bytes from `distance` back, not before `floor`. Source and target may overlap. */
   repeat(distance: number, count: number, floor: number): void {
     if (distance === 0 || distance > this.#length - floor) throw corrupt();
     this.#reserve(count);

@@ -15,10 +15,7 @@ const { CompressionCodecs, CompressionTypes } = createRequire(import.meta.url)(
   'kafkajs',
 ) as typeof import('kafkajs');
 
-/**
- * 128 times the largest batch that a broker accepts by default (message.max.bytes, 1 MB). Without a
- * limit, 4 MB of gzip could become 4 GB of zeros.
- */
+/** 128 times the largest batch by default (1 MB): 4 MB of gzip could be 4 GB of zeros. */
 export const MAX_BATCH_BYTES = 128 << 20;
 
 interface Codec {

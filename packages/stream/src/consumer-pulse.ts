@@ -11,26 +11,24 @@ const limits = {
 } as const;
 
 export class ConsumerPulse {
-  readonly #now: () => number;
   #lastSign: number;
   #isFetching = false;
   /** Since when Kafka has answered every request; undefined while it does not. */
   #answersSince: number | undefined;
 
-  constructor(now: () => number = () => Date.now()) {
-    this.#now = now;
+  constructor(private readonly now: () => number = () => Date.now()) {
     this.#lastSign = now();
   }
 
   /** The consumer showed a sign of life: it fetches, or it waits to join its group. */
   sign(doing: 'fetching' | 'joining'): void {
-    this.#lastSign = this.#now();
+    this.#lastSign = this.now();
     this.#isFetching = doing === 'fetching';
   }
 
   /** This process was suspended, so the consumer could show no sign of life either. */
   slept(): void {
-    this.#lastSign = this.#now();
+    this.#lastSign = this.now();
   }
 
   kafkaAway(): void {
@@ -39,7 +37,7 @@ export class ConsumerPulse {
 
   /** Kafka answered a request that was sent at `asked`. */
   kafkaAnswered(asked: number): void {
-    const now = this.#now();
+    const now = this.now();
     const isSlow = now - asked > limits.slowAnswerMs;
     this.#answersSince = isSlow ? now : (this.#answersSince ?? now);
   }
@@ -47,7 +45,7 @@ export class ConsumerPulse {
   /** How long the consumer is silent although Kafka answers; undefined below the limit. */
   get hangingMs(): number | undefined {
     if (this.#answersSince === undefined) return undefined;
-    const silentMs = this.#now() - Math.max(this.#lastSign, this.#answersSince);
+    const silentMs = this.now() - Math.max(this.#lastSign, this.#answersSince);
     const limitMs = this.#isFetching ? limits.fetchingMs : limits.joiningMs;
     return silentMs > limitMs ? silentMs : undefined;
   }

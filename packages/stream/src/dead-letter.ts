@@ -69,10 +69,7 @@ function hashOf(value: Buffer | null): string {
     .digest('hex');
 }
 
-/**
- * The first bytes of a letter, safe to show on any terminal or page: printable ASCII stays as it
- * is, every other byte becomes \\xNN.
- */
+/** The first bytes of a letter, safe to show anywhere: all but printable ASCII becomes \\xNN. */
 export function printable(bytes: Buffer, limit: number): string {
   const shown = [...bytes.subarray(0, limit)].map((byte) =>
     byte >= 0x20 && byte < 0x7f && byte !== 0x5c

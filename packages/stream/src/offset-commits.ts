@@ -36,10 +36,7 @@ export class OffsetCommits {
     this.#telling = undefined;
   }
 
-  /**
-   * What was committed may no longer be what Kafka holds: when an offset is out of range, kafkajs
-   * commits the beginning of the log by itself.
-   */
+  /** If an offset is out of range, kafkajs commits the beginning of the log by itself. */
   doubt(partition: number): void {
     this.#told.delete(partition);
   }

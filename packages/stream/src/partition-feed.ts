@@ -1,7 +1,4 @@
-/**
- * Records of one partition that were fetched and are not consumed yet. Fetching continues while a
- * batch is consumed. The next batch is whatever arrived meanwhile.
- */
+/** Records that were fetched, also while a batch is consumed, and are not consumed yet. */
 import { type LogRecord, recordBytes } from './log-record.ts';
 
 /** Records in order, and the offset after them: a log may have holes. */

@@ -19,10 +19,7 @@ type PlacedRecord = OutRecord & { readonly partition: number };
 
 /** Below the limit of a topic for a request to one partition, by default 1 MB. */
 const REQUEST_BYTES_LIMIT = 768 << 10;
-/**
- * At most three requests are in flight. Records that arrive meanwhile are batched into the next
- * one: a request costs about as much as 100 records.
- */
+/** Records that arrive meanwhile go with the next request: it costs as much as 100 records. */
 const REQUESTS_IN_FLIGHT = 3;
 const ALL_REPLICAS = -1;
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,7 +1,4 @@
-/**
- * Retries while a server is away, with exponential backoff up to one second and without a limit of
- * attempts. Errors that a retry cannot mend are thrown at once.
- */
+/** Retries while a server is away, with backoff up to a second. Other errors are thrown at once. */
 import type { Log } from './log.ts';
 import { verdict } from './verdict.ts';
 

@@ -12,12 +12,9 @@ const HEARTBEAT_MS = 5_000;
 
 export class Broadcast {
   readonly #pages = new Set<ServerResponse>();
-  readonly #changed: (viewers: number) => void;
   #heartbeat: NodeJS.Timeout | undefined;
 
-  constructor(changed: (viewers: number) => void) {
-    this.#changed = changed;
-  }
+  constructor(private readonly changed: (viewers: number) => void) {}
 
   get viewers(): number {
     return this.#pages.size;
@@ -39,7 +36,7 @@ export class Broadcast {
     this.#pages.add(response);
     this.#heartbeat ??= setInterval(() => this.#send(':\n\n'), HEARTBEAT_MS);
     response.write(eventText('history', history));
-    this.#changed(this.viewers);
+    this.changed(this.viewers);
   }
 
   deliver(frame: Frame): void {
@@ -64,6 +61,6 @@ export class Broadcast {
       clearInterval(this.#heartbeat);
       this.#heartbeat = undefined;
     }
-    this.#changed(this.viewers);
+    this.changed(this.viewers);
   }
 }

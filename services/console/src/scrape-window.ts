@@ -30,10 +30,7 @@ export class ScrapeWindow {
     return this.#isSilent ? undefined : this.#scrapes.at(-1)?.exposition;
   }
 
-  /**
-   * The process does not answer: the last scrape says nothing about now. It is kept, because the
-   * first scrape after the silence is compared with it.
-   */
+  /** The last scrape says nothing about now; the first after the silence is compared with it. */
   silence(): void {
     this.#isSilent = true;
   }

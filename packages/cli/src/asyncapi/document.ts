@@ -1,7 +1,4 @@
-/**
- * The AsyncAPI 3.0 document of the topics that others share with Freshet, made from the table of
- * topics and the settings: what the OpenAPI document is for HTTP.
- */
+/** The AsyncAPI 3.0 document of shared topics, made from the table of topics and the settings. */
 import { kafkaSecurity, type Settings } from '@freshet/config';
 import { type Topic, type TopicRow, topics } from '@freshet/events';
 import { type PublicTopic, publicMessages } from './messages.ts';

@@ -54,10 +54,7 @@ interface ReplayTarget {
   readonly now: number;
 }
 
-/**
- * The original key and bytes on their partition, without the headers that parking added; and why
- * they would be parked again, if they would.
- */
+/** The original record without the headers of parking, and why it would be parked again, if so. */
 export function replayOf(letter: DeadLetter, target: ReplayTarget) {
   const { partitions, reader, schemas, now } = target;
   const { key, value, headers } = letter.record;

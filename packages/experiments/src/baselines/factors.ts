@@ -1,7 +1,4 @@
-/**
- * The vectors of one side of a baseline, one after another in one array, and what factorizations
- * that learn users and items in turn have in common.
- */
+/** Vectors of one side, and what factorizations that learn users and items in turn share. */
 import { Random } from '@freshet/model';
 import { type RatingColumns, type Rows, rowsOf } from '../rating-table.ts';
 import type { Recommender } from '../recommender.ts';

@@ -1,7 +1,4 @@
-/**
- * Recommends the items that are rated best: the mean rating of each item, damped as if every item
- * had already been given the mean of all ratings a few times.
- */
+/** Recommends by the mean rating of an item, damped by a few ratings at the mean of all. */
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 

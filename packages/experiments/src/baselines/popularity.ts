@@ -1,16 +1,10 @@
-/**
- * Recommends the items that are rated most, by plain counts or by counts that decay as the stream
- * goes on. Every personal method must do better than this.
- */
+/** Recommends what is rated most, by counts that may decay. Personal methods must be better. */
 import type { RatingColumns } from '../rating-table.ts';
 import type { StreamingRecommender } from '../recommender.ts';
 
 export interface PopularityOptions {
   readonly items: number;
-  /**
-   * A count has halved after so many ratings per item known by then: what is recent depends on how
-   * much there is to rate. Counts do not decay by default.
-   */
+  /** A count has halved after so many ratings per item known by then; absent: it does not. */
   readonly halfLife?: number;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Holds ratings out for the static experiment: the later half, by time, of some random users. The
- * validation sets are cut from the training set in the same way.
- */
+/** Holds out the later half of random users, for the test and, alike, for validation sets. */
 
 import { Random } from '@freshet/model';
 import { type RatingColumns, rowsOf } from '../rating-table.ts';

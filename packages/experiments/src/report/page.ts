@@ -1,7 +1,4 @@
-/**
- * A report as one self-contained HTML page. It has its style inside, loads nothing and runs no
- * script, so that it can be sent by mail and opened in ten years.
- */
+/** A report as one HTML page that loads nothing and runs no script: it opens in ten years, too. */
 import { lineChart } from './line-chart.ts';
 import { element, escapeHtml } from './markup.ts';
 import type { Section, Table } from './section.ts';

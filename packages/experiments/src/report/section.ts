@@ -1,7 +1,4 @@
-/**
- * What is a result before it is printed? Every experiment fills in sections of words, tables and
- * charts. `renderText` here and `renderPage` print them.
- */
+/** A result before it is printed: words, tables and charts, for `renderText` and `renderPage`. */
 import type { TriedSetting } from '../experiment.ts';
 import type { Method } from '../method.ts';
 import type { LineChart } from './line-chart.ts';

@@ -1,7 +1,4 @@
-/**
- * Reads the event stream of the server, and reconnects whenever the stream breaks or falls silent.
- * It uses fetch, because an EventSource cannot send a token.
- */
+/** Reads the event stream, and reconnects. By fetch: an EventSource cannot send a token. */
 import { EventStream } from '../live/event-stream.ts';
 import type { Frame, History } from '../live/frame.ts';
 import { OtherVersion } from '../live/live-model.ts';
