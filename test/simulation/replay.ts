@@ -81,7 +81,7 @@ class UserReplay {
   readonly #lists = new PredecessorTable();
   readonly #slots = new Map<string, number>();
   readonly #halfStep: HalfStep;
-  readonly #window = new RowWindow(settings);
+  readonly #window: RowWindow;
   readonly #comparison: Comparison;
 
   constructor(pinned: Pinned) {
@@ -89,6 +89,7 @@ class UserReplay {
     this.#pinned = pinned;
     this.#table = kernels.table(settings.factorCount);
     this.#halfStep = new HalfStep(kernels, settings);
+    this.#window = new RowWindow(kernels, settings);
     this.#comparison = new Comparison(kernels, settings);
     for (const [id, { vector, figures, list = new Uint8Array() }] of pinned.items) {
       const slot = this.#table.add();
@@ -196,7 +197,7 @@ class UserReplay {
       return;
     }
     user.vector ??= startVector(id, 'user', grams, settings);
-    const row = this.#window.of(this.#fullRow(user.row));
+    const row = this.#window.of(this.#fullRow(user.row), this.#table);
     this.#halfStep.run('user', user.vector, row, this.#table, grams);
   }
 

@@ -12,6 +12,7 @@ const changes: Readonly<Record<string, Partial<ModelSettings>>> = {
   'no shrinkage': { userShrinkage: 0, itemShrinkage: 0 },
   'window of 512': { window: 512 },
   'no recency': { recencyWeight: 0 },
+  'recency in any order': { recencyOrder: 0 },
   'recency from the first rating': { recencyRamp: 0 },
   'one conjugate step': { conjugateSteps: 1 },
   'items keep rows': { items: 'rows' },

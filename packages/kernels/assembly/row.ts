@@ -1,7 +1,7 @@
 // Passes over the vectors of a row or of a block. They take four vectors at a time, so that one
 // load of the query or of the sum serves all four. Rows consist of pointers, padded to a multiple
 // of four with pointers to a zero vector.
-import { addPromoted, laneSums, sumOfDoubles } from './vectors';
+import { addPromoted, dot, laneSums, sumOfDoubles } from './vectors';
 
 /** query·v for four vectors. */
 // @ts-ignore: decorator
@@ -126,6 +126,42 @@ export function curvatureOnly(
   }
   return sumOfDoubles(products);
 }
+
+/**
+ * Σ (v − m)·(u − m) / Σ |v − m|², where u is the vector before v and m is the mean of all `count`
+ * vectors. Both sums are computed in one pass from products that are not centred. `sum` has room
+ * for one vector.
+ */
+export function rowOrder(pointers: usize, count: u32, sum: usize, bytes: usize): f64 {
+  memory.fill(sum, 0, bytes);
+  const first = load<u32>(pointers);
+  let last = first;
+  let neighbours = f64x2.splat(0);
+  let squares = f64x2.splat(0);
+  for (let e: u32 = 0; e < count; e++) {
+    const v = load<u32>(pointers + (<usize>e << 2));
+    let near = f32x4.splat(0);
+    let own = f32x4.splat(0);
+    for (let at: usize = 0; at < bytes; at += 16) {
+      const x = v128.load(v + at);
+      near = f32x4.add(near, f32x4.mul(x, v128.load(last + at)));
+      own = f32x4.add(own, f32x4.mul(x, x));
+      v128.store(sum + at, f32x4.add(v128.load(sum + at), x));
+    }
+    squares = addPromoted(squares, own);
+    if (e > 0) neighbours = addPromoted(neighbours, near);
+    last = v;
+  }
+  const all = sumOfDoubles(squares);
+  const ofMean = dot(sum, sum, bytes) / count / count;
+  const ends = (dot(sum, first, bytes) + dot(sum, last, bytes)) / count;
+  const spread = all - count * ofMean;
+  const near = sumOfDoubles(neighbours) - (count + 1) * ofMean + ends;
+  return spread > ALIKE * all ? near / spread : 0;
+}
+
+/** Vectors whose spread is below this share of their squares differ only by rounding errors. */
+const ALIKE: f64 = 1e-5;
 
 /** out[i] = query·v for `count` consecutive vectors; `out` has room for a multiple of 4. */
 export function scan(query: usize, start: usize, count: u32, out: usize, bytes: usize): void {

@@ -158,6 +158,12 @@ export interface Kernels {
     table: VectorTable,
     out: Float64Array,
   ): void;
+  /**
+   * The autocorrelation of the first `length` vectors: how much more alike neighbours are than any
+   * two. About −1/length where the order is random, near 1 where the vectors drift slowly, and 0
+   * where all are the same.
+   */
+  rowOrder(slots: Uint32Array, length: number, table: VectorTable): number;
   /** Takes up to `steps` conjugate gradient steps with exact line search; moves `own` in place. */
   descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void;
   /** The same for a quadratic whose entries are already summed. */

@@ -221,6 +221,26 @@ export function referenceKernels(): Kernels {
         for (let i = 0; i < k; i++) out[i] += coefficients[e] * data[at + i];
       }
     },
+    rowOrder(slots, length, table) {
+      const k = table.factorCount;
+      const data = dataOf(table, k);
+      const vectors = Array.from(slots.subarray(0, length), (slot) => {
+        return Float64Array.from(data.subarray(slot * k, slot * k + k));
+      });
+      const mean = new Float64Array(k);
+      for (const v of vectors) for (let f = 0; f < k; f++) mean[f] += v[f] / length;
+      let all = 0;
+      for (const v of vectors) all += v.reduce((sum, x) => sum + x * x, 0);
+      for (const v of vectors) for (let f = 0; f < k; f++) v[f] -= mean[f];
+      let [spread, near] = [0, 0];
+      vectors.forEach((v, e) => {
+        for (let f = 0; f < k; f++) {
+          spread += v[f] * v[f];
+          if (e > 0) near += v[f] * vectors[e - 1][f];
+        }
+      });
+      return spread > 1e-5 * all ? near / spread : 0;
+    },
     descend: (f, table, steps, own, out) => descend(f, dataOf(table, own.length), steps, own, out),
     descendSums,
     scores(query, table, out) {

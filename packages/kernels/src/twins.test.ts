@@ -83,6 +83,17 @@ describe(`the twins (seed ${SEED})`, () => {
     );
   });
 
+  it('agree on the order of a row', () => {
+    fc.assert(
+      fc.property(worlds(fc.integer({ min: -8, max: 8 })), ({ k, vectors, slots }) => {
+        const [ours, theirs] = tables(k, vectors);
+        const expected = reference.rowOrder(slots, slots.length, theirs);
+        expect(Math.abs(wasm.rowOrder(slots, slots.length, ours) - expected)).toBeLessThan(0.01);
+      }),
+      RUNS,
+    );
+  });
+
   it('agree on the dots and on the sum of a row, an empty one included', () => {
     fc.assert(
       fc.property(worlds(wild), ({ k, vectors, slots, numbers, own }) => {

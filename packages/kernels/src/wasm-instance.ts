@@ -40,6 +40,7 @@ export interface WasmExports {
   ): void;
   syrTriangle(sign: number, v: number, triangle: number, k: number): void;
   rowDots(query: number, pointers: number, end: number, out: number, bytes: number): void;
+  rowOrder(pointers: number, count: number, sum: number, bytes: number): number;
   rowSum(coefficients: number, pointers: number, end: number, out: number, bytes: number): void;
   descend(
     k: number,

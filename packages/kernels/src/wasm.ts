@@ -169,6 +169,13 @@ class WasmKernels implements Kernels {
     for (let f = 0; f < out.length; f++) out[f] += f32[this.#a / 4 + f];
   }
 
+  rowOrder(slots: Uint32Array, length: number, table: VectorTable): number {
+    const vectors = this.#reach(table, table.factorCount);
+    const pointers = this.#row.atLeast(4 * padded(length));
+    this.#putPointers(slots, length, vectors, pointers);
+    return length > 1 ? this.#exports.rowOrder(pointers, length, this.#a, vectors.stride) : 0;
+  }
+
   descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void {
     const k = own.length;
     const vectors = this.#reach(table, k);

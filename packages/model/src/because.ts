@@ -4,7 +4,7 @@
  * a sum with one term for each rating and one for the mean. `rest` is the part that these terms do
  * not explain because the vector has not fully converged, so that all parts add up to the score.
  */
-import { cholesky, solveFactored } from '@freshet/kernels';
+import { cholesky, referenceKernels, solveFactored } from '@freshet/kernels';
 import type { RankingQuery } from './combiner.ts';
 import type { Grams } from './gram.ts';
 import { priorWeight, shrinkage, targetLine } from './prior-weight.ts';
@@ -106,8 +106,14 @@ function sumOf(parts: readonly number[]): number {
 
 /** The weights that a half-step gives the newest ratings. */
 function weightsOf(all: readonly ExplainedRating[], settings: ModelSettings): Float32Array {
+  const kernels = referenceKernels();
+  const items = kernels.table(settings.factorCount);
   const full = { ...emptyRow(all.length), start: 0, length: all.length };
-  const { weights, length } = new RowWindow(settings).of(full);
+  all.forEach(({ vector }, nth) => {
+    full.slots[nth] = items.add();
+    items.write(full.slots[nth], vector);
+  });
+  const { weights, length } = new RowWindow(kernels, settings).of(full, items);
   return weights.slice(0, length);
 }
 

@@ -36,7 +36,7 @@ export class GuestFolder {
     this.#items = items;
     this.#grams = grams;
     this.#halfStep = new HalfStep(kernels, settings);
-    this.#window = new RowWindow(settings);
+    this.#window = new RowWindow(kernels, settings);
     this.#neighbours = kernels.table(settings.factorCount);
   }
 
@@ -60,7 +60,7 @@ export class GuestFolder {
     const grams = this.#grams();
     const own = new Float32Array(this.#neighbours.factorCount);
     meanVector('user', grams, own);
-    const row = this.#window.of(full);
+    const row = this.#window.of(full, this.#neighbours);
     for (let round = 0; round < MOST_STEPS; round++) {
       const { before, after } = this.#halfStep.run('user', own, row, this.#neighbours, grams);
       if (before - after <= ENOUGH * Math.abs(before)) break;

@@ -1,6 +1,6 @@
 /** A half-step on a row of an in-memory model: also stores the vector and updates the gram. */
 
-import type { Descent, Kernels, WeightedRow } from '@freshet/kernels';
+import type { Descent, Kernels } from '@freshet/kernels';
 import type { Grams } from './gram.ts';
 import { HalfStep } from './half-step.ts';
 import { itemWeight } from './prior-weight.ts';
@@ -18,7 +18,10 @@ export class Learner {
   constructor(kernels: Kernels, settings: ModelSettings) {
     this.#settings = settings;
     this.#halfStep = new HalfStep(kernels, settings);
-    this.#windows = { user: new RowWindow(settings), item: new RowWindow(wholeRows(settings)) };
+    this.#windows = {
+      user: new RowWindow(kernels, settings),
+      item: new RowWindow(kernels, wholeRows(settings)),
+    };
     this.#own = new Float32Array(settings.factorCount);
   }
 
@@ -30,7 +33,7 @@ export class Learner {
     others: SideState,
     grams: Grams,
   ): Readonly<Descent> {
-    const row = this.#rowOf(state.side, rows, slot);
+    const row = this.#windows[state.side].ofStored(rows, slot, others.vectors);
     state.vectors.read(slot, this.#own);
     const isItem = state.side === 'item';
     const weight = isItem ? itemWeight(this.#settings, rows.length(slot), grams) : 1;
@@ -42,11 +45,7 @@ export class Learner {
   /** The block loss of a vector, which does not move. */
   value(state: SideState, rows: RowStore, slot: number, others: SideState, grams: Grams): number {
     state.vectors.read(slot, this.#own);
-    const row = this.#rowOf(state.side, rows, slot);
+    const row = this.#windows[state.side].ofStored(rows, slot, others.vectors);
     return this.#halfStep.value(state.side, this.#own, row, others.vectors, grams);
-  }
-
-  #rowOf(side: Side, rows: RowStore, slot: number): WeightedRow {
-    return this.#windows[side].ofStored(rows, slot);
   }
 }

@@ -1,9 +1,13 @@
 /**
  * Which ratings a half-step uses, and with which weights: the newest of a row, with the most weight
  * on the last few. The cost of an update therefore does not grow with the length of the row.
+ *
+ * What a user rated last says more about the next rating than the rest, but only where the order of
+ * ratings means something. So the extra weight depends on how much more alike neighbours in the row
+ * are than any two of its items.
  */
 
-import type { WeightedRow } from '@freshet/kernels';
+import type { Kernels, VectorTable, WeightedRow } from '@freshet/kernels';
 import type { RowStore } from './row-store.ts';
 import type { ModelSettings } from './settings.ts';
 
@@ -15,50 +19,79 @@ export interface FullRow {
   length: number;
 }
 
+/**
+ * In a short row the measured order is mostly chance. It is averaged with this one, as if that had
+ * been measured on so many ratings: with less of it, users with few ratings lose by chance what
+ * their order would have gained.
+ */
+const USUAL_ORDER = { value: 0.25, ratings: 10 };
+
 export class RowWindow {
+  readonly #kernels: Kernels;
+  readonly #fullOrder: number;
   readonly #window: number;
   readonly #ramp: number;
   /** The extra weight by age, as far as it makes a difference in float32. */
   readonly #extras: Float32Array;
   readonly #row: WeightedRow;
 
-  constructor({ window, recencyWeight, recencyHalfLife, recencyRamp }: ModelSettings) {
-    this.#window = window;
-    this.#ramp = recencyRamp;
-    this.#extras = recencyExtras(recencyWeight, recencyHalfLife);
-    this.#row = emptyRow(Math.min(window, 64));
+  constructor(kernels: Kernels, settings: ModelSettings) {
+    this.#kernels = kernels;
+    this.#window = settings.window;
+    this.#ramp = settings.recencyRamp;
+    this.#extras = recencyExtras(settings.recencyWeight, settings.recencyHalfLife);
+    this.#fullOrder = settings.recencyOrder;
+    this.#row = emptyRow(Math.min(settings.window, 64));
   }
 
-  /** The row for one half-step; overwritten by the next call. */
-  of(full: FullRow): WeightedRow {
+  /** The row for one half-step, of items in `others`; overwritten by the next call. */
+  of(full: FullRow, others: VectorTable): WeightedRow {
     const row = this.#begin(full.length);
     const skipped = full.start + full.length - row.length;
     for (let e = 0; e < row.length; e++) {
       row.slots[e] = full.slots[skipped + e];
       row.values[e] = full.values[skipped + e];
     }
+    this.#weigh(full.length, others);
     return row;
   }
 
   /** The same for a row in a RowStore. */
-  ofStored(rows: RowStore, owner: number): WeightedRow {
-    const row = this.#begin(rows.length(owner));
+  ofStored(rows: RowStore, owner: number, others: VectorTable): WeightedRow {
+    const length = rows.length(owner);
+    const row = this.#begin(length);
     rows.copyNewest(owner, row);
+    this.#weigh(length, others);
     return row;
   }
 
-  /** ω = 1 + weight·n/(n + ramp)·2^(−age/half-life), where n is the length of the whole row. */
   #begin(fullLength: number): WeightedRow {
     const row = this.#row;
     row.length = Math.min(fullLength, this.#window);
     if (row.slots.length < row.length) growRow(row, row.length);
-    row.weights.fill(1, 0, row.length);
-    const ramp = fullLength / (fullLength + this.#ramp);
-    const end = Math.min(row.length, this.#extras.length);
-    for (let age = 0; age < end; age++) {
-      row.weights[row.length - 1 - age] = 1 + ramp * this.#extras[age];
-    }
     return row;
+  }
+
+  /** ω = 1 + weight·order·n/(n + ramp)·2^(−age/half-life), where n is the length of the whole row. */
+  #weigh(fullLength: number, others: VectorTable): void {
+    const { weights, length } = this.#row;
+    const extras = this.#extras;
+    const raised = Math.min(length, extras.length);
+    const scale = raised > 0 ? (this.#order(others) * fullLength) / (fullLength + this.#ramp) : 0;
+    for (let e = 0; e < length - raised; e++) weights[e] = 1;
+    for (let e = length - raised; e < length; e++) weights[e] = 1 + scale * extras[length - 1 - e];
+  }
+
+  /** How much the order of the row means, 0 to 1. */
+  #order(others: VectorTable): number {
+    if (this.#fullOrder === 0) return 1;
+    const { slots, length } = this.#row;
+    const { value, ratings } = USUAL_ORDER;
+    // A row in random order has −1/length on average.
+    const measured = length * this.#kernels.rowOrder(slots, length, others) + 1;
+    const order = (measured + ratings * value) / (length + ratings) / this.#fullOrder;
+    // Vectors of a hostile size may give no number.
+    return order >= 0 ? Math.min(order, 1) : 0;
   }
 }
 

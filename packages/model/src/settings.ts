@@ -45,6 +45,8 @@ export interface ModelSettings {
   readonly recencyHalfLife: number;
   /** The row length at which recency has half its weight: in a short row, order says little. */
   readonly recencyRamp: number;
+  /** The autocorrelation of a row at which recency has its whole weight; 0: in any order. */
+  readonly recencyOrder: number;
   /** Conjugate gradient steps per half-step. */
   readonly conjugateSteps: number;
   /** A new vector is the mean of its side plus noise, or one random feature (alg:update). */
@@ -78,6 +80,7 @@ export const defaultModel: ModelSettings = {
   recencyWeight: 60,
   recencyHalfLife: 3,
   recencyRamp: 40,
+  recencyOrder: 0.2,
   conjugateSteps: 2,
   start: 'mean',
   startNoise: 0.16,
@@ -113,6 +116,7 @@ export const paperModel: ModelSettings = {
   recencyWeight: 0,
   recencyHalfLife: 1,
   recencyRamp: 0,
+  recencyOrder: 0,
   conjugateSteps: 1,
   start: 'feature',
   startNoise: 0,
@@ -140,6 +144,7 @@ const ranges: Partial<Record<keyof ModelSettings, readonly [number, number]>> = 
   recencyWeight: [0, 1e6],
   recencyHalfLife: [1e-3, 1e9],
   recencyRamp: [0, 1e9],
+  recencyOrder: [0, 1],
   conjugateSteps: [1, 1000],
   startNoise: [0, 100],
   updateRounds: [1, 1000],

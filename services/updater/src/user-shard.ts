@@ -130,7 +130,7 @@ export class UserShard implements Shard {
     const decode = (value: Buffer, shard: number) => readUserRatings(value, shard, shards);
     this.#read = new ReadOnce(options, decode);
     this.#halfStep = new HalfStep(kernels, settings);
-    this.#window = new RowWindow(settings);
+    this.#window = new RowWindow(kernels, settings);
     this.#comparison = new Comparison(kernels, settings);
     this.#stopwatch = new Stopwatch(options.timed);
   }
@@ -338,7 +338,8 @@ export class UserShard implements Shard {
     const { items, grams } = this.#options;
     this.#stopwatch.run(() => {
       // The vector changes in place: if the commit is refused, the whole shard is dropped.
-      this.#halfStep.run('user', this.#vectorOf(user), this.#window.of(row), items.table, grams());
+      const window = this.#window.of(row, items.table);
+      this.#halfStep.run('user', this.#vectorOf(user), window, items.table, grams());
     });
   }
 
