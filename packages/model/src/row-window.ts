@@ -52,12 +52,12 @@ export class RowWindow {
     const row = this.#row;
     row.length = Math.min(fullLength, this.#window);
     if (row.slots.length < row.length) growRow(row, row.length);
-    row.weights.fill(1, 0, row.length);
+    const { weights, length } = row;
+    const extras = this.#extras;
     const ramp = fullLength / (fullLength + this.#ramp);
-    const end = Math.min(row.length, this.#extras.length);
-    for (let age = 0; age < end; age++) {
-      row.weights[row.length - 1 - age] = 1 + ramp * this.#extras[age];
-    }
+    const raised = Math.min(length, extras.length);
+    for (let e = 0; e < length - raised; e++) weights[e] = 1;
+    for (let e = length - raised; e < length; e++) weights[e] = 1 + ramp * extras[length - 1 - e];
     return row;
   }
 }
