@@ -20,7 +20,7 @@ export class WasmMemory {
   f64 = new Float64Array(this.memory.buffer);
   u32 = new Uint32Array(this.memory.buffer);
   u8 = new Uint8Array(this.memory.buffer);
-  /** The addresses of the matrices in this memory. To ask a view for its buffer takes far longer. */
+  /** The addresses of matrices in this memory: asking a view for its buffer takes far longer. */
   readonly addresses = new WeakMap<Float64Array, number>();
 
   /** Zeroed bytes, aligned for SIMD. */
