@@ -1,58 +1,56 @@
 // Symmetric k×k matrices in f64, row-major and without padding; vectors are in f64.
-import { sumOfDoubles } from './vectors';
 
-/** out += scale · S·v. Four rows share the loads of v; two sums per row hide latency. */
+/**
+ * out += scale · S·v, by columns of S, which are its rows: sums over rows need no adding of lanes.
+ * Sixteen columns at a time are enough independent sums to hide latency.
+ */
 export function symv(scale: f64, s: usize, v: usize, out: usize, k: u32): void {
   const rowBytes = <usize>k << 3;
-  const pairs = rowBytes & ~15;
-  const fours = rowBytes & ~31;
-  let row: u32 = 0;
-  for (; row + 4 <= k; row += 4) {
-    const s0 = s + row * rowBytes;
-    const s1 = s0 + rowBytes;
-    const s2 = s1 + rowBytes;
-    const s3 = s2 + rowBytes;
+  const end = v + rowBytes;
+  let column: usize = 0;
+  for (; column + 128 <= rowBytes; column += 128) {
     let a0 = f64x2.splat(0);
     let a1 = f64x2.splat(0);
     let a2 = f64x2.splat(0);
     let a3 = f64x2.splat(0);
-    let b0 = f64x2.splat(0);
-    let b1 = f64x2.splat(0);
-    let b2 = f64x2.splat(0);
-    let b3 = f64x2.splat(0);
-    let at: usize = 0;
-    for (; at < fours; at += 32) {
-      const x = v128.load(v + at);
-      const y = v128.load(v + at, 16);
-      a0 = f64x2.add(a0, f64x2.mul(x, v128.load(s0 + at)));
-      a1 = f64x2.add(a1, f64x2.mul(x, v128.load(s1 + at)));
-      a2 = f64x2.add(a2, f64x2.mul(x, v128.load(s2 + at)));
-      a3 = f64x2.add(a3, f64x2.mul(x, v128.load(s3 + at)));
-      b0 = f64x2.add(b0, f64x2.mul(y, v128.load(s0 + at, 16)));
-      b1 = f64x2.add(b1, f64x2.mul(y, v128.load(s1 + at, 16)));
-      b2 = f64x2.add(b2, f64x2.mul(y, v128.load(s2 + at, 16)));
-      b3 = f64x2.add(b3, f64x2.mul(y, v128.load(s3 + at, 16)));
+    let a4 = f64x2.splat(0);
+    let a5 = f64x2.splat(0);
+    let a6 = f64x2.splat(0);
+    let a7 = f64x2.splat(0);
+    for (let at = v, cells = s + column; at < end; at += 8, cells += rowBytes) {
+      const x = v128.load64_splat(at);
+      a0 = f64x2.add(a0, f64x2.mul(x, v128.load(cells)));
+      a1 = f64x2.add(a1, f64x2.mul(x, v128.load(cells, 16)));
+      a2 = f64x2.add(a2, f64x2.mul(x, v128.load(cells, 32)));
+      a3 = f64x2.add(a3, f64x2.mul(x, v128.load(cells, 48)));
+      a4 = f64x2.add(a4, f64x2.mul(x, v128.load(cells, 64)));
+      a5 = f64x2.add(a5, f64x2.mul(x, v128.load(cells, 80)));
+      a6 = f64x2.add(a6, f64x2.mul(x, v128.load(cells, 96)));
+      a7 = f64x2.add(a7, f64x2.mul(x, v128.load(cells, 112)));
     }
-    if (at < pairs) {
-      const x = v128.load(v + at);
-      a0 = f64x2.add(a0, f64x2.mul(x, v128.load(s0 + at)));
-      a1 = f64x2.add(a1, f64x2.mul(x, v128.load(s1 + at)));
-      a2 = f64x2.add(a2, f64x2.mul(x, v128.load(s2 + at)));
-      a3 = f64x2.add(a3, f64x2.mul(x, v128.load(s3 + at)));
-    }
-    addCell(out, row, scale, sumOfDoubles(f64x2.add(a0, b0)) + tail(s0, v, pairs, rowBytes));
-    addCell(out, row + 1, scale, sumOfDoubles(f64x2.add(a1, b1)) + tail(s1, v, pairs, rowBytes));
-    addCell(out, row + 2, scale, sumOfDoubles(f64x2.add(a2, b2)) + tail(s2, v, pairs, rowBytes));
-    addCell(out, row + 3, scale, sumOfDoubles(f64x2.add(a3, b3)) + tail(s3, v, pairs, rowBytes));
+    const target = out + column;
+    addScaled(target, scale, a0);
+    addScaled(target + 16, scale, a1);
+    addScaled(target + 32, scale, a2);
+    addScaled(target + 48, scale, a3);
+    addScaled(target + 64, scale, a4);
+    addScaled(target + 80, scale, a5);
+    addScaled(target + 96, scale, a6);
+    addScaled(target + 112, scale, a7);
   }
-  for (; row < k; row++) {
-    const s0 = s + row * rowBytes;
-    let a0 = f64x2.splat(0);
-    for (let at: usize = 0; at < pairs; at += 16) {
-      a0 = f64x2.add(a0, f64x2.mul(v128.load(v + at), v128.load(s0 + at)));
+  for (; column + 16 <= rowBytes; column += 16) {
+    let sums = f64x2.splat(0);
+    for (let at = v, cells = s + column; at < end; at += 8, cells += rowBytes) {
+      sums = f64x2.add(sums, f64x2.mul(v128.load64_splat(at), v128.load(cells)));
     }
-    addCell(out, row, scale, sumOfDoubles(a0) + tail(s0, v, pairs, rowBytes));
+    addScaled(out + column, scale, sums);
   }
+  if (column == rowBytes) return;
+  let sum: f64 = 0;
+  for (let at = v, cell = s + column; at < end; at += 8, cell += rowBytes) {
+    sum += load<f64>(at) * load<f64>(cell);
+  }
+  store<f64>(out + column, load<f64>(out + column) + scale * sum);
 }
 
 /** S += a·aᵀ − b·bᵀ with a and b as below; `wide` has room for both in f64. */
@@ -66,22 +64,41 @@ export function syrMove(
   promoteScaled(after, afterScale, a, bytes);
   const rowBytes = <usize>k << 3;
   const pairs = rowBytes & ~15;
-  for (let row: usize = 0; row < rowBytes; row += 8) {
-    const was = load<f64>(b + row);
-    const is = load<f64>(a + row);
-    const wasPair = f64x2.splat(was);
-    const isPair = f64x2.splat(is);
+  let row: usize = 0;
+  // Two rows share the loads of a and b. With an odd k the rows are not aligned to pairs.
+  for (; pairs == rowBytes && row < rowBytes; row += 16) {
+    const is0 = v128.load64_splat(a + row);
+    const is1 = v128.load64_splat(a + row, 8);
+    const was0 = v128.load64_splat(b + row);
+    const was1 = v128.load64_splat(b + row, 8);
+    const next = s + rowBytes;
+    for (let at: usize = 0; at < rowBytes; at += 16) {
+      const x = v128.load(a + at);
+      const y = v128.load(b + at);
+      moveCells(s + at, is0, x, was0, y);
+      moveCells(next + at, is1, x, was1, y);
+    }
+    s = next + rowBytes;
+  }
+  for (; row < rowBytes; row += 8) {
+    const is = v128.load64_splat(a + row);
+    const was = v128.load64_splat(b + row);
     for (let at: usize = 0; at < pairs; at += 16) {
-      const added = f64x2.mul(isPair, v128.load(a + at));
-      const retracted = f64x2.mul(wasPair, v128.load(b + at));
-      v128.store(s + at, f64x2.add(v128.load(s + at), f64x2.sub(added, retracted)));
+      moveCells(s + at, is, v128.load(a + at), was, v128.load(b + at));
     }
-    if (pairs < rowBytes) {
-      const change = is * load<f64>(a + pairs) - was * load<f64>(b + pairs);
-      store<f64>(s + pairs, load<f64>(s + pairs) + change);
-    }
+    const added = load<f64>(a + row) * load<f64>(a + pairs);
+    const change = added - load<f64>(b + row) * load<f64>(b + pairs);
+    store<f64>(s + pairs, load<f64>(s + pairs) + change);
     s += rowBytes;
   }
+}
+
+/** Two cells of S += is·x − was·y */
+// @ts-ignore: decorator
+@inline
+function moveCells(cells: usize, is: v128, x: v128, was: v128, y: v128): void {
+  const change = f64x2.sub(f64x2.mul(is, x), f64x2.mul(was, y));
+  v128.store(cells, f64x2.add(v128.load(cells), change));
 }
 
 /** to = scale·from, rounded to f32 and widened. */
@@ -158,13 +175,6 @@ export function blend(
 
 // @ts-ignore: decorator
 @inline
-function tail(row: usize, v: usize, pairs: usize, rowBytes: usize): f64 {
-  return pairs < rowBytes ? load<f64>(row + pairs) * load<f64>(v + pairs) : 0;
-}
-
-// @ts-ignore: decorator
-@inline
-function addCell(out: usize, row: u32, scale: f64, sum: f64): void {
-  const cell = out + (<usize>row << 3);
-  store<f64>(cell, load<f64>(cell) + scale * sum);
+function addScaled(cells: usize, scale: f64, sums: v128): void {
+  v128.store(cells, f64x2.add(v128.load(cells), f64x2.mul(f64x2.splat(scale), sums)));
 }

@@ -20,6 +20,8 @@ export class WasmMemory {
   f64 = new Float64Array(this.memory.buffer);
   u32 = new Uint32Array(this.memory.buffer);
   u8 = new Uint8Array(this.memory.buffer);
+  /** The addresses of matrices in this memory: asking a view for its buffer takes far longer. */
+  readonly addresses = new WeakMap<Float64Array, number>();
 
   /** Zeroed bytes, aligned for SIMD. */
   allocate(bytes: number): number {
@@ -80,6 +82,7 @@ export class WasmMatrix implements Matrix {
   get cells(): Float64Array {
     if (this.#cells.length === 0) {
       this.#cells = new Float64Array(this.#memory.memory.buffer, this.#address, this.#length);
+      this.#memory.addresses.set(this.#cells, this.#address);
     }
     return this.#cells;
   }

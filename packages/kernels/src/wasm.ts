@@ -119,7 +119,7 @@ class WasmKernels implements Kernels {
       k,
       paddedBytes(k),
     );
-    if (this.#isHere(s)) return;
+    if (this.#memory.addresses.has(s)) return;
     s.set(this.#memory.f64.subarray(matrix / 8, matrix / 8 + s.length));
   }
 
@@ -265,15 +265,12 @@ class WasmKernels implements Kernels {
 
   /** The address of a matrix, which is copied into memory unless it is already there. */
   #place(matrix: Float64Array): number {
-    if (this.#isHere(matrix)) return matrix.byteOffset;
     if (matrix.length === 0) throw new RangeError('a view of a matrix from before memory grew');
+    const address = this.#memory.addresses.get(matrix);
+    if (address !== undefined) return address;
     const copy = this.#matrix.atLeast(matrix.byteLength);
     this.#memory.f64.set(matrix, copy / 8);
     return copy;
-  }
-
-  #isHere(matrix: Float64Array): boolean {
-    return matrix.buffer === this.#memory.f64.buffer;
   }
 
   #putPointers(slots: Uint32Array, length: number, table: WasmTable, pointers: number): void {

@@ -10,33 +10,44 @@ import {
   NO_STATISTICS,
 } from './item-statistics.ts';
 
-/** Numbers per item: count, newcomers, fast, slow, excess. */
-const KEPT = 5;
+/** Numbers per item: newcomers, fast, slow. */
+const KEPT = 3;
 /** Decayed counts are updated when the clock has moved this far: half the shorter half-life. */
 const STALE_AFTER = 0.05;
-/** After a longer time counts may have overflowed: they are recomputed instead of scaled. */
-const FAR = 1;
+/** After a longer time counts could overflow: they are recomputed instead of scaled. */
+const FAR = 16;
 
 export class FeatureTable {
   #end = 0;
+  /** Count and excess of each item, apart from the rest: each rating reads those of a whole row. */
+  #rated = new Float64Array(64 * 2);
   #statistics = new Float64Array(64 * KEPT);
   #features = new Float32Array(64 * COUNT_FEATURES);
-  /** The decayed counts at `#clock`. */
+  /** The decayed counts at `#base`, and the factors by which they have shrunk until `#clock`. */
   #fast = new Float64Array(64);
   #slow = new Float64Array(64);
+  #base = 0;
+  #shrunk = decayOver(0);
   #clock = 0;
+  /** By slot: the clock at which the features of decayed counts were computed. */
+  #asOf = new Float64Array(64);
 
   statisticsAt(slot: number): ItemStatistics {
     if (slot >= this.#end) return NO_STATISTICS;
-    const kept = this.#statistics;
+    const [rated, kept] = [this.#rated, this.#statistics];
     const at = slot * KEPT;
-    const [count, newcomers] = [kept[at], kept[at + 1]];
-    return { count, newcomers, fast: kept[at + 2], slow: kept[at + 3], excess: kept[at + 4] };
+    return {
+      count: rated[2 * slot],
+      newcomers: kept[at],
+      fast: kept[at + 1],
+      slow: kept[at + 2],
+      excess: rated[2 * slot + 1],
+    };
   }
 
   /** Number of ratings of an item. */
   countAt(slot: number): number {
-    return slot < this.#end ? this.#statistics[slot * KEPT] : 0;
+    return slot < this.#end ? this.#rated[2 * slot] : 0;
   }
 
   set(slot: number, statistics: ItemStatistics): void {
@@ -44,38 +55,37 @@ export class FeatureTable {
     this.#write(slot, statistics);
   }
 
-  /** Advances the clock and all decayed counts. Returns false if too little time has passed. */
+  /**
+   * Advances the clock, and with it all decayed counts; their features follow when they are next
+   * read. Returns false if too little time has passed.
+   */
   moveTo(clock: number): boolean {
-    const passed = clock - this.#clock;
-    if (Math.abs(passed) < STALE_AFTER) return false;
+    if (Math.abs(clock - this.#clock) < STALE_AFTER) return false;
     this.#clock = clock;
-    if (!(Math.abs(passed) < FAR)) {
-      for (let slot = 0; slot < this.#end; slot++) this.#write(slot, this.statisticsAt(slot));
+    const passed = clock - this.#base;
+    if (Math.abs(passed) < FAR) {
+      this.#shrunk = decayOver(passed);
       return true;
     }
-    const [ofFast, ofSlow] = decayOver(passed);
-    for (let slot = 0, at = 0; slot < this.#end; slot++, at += COUNT_FEATURES) {
-      this.#fast[slot] *= ofFast;
-      this.#slow[slot] *= ofSlow;
-      this.#features[at + 3] = features.fast(this.#fast[slot]);
-      this.#features[at + 4] = features.slow(this.#slow[slot]);
-    }
+    this.#base = clock;
+    this.#shrunk = decayOver(0);
+    for (let slot = 0; slot < this.#end; slot++) this.#write(slot, this.statisticsAt(slot));
     return true;
   }
 
   /** The slowly decaying count: a ranking by popularity alone would use it. */
   popularityAt(slot: number): number {
-    return this.#slow[slot];
+    return this.#slow[slot] * this.#shrunk[1];
   }
 
   /** The bias b: by how much an item's ratings exceed the mean value, damped. */
   biasAt(slot: number, meanValue: number): number {
-    const at = slot * KEPT;
-    return itemBias(this.#statistics[at], this.#statistics[at + 4], meanValue);
+    return itemBias(this.#rated[2 * slot], this.#rated[2 * slot + 1], meanValue);
   }
 
   /** Σ weight·feature for one item. */
   weighted(weights: ArrayLike<number>, slot: number): number {
+    this.#refresh(slot);
     const at = slot * COUNT_FEATURES;
     let sum = 0;
     for (let f = 0; f < COUNT_FEATURES; f++) sum += weights[f] * this.#features[at + f];
@@ -86,6 +96,7 @@ export class FeatureTable {
   addWeighted(weights: ArrayLike<number>, out: Float32Array): void {
     const features = this.#features;
     for (let slot = 0, at = 0; slot < this.#end; slot++, at += COUNT_FEATURES) {
+      this.#refresh(slot);
       let sum = 0;
       for (let f = 0; f < COUNT_FEATURES; f++) sum += weights[f] * features[at + f];
       out[slot] += sum;
@@ -94,37 +105,48 @@ export class FeatureTable {
 
   /** Copies the features of one item. */
   read(slot: number, out: Float32Array | Float64Array, at: number): void {
+    this.#refresh(slot);
     const start = slot * COUNT_FEATURES;
     for (let f = 0; f < COUNT_FEATURES; f++) out[at + f] = this.#features[start + f];
   }
 
+  /** Brings the features of decayed counts to the clock. */
+  #refresh(slot: number): void {
+    if (this.#asOf[slot] === this.#clock) return;
+    this.#asOf[slot] = this.#clock;
+    const first = slot * COUNT_FEATURES;
+    this.#features[first + 3] = features.fast(this.#fast[slot] * this.#shrunk[0]);
+    this.#features[first + 4] = features.slow(this.#slow[slot] * this.#shrunk[1]);
+  }
+
   #write(slot: number, statistics: ItemStatistics): void {
     const { count, newcomers } = statistics;
+    this.#rated[2 * slot] = count;
+    this.#rated[2 * slot + 1] = statistics.excess;
     const kept = this.#statistics;
     const at = slot * KEPT;
-    kept[at] = count;
-    kept[at + 1] = newcomers;
-    kept[at + 2] = statistics.fast;
-    kept[at + 3] = statistics.slow;
-    kept[at + 4] = statistics.excess;
-    const [fast, slow] = decayedAt(statistics, this.#clock);
+    kept[at] = newcomers;
+    kept[at + 1] = statistics.fast;
+    kept[at + 2] = statistics.slow;
+    const [fast, slow] = decayedAt(statistics, this.#base);
     this.#fast[slot] = fast;
     this.#slow[slot] = slow;
+    this.#asOf[slot] = Number.NaN;
     const first = slot * COUNT_FEATURES;
     this.#features[first] = features.count(count);
     this.#features[first + 1] = features.often(count);
     this.#features[first + 2] = features.newcomers(newcomers);
-    this.#features[first + 3] = features.fast(fast);
-    this.#features[first + 4] = features.slow(slow);
   }
 
   #add(): void {
     const slot = this.#end++;
     if (slot === this.#fast.length) {
+      this.#rated = doubled(this.#rated, new Float64Array(4 * slot));
       this.#statistics = doubled(this.#statistics, new Float64Array(2 * slot * KEPT));
       this.#features = doubled(this.#features, new Float32Array(2 * slot * COUNT_FEATURES));
       this.#fast = doubled(this.#fast, new Float64Array(2 * slot));
       this.#slow = doubled(this.#slow, new Float64Array(2 * slot));
+      this.#asOf = doubled(this.#asOf, new Float64Array(2 * slot));
     }
     this.#write(slot, NO_STATISTICS);
   }

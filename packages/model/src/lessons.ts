@@ -88,7 +88,7 @@ export class Lessons {
 
   /** G += p·Δx and H += p(1 − p)·Δx·Δxᵀ; p = σ(−θ·Δx) is the probability of the wrong order. */
   #meet(weights: Float64Array, features: Float64Array, at: number): void {
-    const x = this.#difference;
+    const [x, slopes, bends] = [this.#difference, this.#slope, this.#bend];
     let score = 0;
     for (let f = 0; f < FEATURES; f++) {
       x[f] = features[f] - features[at + f];
@@ -98,9 +98,9 @@ export class Lessons {
     const bend = p * (1 - p);
     let cell = 0;
     for (let row = 0; row < FEATURES; row++) {
-      this.#slope[row] += p * x[row];
+      slopes[row] += p * x[row];
       const scaled = bend * x[row];
-      for (let col = 0; col <= row; col++, cell++) this.#bend[cell] += scaled * x[col];
+      for (let col = 0; col <= row; col++, cell++) bends[cell] += scaled * x[col];
     }
   }
 
@@ -121,13 +121,14 @@ export class Lessons {
 
   /** Adds to the block of H with rows of one knot and columns of the same or an earlier one. */
   #toBlock(rows: number, columns: number, weight: number): void {
+    const [curvature, bends] = [this.curvature, this.#bend];
     for (let row = 0; row < FEATURES; row++) {
       const line = rows * FEATURES + row;
       const start = (line * (line + 1)) / 2 + columns * FEATURES;
       const end = rows === columns ? row + 1 : FEATURES;
       for (let col = 0; col < end; col++) {
         const cell = col <= row ? (row * (row + 1)) / 2 + col : (col * (col + 1)) / 2 + row;
-        this.curvature[start + col] += weight * this.#bend[cell];
+        curvature[start + col] += weight * bends[cell];
       }
     }
   }

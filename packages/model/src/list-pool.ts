@@ -10,7 +10,7 @@ const PAGE_LENGTH = 1 << PAGE_BITS;
 const ROOMS = [0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64] as const;
 export const LONGEST_LIST = 64;
 
-/** Entry i has its number at numbers[2i] and its weight at weights[2i + 1]. */
+/** Numbers lie apart from weights: most searches for a number do not find it. */
 interface ListPage {
   readonly numbers: Uint32Array;
   readonly weights: Float32Array;
@@ -64,10 +64,14 @@ export class ListPool {
     const place = ROOMS[to] === 0 ? 0 : (this.#free[to].pop() ?? this.#carve(ROOMS[to]));
     const kept = Math.min(length, this.#length[list]);
     if (kept > 0) {
-      const source = this.#pages[before >>> PAGE_BITS].numbers;
-      const start = 2 * (before & (PAGE_LENGTH - 1));
-      const target = this.#pages[place >>> PAGE_BITS].numbers;
-      target.set(source.subarray(start, start + 2 * kept), 2 * (place & (PAGE_LENGTH - 1)));
+      const [source, target] = [
+        this.#pages[before >>> PAGE_BITS],
+        this.#pages[place >>> PAGE_BITS],
+      ];
+      const start = before & (PAGE_LENGTH - 1);
+      const goal = place & (PAGE_LENGTH - 1);
+      target.numbers.set(source.numbers.subarray(start, start + kept), goal);
+      target.weights.set(source.weights.subarray(start, start + kept), goal);
     }
     if (ROOMS[from] > 0) this.#free[from].push(before);
     this.#place[list] = place;
@@ -76,8 +80,8 @@ export class ListPool {
 
   #carve(entries: number): number {
     if (this.#openEnd + entries > PAGE_LENGTH) {
-      const shared = new ArrayBuffer(8 * PAGE_LENGTH);
-      this.#pages.push({ numbers: new Uint32Array(shared), weights: new Float32Array(shared) });
+      const numbers = new Uint32Array(PAGE_LENGTH);
+      this.#pages.push({ numbers, weights: new Float32Array(PAGE_LENGTH) });
       this.#openEnd = 0;
     }
     const place = (this.#pages.length - 1) * PAGE_LENGTH + this.#openEnd;

@@ -20,9 +20,9 @@ export class PredecessorTable implements ListFollower {
     if (length === 0) return;
     const root = rootOf(ratings);
     const { numbers, weights } = pool.pageOf(owner);
-    for (let e = 0, at = 2 * pool.startOf(owner); e < length; e++, at += 2) {
+    for (let e = 0, at = pool.startOf(owner); e < length; e++, at++) {
       numbers[at] = keys[e];
-      weights[at + 1] = root * counts[e];
+      weights[at] = root * counts[e];
     }
   }
 
@@ -36,12 +36,12 @@ export class PredecessorTable implements ListFollower {
     const length = pool.lengthOf(slot);
     if (length === 0 || context.length === 0) return 0;
     const { numbers, weights } = pool.pageOf(slot);
-    const start = 2 * pool.startOf(slot);
+    const start = pool.startOf(slot);
     const { mayBe } = context;
     let sum = 0;
-    for (let at = start; at < start + 2 * length; at += 2) {
+    for (let at = start; at < start + length; at++) {
       const key = numbers[at];
-      if (mayBe[key & 0xff] !== 0) sum += context.scaleOf(key) * weights[at + 1];
+      if (mayBe[key & 0xff] !== 0) sum += context.scaleOf(key) * weights[at];
     }
     return sum;
   }
@@ -53,9 +53,9 @@ export class PredecessorTable implements ListFollower {
     const keys = new Uint32Array(length);
     const counts = new Float32Array(length);
     for (let e = 0; e < length; e++) {
-      const at = 2 * (pool.startOf(slot) + e);
+      const at = pool.startOf(slot) + e;
       keys[e] = pool.pageOf(slot).numbers[at];
-      counts[e] = pool.pageOf(slot).weights[at + 1];
+      counts[e] = pool.pageOf(slot).weights[at];
     }
     return { keys, counts, length };
   }

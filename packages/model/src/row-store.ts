@@ -101,16 +101,17 @@ export class RowStore {
   /** Copies the newest `row.length` ratings to `row`, in order. */
   copyNewest(owner: number, row: Pick<WeightedRow, 'length' | 'slots' | 'values'>): void {
     const pool = this.#pool;
+    const { slots, values } = row;
     let end = this.length(owner);
     const first = end - row.length;
     for (let segment = this.#tail(owner); end > first; segment = pool.previousOf(segment)) {
       const base = pool.baseOf(segment);
       const page = pool.pageOf(segment);
       const from = Math.max(base, first);
-      const place = pool.startOf(segment) - base;
-      for (let position = from; position < end; position++) {
-        row.slots[position - first] = page.slots[2 * (place + position)];
-        row.values[position - first] = page.values[2 * (place + position) + 1];
+      let at = 2 * (pool.startOf(segment) + from - base);
+      for (let e = from - first; e < end - first; e++, at += 2) {
+        slots[e] = page.slots[at];
+        values[e] = page.values[at + 1];
       }
       end = base;
     }

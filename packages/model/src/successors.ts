@@ -92,10 +92,10 @@ export class Successors implements ListFollower {
     const length = this.#pool.lengthOf(list);
     if (list === 0 || length === 0) return 0;
     const { numbers, weights } = this.#pool.pageOf(list);
-    const start = 2 * this.#pool.startOf(list);
+    const start = this.#pool.startOf(list);
     const wanted = (slot + this.#stamps[slot] * 2 ** STAMP_SHIFT) >>> 0;
-    for (let at = start; at < start + 2 * length; at += 2) {
-      if (numbers[at] === wanted) return weights[at + 1];
+    for (let at = start; at < start + length; at++) {
+      if (numbers[at] === wanted) return weights[at];
     }
     return 0;
   }
@@ -107,17 +107,17 @@ export class Successors implements ListFollower {
     const length = pool.lengthOf(list);
     if (length === 0) return;
     const { numbers, weights } = pool.pageOf(list);
-    const start = 2 * pool.startOf(list);
+    const start = pool.startOf(list);
     const { slots } = this.#raised;
     let found = this.#raised.length;
-    const end = start + 2 * length;
-    for (let at = start; at < end; at += 2) {
+    const end = start + length;
+    for (let at = start; at < end; at++) {
       const number = numbers[at];
       const slot = number & SLOT_MASK;
       if (number >>> STAMP_SHIFT !== stamps[slot]) continue;
       const sum = sums[slot];
       if (sum === 0) slots[found++] = slot;
-      sums[slot] = sum + scale * weights[at + 1];
+      sums[slot] = sum + scale * weights[at];
     }
     this.#raised.length = found;
   }
@@ -136,13 +136,13 @@ export class Successors implements ListFollower {
     const length = pool.lengthOf(list);
     if (length === 0) return 0;
     const { numbers } = pool.pageOf(list);
-    const start = 2 * pool.startOf(list);
+    const start = pool.startOf(list);
     for (let e = 0; e < length; e++) {
-      if ((numbers[start + 2 * e] & SLOT_MASK) === owner) return e;
+      if ((numbers[start + e] & SLOT_MASK) === owner) return e;
     }
     if (!pool.isFull(list)) return length;
     for (let e = 0; e < length; e++) {
-      const number = numbers[start + 2 * e];
+      const number = numbers[start + e];
       if (number >>> STAMP_SHIFT !== this.#stamps[number & SLOT_MASK]) return e;
     }
     return length < LONGEST_LIST ? length : -1;
@@ -150,19 +150,19 @@ export class Successors implements ListFollower {
 
   #replaceLeast(list: number, owner: number, weight: number): void {
     const { weights } = this.#pool.pageOf(list);
-    const start = 2 * this.#pool.startOf(list) + 1;
+    const start = this.#pool.startOf(list);
     let least = 0;
     for (let e = 1; e < LONGEST_LIST; e++) {
-      if (weights[start + 2 * e] < weights[start + 2 * least]) least = e;
+      if (weights[start + e] < weights[start + least]) least = e;
     }
-    if (weights[start + 2 * least] < weight) this.#write(list, least, owner, weight);
+    if (weights[start + least] < weight) this.#write(list, least, owner, weight);
   }
 
   #write(list: number, nth: number, owner: number, weight: number): void {
     const { numbers, weights } = this.#pool.pageOf(list);
-    const at = 2 * (this.#pool.startOf(list) + nth);
+    const at = this.#pool.startOf(list) + nth;
     numbers[at] = owner + this.#stamps[owner] * 2 ** STAMP_SHIFT;
-    weights[at + 1] = weight;
+    weights[at] = weight;
   }
 
   /** Removes the void entries of a list. */
@@ -170,16 +170,16 @@ export class Successors implements ListFollower {
     const pool = this.#pool;
     const length = pool.lengthOf(list);
     if (length === 0) return;
-    const { numbers } = pool.pageOf(list);
-    const start = 2 * pool.startOf(list);
+    const { numbers, weights } = pool.pageOf(list);
+    const start = pool.startOf(list);
     let kept = start;
-    for (let at = start; at < start + 2 * length; at += 2) {
+    for (let at = start; at < start + length; at++) {
       const slot = numbers[at] & SLOT_MASK;
       if (numbers[at] >>> STAMP_SHIFT !== this.#stamps[slot]) continue;
-      numbers.copyWithin(kept, at, at + 2);
-      kept += 2;
+      numbers[kept] = numbers[at];
+      weights[kept++] = weights[at];
     }
-    pool.resize(list, (kept - start) / 2);
+    pool.resize(list, kept - start);
   }
 
   #restartStamps(): void {
@@ -188,8 +188,8 @@ export class Successors implements ListFollower {
       const length = this.#pool.lengthOf(list);
       if (length === 0) continue;
       const { numbers } = this.#pool.pageOf(list);
-      const start = 2 * this.#pool.startOf(list);
-      for (let at = start; at < start + 2 * length; at += 2) numbers[at] &= SLOT_MASK;
+      const start = this.#pool.startOf(list);
+      for (let at = start; at < start + length; at++) numbers[at] &= SLOT_MASK;
     }
     this.#stamps.fill(0);
   }
