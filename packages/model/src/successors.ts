@@ -44,6 +44,11 @@ export class Successors implements ListFollower {
     length: 0,
   };
 
+  /** Whether no list was ever set. */
+  get isEmpty(): boolean {
+    return this.#listCount === 0;
+  }
+
   get byteLength(): number {
     const perSlot = this.#stamps.byteLength + this.#sums.byteLength;
     return this.#pool.byteLength + this.#keys.byteLength + this.#lists.byteLength + perSlot;
@@ -79,6 +84,18 @@ export class Successors implements ListFollower {
       if (list !== 0) this.#collect(list, context.scales[l]);
     }
     return raised;
+  }
+
+  /** Those items of the last call of `after` whose sum is at least `least`. */
+  atLeast(least: number): number[] {
+    const { slots, length } = this.#raised;
+    const sums = this.#sums;
+    const found: number[] = [];
+    for (let e = 0; e < length; e++) {
+      const slot = slots[e];
+      if (sums[slot] >= least) found.push(slot);
+    }
+    return found;
   }
 
   /** P/.04 of an item for the context of the last call of `after`. */
