@@ -24,7 +24,7 @@ const FULL = 0.6;
 const LEAST_WEIGHT = 1e-20;
 
 /** Items that come next, each once; `length` are valid, until the next call. */
-export interface CameAfter {
+interface CameAfter {
   readonly slots: Uint32Array;
   length: number;
 }
