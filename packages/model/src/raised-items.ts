@@ -12,7 +12,7 @@ import {
   nextShare,
   RECENT_ITEMS,
 } from './next-context.ts';
-import type { CameAfter, Successors } from './successors.ts';
+import type { Successors } from './successors.ts';
 
 /** What a ranking for one user needs. */
 export interface RankingRequest {
@@ -70,6 +70,12 @@ export class RaisedItems {
     this.#successors = successors;
   }
 
+  /** Whether an item may get a raise; if not, the best without raises are the best. */
+  mayRaise({ next }: RankingRequest): boolean {
+    if (next === undefined || !(next.weight > 0)) return false;
+    return next.recent.length > 0 && !this.#successors.isEmpty;
+  }
+
   /**
    * Returns the items that were found without raises, and those that a raise may lift into the best
    * `count`. Let T be the `count`-th best score of the found items with their raises. An item that
@@ -80,15 +86,15 @@ export class RaisedItems {
   raise(asked: RankingRequest, found: Scored, count: number, excluded = NOTHING_LEFT_OUT): Raised {
     const { vector, next } = asked;
     const raised = this.#begin(found);
-    if (next === undefined || !(next.weight > 0) || next.recent.length === 0) return raised;
+    if (next === undefined || !this.mayRaise(asked)) return raised;
     this.#prepareContext(next.recent);
-    const after = this.#successors.after(this.#context);
+    this.#successors.after(this.#context);
     const { slots, scores } = raised;
     for (let e = 0; e < found.length; e++) scores[e] += this.#raiseOf(slots[e], next.weight);
     if (found.isAll) return raised;
     const missing = nthBest(scores, count, found.length) - found.scores[found.length - 1];
     const least = (1 - ROUNDING) * Math.expm1(Math.max(0, missing) / next.weight);
-    const others = this.#pick(after, least, found, excluded);
+    const others = this.#pick(least, found, excluded);
     if (others.length === 0) return raised;
     this.#kernels.scoresOf(vector, others, this.#table, this.#scores);
     for (let e = 0; e < others.length; e++) {
@@ -136,21 +142,18 @@ export class RaisedItems {
   }
 
   /** The followers with a sum of at least `least` that are not found, excluded or hidden. */
-  #pick(
-    { slots, length }: CameAfter,
-    least: number,
-    found: Scored,
-    excluded: readonly number[],
-  ): number[] {
-    const picked: number[] = [];
-    for (let e = 0; e < length; e++) {
-      if (this.#successors.sumAt(slots[e]) >= least) picked.push(slots[e]);
-    }
+  #pick(least: number, found: Scored, excluded: readonly number[]): number[] {
+    const picked = this.#successors.atLeast(least);
     if (picked.length === 0) return picked;
     this.#markDone(found, excluded);
-    return picked.filter(
-      (slot) => this.#isDone[slot] !== this.#question && !this.#table.isHidden(slot),
-    );
+    let kept = 0;
+    for (const slot of picked) {
+      if (this.#isDone[slot] !== this.#question && !this.#table.isHidden(slot)) {
+        picked[kept++] = slot;
+      }
+    }
+    picked.length = kept;
+    return picked;
   }
 
   /** The raise of an item, by the sums of the last call of `after`. */

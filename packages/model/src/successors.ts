@@ -24,7 +24,7 @@ const FULL = 0.6;
 const LEAST_WEIGHT = 1e-20;
 
 /** Items that come next, each once; `length` are valid, until the next call. */
-export interface CameAfter {
+interface CameAfter {
   readonly slots: Uint32Array;
   length: number;
 }
@@ -43,6 +43,11 @@ export class Successors implements ListFollower {
     slots: new Uint32Array(RECENT_ITEMS * LONGEST_LIST),
     length: 0,
   };
+
+  /** Whether no list was ever set. */
+  get isEmpty(): boolean {
+    return this.#listCount === 0;
+  }
 
   get byteLength(): number {
     const perSlot = this.#stamps.byteLength + this.#sums.byteLength;
@@ -79,6 +84,18 @@ export class Successors implements ListFollower {
       if (list !== 0) this.#collect(list, context.scales[l]);
     }
     return raised;
+  }
+
+  /** Those items of the last call of `after` whose sum is at least `least`. */
+  atLeast(least: number): number[] {
+    const { slots, length } = this.#raised;
+    const sums = this.#sums;
+    const found: number[] = [];
+    for (let e = 0; e < length; e++) {
+      const slot = slots[e];
+      if (sums[slot] >= least) found.push(slot);
+    }
+    return found;
   }
 
   /** P/.04 of an item for the context of the last call of `after`. */

@@ -67,8 +67,10 @@ export class Catalogue {
 
   /** The exact top items of each query, as the catalogue is at this moment. */
   search(queries: readonly Query[]): ScoredItem[][] {
-    const searches = queries.map(({ vector, next, count, excluded }, nth): Search => {
-      const best = this.#resultOf(Math.min(next ? count + MORE : count, this.items.size), nth);
+    const searches = queries.map((query, nth): Search => {
+      const { vector, count, excluded } = query;
+      const wanted = this.raised.mayRaise(query) ? count + MORE : count;
+      const best = this.#resultOf(Math.min(wanted, this.items.size), nth);
       return { query: vector, excluded, best, tied: false };
     });
     this.#kernels.search(searches, this.#table);
@@ -77,7 +79,7 @@ export class Catalogue {
 
   /** The top items with raises, from the top items without. */
   #listed(query: Query, search: Search): ScoredItem[] {
-    if (query.next === undefined) return this.#ordered(search);
+    if (!this.raised.mayRaise(query)) return this.#ordered(search);
     const { count, excluded } = query;
     const { slots, scores, length } = search.best;
     const isAll = length < slots.length || length === this.items.size;
