@@ -145,6 +145,16 @@ export const metrics = {
     'How many ratings are in the sliding window of the prequential figures?',
     { users },
   ),
+  prequentialRatings: updater.counter(
+    'freshet_prequential_ratings_total',
+    'How many ratings was prequential AUC measured on since the start?',
+    { users },
+  ),
+  prequentialAucSum: updater.counter(
+    'freshet_prequential_auc_total',
+    'What is the sum of the prequential AUC of those ratings?',
+    { users, method },
+  ),
 
   lag: aggregator.gauge(
     'freshet_lag_ratings',
