@@ -15,6 +15,7 @@ import { childEnvironment } from '@freshet/config';
 import { sides } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import type { BenchOptions, Figure } from './main.ts';
+import { median } from './measuring.ts';
 import { benchRatings } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { GrowingCost } from './pipeline/growing-cost.ts';
@@ -33,6 +34,7 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
     const began = performance.now();
     const cost = new GrowingCost();
     const quality = new LiveQuality(system);
+    const leads: number[] = [];
     let isSent = false;
     const sending = freshet(system, ['import', file, '--by-time', '--quiet']).then((code) => {
       isSent = true;
@@ -45,7 +47,8 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
       const { user, item } = await system.applied();
       const known = Math.min(user, item);
       cost.look(known, await system.ofUpdater('process_cpu_seconds_total'));
-      await quality.look(user);
+      await quality.look();
+      leads.push(user - item);
       const now = await system.lag();
       lag = now.intake + now.user + now.item;
       await pause(LOOK_MS);
@@ -54,6 +57,7 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
     figure('million_seconds', (performance.now() - began) / 1_000, 's until nothing is left');
     const { user, item } = await system.applied();
     figure('million_applied', Math.min(user, item), 'ratings, on both sides');
+    figure('million_lead', median(leads), 'ratings that users are ahead of items, median');
     const resident = await system.ofUpdater('process_resident_memory_bytes');
     figure('million_updater_mb', resident / 1e6, 'MB');
     figure('million_audit', await freshet(system, ['audit', '--quiet']), 'exit code, 0 is clean');

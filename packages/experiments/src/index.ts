@@ -21,7 +21,7 @@ export { deviation } from './metrics/mean.ts';
 export { paperDatasetOf } from './paper-results.ts';
 export { dynamicPlan, NotEnoughRatings, requireBlocks, staticPlan, usualBlocks } from './plans.ts';
 export { measureDelay } from './protocols/delay.ts';
-export type { BlockFigures, DynamicResult } from './protocols/dynamic.ts';
+export type { DynamicResult } from './protocols/dynamic.ts';
 export { measureParameters } from './protocols/parameters.ts';
 export { staticFigures } from './protocols/static.ts';
 export { loadTable, type RatingTable } from './rating-table.ts';

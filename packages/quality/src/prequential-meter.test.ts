@@ -99,7 +99,8 @@ describe('the meter, worked by hand', () => {
     expect(asking.figures.cold.events).toBe(0);
     expect(asking.figures.cold.auc.model).toBeNaN();
     asking.ask({ offset: 1, slot: 0, vector: first, rated: row(1, 2) }, items);
-    expect(asking.figures).toMatchObject({ all: { events: 2 }, cold: { events: 1 } });
+    const counted = { events: 2, measured: 2, aucSums: { model: 1 } };
+    expect(asking.figures).toMatchObject({ all: counted, cold: { events: 1, measured: 1 } });
     expect(asking.figures.new.events).toBe(0);
   });
 
@@ -118,7 +119,9 @@ describe('the meter, worked by hand', () => {
     asking.ask({ offset: 1, slot: -1, vector: first, rated: noRow }, items);
     expect(asking.figures.all).toEqual({
       events: 2,
+      measured: 2,
       auc: { model: 0.5, popularity: 0.5 },
+      aucSums: { model: 1, popularity: 1 },
       hits: { model: 0, popularity: 0 },
     });
   });

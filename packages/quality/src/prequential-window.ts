@@ -17,6 +17,9 @@ interface GroupFigures {
   readonly events: number;
   readonly auc: Readonly<Record<RankingMethod, number>>;
   readonly hits: Readonly<Record<RankingMethod, number>>;
+  /** Since the start: how many ratings AUC was measured on, and the sum of theirs. */
+  readonly measured: number;
+  readonly aucSums: Readonly<Record<RankingMethod, number>>;
 }
 
 export type PrequentialFigures = Readonly<Record<UserGroup, GroupFigures>>;
@@ -52,7 +55,10 @@ export class PrequentialWindow {
   figures(): PrequentialFigures {
     const of = (users: UserGroup): GroupFigures => {
       const { auc, hits } = this.#groups[users];
-      return { events: auc.model.count, auc: meansOf(auc), hits: meansOf(hits) };
+      const { count: measured, sum: model } = auc.model.all;
+      const aucSums = { model, popularity: auc.popularity.all.sum };
+      const means = { auc: meansOf(auc), hits: meansOf(hits) };
+      return { events: auc.model.count, ...means, measured, aucSums };
     };
     return { all: of('all'), cold: of('cold'), new: of('new') };
   }

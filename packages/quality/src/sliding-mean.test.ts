@@ -14,6 +14,7 @@ describe('a sliding mean', () => {
     });
     expect(means).toEqual([1, 1.5, 3, 5, 7]);
     expect(sliding.count).toBe(3);
+    expect(sliding.all).toEqual({ count: 5, sum: 24 });
   });
 
   it('stays the mean of the last after a million values', () => {

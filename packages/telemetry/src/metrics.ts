@@ -109,6 +109,12 @@ export const metrics = {
   prequentialEvents: updater
     .gauge('freshet_prequential_events', { users })
     .asks('How many ratings are in the sliding window of the prequential figures?'),
+  prequentialRatings: updater
+    .counter('freshet_prequential_ratings_total', { users })
+    .asks('How many ratings was prequential AUC measured on since the start?'),
+  prequentialAucSum: updater
+    .counter('freshet_prequential_auc_total', { users, method })
+    .asks('What is the sum of the prequential AUC of those ratings?'),
 
   lag: aggregator
     .gauge('freshet_lag_ratings', { point: [], partition: [] })

@@ -158,12 +158,17 @@ async function read(
 
 function showQuality(meter: PrequentialMeter): void {
   const figures = meter.figures();
+  // The meter counts from the start by itself.
+  metrics.prequentialRatings.reset();
+  metrics.prequentialAucSum.reset();
   for (const users of userGroups) {
-    const { events, auc, hits } = figures[users];
+    const { events, auc, hits, measured, aucSums } = figures[users];
     metrics.prequentialEvents.set({ users }, events);
+    metrics.prequentialRatings.inc({ users }, measured);
     for (const method of methods) {
       metrics.prequentialAuc.set({ users, method }, auc[method]);
       metrics.prequentialHits.set({ users, method }, hits[method]);
+      metrics.prequentialAucSum.inc({ users, method }, aucSums[method]);
     }
   }
 }
