@@ -19,6 +19,8 @@ export type Build = string | undefined;
 const services = ['aggregator', 'updater', 'updater', 'scorer', 'scorer'] as const;
 
 export class Fleet {
+  #clients: readonly Client[] = [];
+
   private constructor(
     readonly system: System,
     readonly instances: readonly Instance[],
@@ -45,6 +47,14 @@ export class Fleet {
     await untilReady(instance.child, instance.adminPort);
   }
 
+  /** The same with a load balancer that sends nothing to a service before it is stopped. */
+  async drainAndReplace(nth: number): Promise<void> {
+    const { url } = this.instances[nth] as Instance;
+    await Promise.all(this.#clients.map((client) => client.leave(url)));
+    await this.replace(nth);
+    for (const client of this.#clients) client.join(url);
+  }
+
   /**
    * While ratings and requests come, does something to the fleet. Clients must see nothing but
    * answers and "try again", every rating counts once, and in the end nothing is behind.
@@ -52,10 +62,10 @@ export class Fleet {
   async under(stream: RatingStream, work: () => Promise<void>): Promise<void> {
     const scorers = this.instances.filter(({ service }) => service === 'scorer');
     const urls = scorers.map(({ url }) => url);
-    const clients = [new Client(urls), new Client(urls.toReversed())];
+    this.#clients = [new Client(urls), new Client(urls.toReversed())];
     await stream.during(work);
-    await Promise.all(clients.map((client) => client.stop()));
-    for (const { answers } of clients) {
+    await Promise.all(this.#clients.map((client) => client.stop()));
+    for (const { answers } of this.#clients) {
       expect(answers.get('200')).toBeGreaterThan(0);
       const others = [...answers.keys()].filter((answer) => !['200', '503'].includes(answer));
       expect(others).toEqual([]);
