@@ -9,8 +9,8 @@ import { Fleet } from './rolling/fleet.ts';
 
 /**
  * The last version without snapshots, traces and schema registries; its format is that of this
- * version. While it stops, its scorer answers 503 without Retry-After, so it is drained first. After
- * a change of the format there is nothing to test until the commit moves past it.
+ * version. While it stops, its scorer answers 503 without Retry-After, so it is drained first.
+ * After a change of the format there is nothing to test until the commit moves past it.
  */
 const EARLIER = 'b53c93a2eedae81add79ea10476b0c328245d043';
 const isHere = hasCommit(EARLIER);

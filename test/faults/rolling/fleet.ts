@@ -14,7 +14,7 @@ interface Instance {
 }
 
 /** The folder of a build; undefined: this one. */
-export type Build = string | undefined;
+type Build = string | undefined;
 
 const services = ['aggregator', 'updater', 'updater', 'scorer', 'scorer'] as const;
 
