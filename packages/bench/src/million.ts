@@ -5,13 +5,10 @@
  * thousand are, and whether the model ranks as well as the same model does offline, where no update
  * is late. Takes about three minutes.
  */
-import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '@freshet/config';
 import { sides } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import type { BenchOptions, Figure } from './main.ts';
@@ -25,7 +22,6 @@ import { redisBytes } from './pipeline/own-redis.ts';
 const RATINGS = 1_000_000;
 const LIMIT_MS = 600_000;
 const LOOK_MS = 250;
-const CLI = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
 
 export async function bench(figure: Figure, { argument }: BenchOptions): Promise<void> {
   await BenchSystem.use(async (system) => {
@@ -36,7 +32,7 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
     const quality = new LiveQuality(system);
     const leads: number[] = [];
     let isSent = false;
-    const sending = freshet(system, ['import', file, '--by-time', '--quiet']).then((code) => {
+    const sending = system.freshet('import', file, '--by-time', '--quiet').then((code) => {
       isSent = true;
       if (code !== 0) throw new Error(`freshet import ended with ${code}`);
       figure('million_import_seconds', (performance.now() - began) / 1_000, 's');
@@ -60,7 +56,7 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
     figure('million_lead', median(leads), 'ratings that users are ahead of items, median');
     const resident = await system.ofUpdater('process_resident_memory_bytes');
     figure('million_updater_mb', resident / 1e6, 'MB');
-    figure('million_audit', await freshet(system, ['audit', '--quiet']), 'exit code, 0 is clean');
+    figure('million_audit', await system.freshet('audit', '--quiet'), 'exit code, 0 is clean');
     await tellStore(figure, system, Math.min(user, item));
     for (const { known, microseconds } of cost.figures()) {
       figure(`cost_us_at_${known}`, microseconds, 'CPU µs of the updater a rating');
@@ -102,15 +98,4 @@ async function writeRatings(path: string): Promise<string> {
   file.end(lines.join(''));
   await finished(file);
   return path;
-}
-
-/** Runs a command of `freshet` on the system; its output goes to standard error. */
-function freshet({ local }: BenchSystem, args: readonly string[]): Promise<number> {
-  const env = childEnvironment(local.environment);
-  return new Promise((resolve) => {
-    execFile(process.execPath, [CLI, ...args], { env }, (error, stdout, stderr) => {
-      process.stderr.write(stdout + stderr);
-      resolve(error === null ? 0 : typeof error.code === 'number' ? error.code : 1);
-    });
-  });
 }

@@ -87,10 +87,12 @@ async function joining(
 ): Promise<Child> {
   const stream = new SteadyStream(system, fewRatings(), RATE_PER_SECOND);
   await pause(IDLE_MS);
-  const before = new Standstill(store, system.settings.SHARDS);
+  const { SHARDS } = system.settings;
+  const users = Array.from({ length: SHARDS }, (_, shard) => ({ side: 'user' as const, shard }));
+  const before = new Standstill(store, users);
   await pause(IDLE_MS);
   figure('scale_calm_seconds', await before.stop(), 's, the longest standstill before');
-  const standstill = new Standstill(store, system.settings.SHARDS);
+  const standstill = new Standstill(store, users);
   const second = await system.startUpdater({ MODEL: model });
   await pause(IDLE_MS);
   const seconds = await standstill.stop();

@@ -1,115 +1,134 @@
 /**
- * Does the stream stand still while a snapshot is taken? Fills a store with 100,000 users, lets
- * ratings come, and takes a snapshot with the command, as an operator does. Then the services are
- * stopped and the snapshot is restored. A rate that the machine cannot learn makes shards wait for
- * each other, with or without a snapshot: compare with the figures just before.
+ * Does the stream stand still while a snapshot is taken? Learns a history, lets ratings come at a
+ * steady rate, and takes a snapshot with the command, as an operator does. The same is measured
+ * just before and just after it, because shards also wait for each other without a snapshot; a rate
+ * that the machine cannot learn shows in what is behind. Then the services are stopped, the
+ * snapshot is restored and they go on: every rating must count once.
  */
-import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { childEnvironment } from '@freshet/config';
-import type { GeneratedRating } from '@freshet/experiments';
+import { sides } from '@freshet/events';
+import { AliasTable, type GeneratedRating } from '@freshet/experiments';
 import { untilReady } from '@freshet/local';
-import { agreementOf } from '@freshet/session';
-import type { FactorStore } from '@freshet/store';
+import { Random } from '@freshet/model';
 import type { BenchOptions, Figure } from './main.ts';
+import { learn } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { keepInMemory } from './pipeline/own-redis.ts';
 import { SteadyStream } from './pipeline/steady-stream.ts';
-import { FilledModel, itemId, userId } from './scale/filled-model.ts';
 import { Standstill } from './scale/standstill.ts';
 
-const run = promisify(execFile);
-const MAIN = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
-const MODEL = 'snapshot';
 const USERS = 100_000;
+const ITEMS = 20_000;
+const SEED = 6;
+const HISTORY = 150_000;
 const RATE_PER_SECOND = 10_000;
-const READY_LIMIT_MS = 60_000;
-const WARM_UP_MS = 3_000;
-const CALM_MS = 4_000;
-/** Visits users and items in an order that has nothing to do with shards. */
-const STRIDE = 15_485_863;
+const WARM_UP_MS = 5_000;
+const CALM_MS = 8_000;
+const LEARNT_LIMIT_MS = 120_000;
+/** What audit says while a shard still has something to publish. */
+const NOT_SETTLED = 2;
+const services = ['aggregator', 'updater'] as const;
 
 export async function bench(figure: Figure, { argument }: BenchOptions): Promise<void> {
   const rate = argument === undefined ? RATE_PER_SECOND : Number(argument);
   await BenchSystem.use(async (system) => {
     await keepInMemory(system.local.redisUrl);
-    const store = await filledStore(system);
-    const services = ['aggregator', 'updater'] as const;
-    for (const name of services) {
-      const child = system.local.launch(name, { MODEL });
-      await untilReady(child, system.local.adminPort(name), READY_LIMIT_MS);
-    }
-    const file = join(system.local.folder, 'model.snapshot');
-    const stream = new SteadyStream(system, ratings(), rate);
+    const ratings = madeUpRatings();
+    await start(system);
+    const began = performance.now();
+    await learn(system, ratings, HISTORY);
+    const rateOfHistory = HISTORY / ((performance.now() - began) / 1_000);
+    figure('snapshot_history_rate', rateOfHistory, 'ratings/s learnt from a backlog');
+    const stream = new SteadyStream(system, ratings, rate);
     await pause(WARM_UP_MS);
-    await take(figure, system, store, file);
+    const sent = () => HISTORY + stream.sent;
+    const look = { figure, system, sent };
+    await watch('calm', look, () => pause(CALM_MS));
+    const file = join(system.local.folder, 'model.snapshot');
+    const seconds = await watch('taking', look, () => succeed(system, 'snapshot', file));
+    await watch('after', look, () => pause(CALM_MS));
     figure('snapshot_stream_rate', stream.rate, 'ratings/s sent');
     await stream.close();
-    for (const name of services) await system.local.child(name).stop();
-    const began = performance.now();
-    await freshet(system, 'restore', file, '--replace');
-    figure('restore_seconds', (performance.now() - began) / 1_000, 's, with its verification');
+    const megabytes = statSync(file).size / 1e6;
+    figure('snapshot_seconds', seconds, 's, with the start of the command');
+    figure('snapshot_mb', megabytes, 'MB');
+    await restore(figure, system, { file, sent: sent() });
   });
 }
 
-async function take(
+async function start({ local }: BenchSystem): Promise<void> {
+  for (const name of services) await untilReady(local.launch(name), local.adminPort(name));
+}
+
+interface Look {
+  readonly figure: Figure;
+  readonly system: BenchSystem;
+  /** How many ratings were sent so far. */
+  readonly sent: () => number;
+}
+
+/** Tells how long a shard of either side stood still while something is done; returns seconds. */
+async function watch(
+  when: string,
+  { figure, system, sent }: Look,
+  work: () => Promise<void>,
+): Promise<number> {
+  const { store } = system.session;
+  const shards = sides.flatMap((side) =>
+    Array.from({ length: system.settings.SHARDS }, (_, shard) => ({ side, shard })),
+  );
+  const standstill = new Standstill(store, shards);
+  const [before, began] = [await system.applied(), performance.now()];
+  await work();
+  const seconds = (performance.now() - began) / 1_000;
+  const { user, item } = await system.applied();
+  figure(`snapshot_${when}_standstill_seconds`, await standstill.stop(), 's, the longest');
+  const learnt = Math.min(user - before.user, item - before.item);
+  figure(`snapshot_${when}_rate`, learnt / seconds, 'ratings/s learnt');
+  figure(`snapshot_${when}_behind`, sent() - Math.min(user, item), 'ratings behind at its end');
+  return seconds;
+}
+
+async function restore(
   figure: Figure,
   system: BenchSystem,
-  store: FactorStore,
-  file: string,
+  { file, sent }: { readonly file: string; readonly sent: number },
 ): Promise<void> {
-  const shards = system.settings.SHARDS;
-  const before = new Standstill(store, shards);
-  const calm = await appliedIn(store, shards);
-  await pause(CALM_MS);
-  const calmRate = ((await appliedIn(store, shards)) - calm) / (CALM_MS / 1_000);
-  figure('snapshot_calm_rate', calmRate, 'ratings/s applied just before');
-  figure('snapshot_calm_seconds', await before.stop(), 's, the longest standstill just before');
-  const during = new Standstill(store, shards);
-  const [applied, began] = [await appliedIn(store, shards), performance.now()];
-  await freshet(system, 'snapshot', file);
-  const seconds = (performance.now() - began) / 1_000;
-  const rate = ((await appliedIn(store, shards)) - applied) / seconds;
-  figure('snapshot_standstill_seconds', await during.stop(), 's, the longest while it was taken');
-  figure('snapshot_applied_rate', rate, 'ratings/s applied meanwhile');
-  const megabytes = statSync(file).size / 1e6;
-  figure('snapshot_mb', megabytes, `MB of ${USERS} users`);
-  figure('snapshot_seconds', seconds, 's, with the start of the command');
-  figure('snapshot_mb_rate', megabytes / seconds, 'MB/s');
+  for (const name of services) await system.local.child(name).stop();
+  // The bench itself counts as a service of the model.
+  await system.session.agreement.close();
+  const began = performance.now();
+  await succeed(system, 'restore', file, '--replace');
+  figure('restore_seconds', (performance.now() - began) / 1_000, 's, with its verification');
+  await start(system);
+  await system.untilNoLag(LEARNT_LIMIT_MS);
+  const { user, item } = await system.applied();
+  figure('restore_lost', sent - Math.min(user, item), `of ${sent} ratings do not count`);
+  figure('restore_repeated', Math.max(user, item) - sent, 'ratings count twice');
+  figure('restore_audit', await settledAudit(system), 'exit code, 0 is clean');
 }
 
-async function filledStore(system: BenchSystem): Promise<FactorStore> {
-  const { settings, session } = system;
-  const store = await system.openStore(MODEL);
-  await store.agree(agreementOf(settings), { id: 'bench', born: 0 });
-  const filled = await FilledModel.begin(store, session.modelSettings, settings.SHARDS);
-  await filled.writeUsers(USERS);
-  await filled.writeRows(USERS);
-  await filled.writeItems();
-  await store.leave('bench');
-  return store;
-}
-
-async function freshet({ local }: BenchSystem, ...args: string[]): Promise<void> {
-  const env = { ...childEnvironment({}), ...local.environment, MODEL };
-  await run(process.execPath, [MAIN, ...args, '--quiet'], { env });
-}
-
-async function appliedIn(store: FactorStore, shards: number): Promise<number> {
-  let moves = 0;
-  for (let shard = 0; shard < shards; shard++) {
-    moves += (await store.head({ side: 'user', shard })).facts.moves;
+async function settledAudit(system: BenchSystem): Promise<number> {
+  for (;;) {
+    const code = await system.freshet('audit', '--quiet');
+    if (code !== NOT_SETTLED) return code;
+    await pause(1_000);
   }
-  return moves;
 }
 
-function* ratings(): Generator<GeneratedRating, void> {
-  for (let nth = 1; ; nth++) {
-    const [user, item] = [userId((nth * STRIDE) % USERS), itemId(nth * STRIDE)];
-    yield { user, item, value: 4, time: Date.now() };
+async function succeed(system: BenchSystem, ...command: readonly string[]): Promise<void> {
+  const code = await system.freshet(...command, '--quiet');
+  if (code !== 0) throw new Error(`freshet ${command[0]} ended with ${code}`);
+}
+
+/** Any user, and items by Zipf's law: cheap to draw, so that the services have the machine. */
+function* madeUpRatings(): Generator<GeneratedRating, never> {
+  const random = new Random(SEED);
+  const items = new AliasTable(Float64Array.from({ length: ITEMS }, (_, rank) => 1 / (rank + 1)));
+  for (;;) {
+    const [user, item] = [`u${random.below(USERS)}`, `i${items.draw(random)}`];
+    yield { user, item, value: 1 + random.below(5), time: Date.now() };
   }
 }

@@ -12,7 +12,13 @@ import { startKafka } from './kafka-server.ts';
 import { freePort } from './ports.ts';
 import { kafkaJars, program } from './provision.ts';
 import { startRedis, startRedisCluster } from './redis-server.ts';
-import { type AnyServiceName, serviceNames, startService, untilReady } from './service.ts';
+import {
+  type AnyServiceName,
+  type ServicePlace,
+  serviceNames,
+  startService,
+  untilReady,
+} from './service.ts';
 import { SetupProblem, type Steps, stepsTo } from './steps.ts';
 
 const portSettings = [
@@ -96,16 +102,16 @@ export class LocalSystem {
    * ready.
    */
   launch(name: AnyServiceName, settings: Environment = {}): Child {
-    return this.#launch(name, name, settings, this.folder);
+    return this.#launch(name, name, settings, { folder: this.folder });
   }
 
   /**
    * Starts one more process of a service beside the first; `settings` must give it ports of its
-   * own.
+   * own. `build`: the folder of another build of Freshet to take it from.
    */
-  launchAnother(name: AnyServiceName, settings: Environment): Child {
+  launchAnother(name: AnyServiceName, settings: Environment, build?: string): Child {
     const key = `${name}-${this.#services.size}`;
-    return this.#launch(key, name, settings, join(this.folder, key));
+    return this.#launch(key, name, settings, { folder: join(this.folder, key), build });
   }
 
   async ready(name: AnyServiceName): Promise<void> {
@@ -186,8 +192,8 @@ export class LocalSystem {
     return { folder: this.folder, spawned: (child: Child) => this.#own(child, child.name, true) };
   }
 
-  #launch(key: string, name: AnyServiceName, settings: Environment, folder: string): Child {
-    const child = startService(name, { ...this.environment, ...settings }, folder);
+  #launch(key: string, name: AnyServiceName, settings: Environment, place: ServicePlace): Child {
+    const child = startService(name, { ...this.environment, ...settings }, place);
     this.#own(child, key, false);
     return child;
   }

@@ -10,17 +10,25 @@ export const allServiceNames = [...serviceNames, 'console'] as const;
 export type AnyServiceName = (typeof allServiceNames)[number];
 
 const READY_LIMIT_MS = 60_000;
-const SERVICES = fileURLToPath(new URL('../../../services', import.meta.url));
+/** The folder of this build. */
+const THIS = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface ServicePlace {
+  /** Where the log goes. */
+  readonly folder: string;
+  /** The folder of another build of Freshet to take the service from. */
+  readonly build?: string | undefined;
+}
 
 export function startService(
   name: AnyServiceName,
   environment: Readonly<Record<string, string>>,
-  folder: string,
+  { folder, build = THIS }: ServicePlace,
 ): Child {
   return Child.start({
     name,
     command: process.execPath,
-    args: ['--enable-source-maps', join(SERVICES, name, 'dist', 'main.js')],
+    args: ['--enable-source-maps', join(build, 'services', name, 'dist', 'main.js')],
     environment,
     logFile: join(folder, `${name}.log`),
   });

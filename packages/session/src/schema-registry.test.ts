@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 function open(settings: Record<string, string> = {}, sources = ['shop']) {
-  const given = { SCHEMA_REGISTRY_URL: url, SCHEMA_REGISTRY_TIMEOUT_MS: '200', ...settings };
+  const given = { SCHEMA_REGISTRY_URL: url, SCHEMA_REGISTRY_TIMEOUT_MS: '60000', ...settings };
   const registry = schemaRegistry(readSettings(given), sources, log);
   if (registry === undefined) throw new Error('there is a URL, and no registry');
   return registry;
@@ -158,11 +158,11 @@ describe('a registry that does not answer as a registry', () => {
       [[404, { error_code: 404 }], /answered 404 .*\(check SCHEMA_REGISTRY_URL\)$/],
       [[200, '<html>'], /answered 200 .*\(check SCHEMA_REGISTRY_URL\)$/],
       [[200, 'x'.repeat(5 << 20)], /more than 4194304 bytes/],
-      ['silence', /did not answer within 200 ms/],
+      ['silence', /did not answer within 100 ms/],
     ];
-    const registry = open();
     for (const [answer, message] of cases) {
       answers['/api/schemas/ids/7'] = answer;
+      const registry = open(answer === 'silence' ? { SCHEMA_REGISTRY_TIMEOUT_MS: '100' } : {});
       await expect(of(registry, 7), String(message)).rejects.toMatchObject({
         name: 'RegistryAway',
         verdict: 'retry',

@@ -20,7 +20,7 @@ export type CopyScripts = Record<'begin' | 'read' | 'end', Script>;
 /** The longest pause between two reads; longer than a fail-over of Redis takes. */
 const KEPT_SECONDS = 30;
 /** Users or items in one call: about 1 ms, during which Redis serves nobody else. */
-const READ_AT_ONCE = 250;
+const READ_AT_ONCE = 64;
 
 export function copyScripts(redis: Connection): CopyScripts {
   return {

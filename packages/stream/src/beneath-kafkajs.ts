@@ -1,8 +1,8 @@
 /**
  * Two questions to a broker that kafkajs has no API for: the id of a topic, which tells a recreated
- * topic from the one before, and a look at a single batch without a consumer group. This is the
- * only file that uses internals of kafkajs. The version of kafkajs is pinned, and a test on a real
- * broker checks this file.
+ * topic from the one before, and a look at a single batch without a consumer group. No file but
+ * this one, fetch-decoding and idle-connections uses internals of kafkajs. Its version is pinned,
+ * and a test on a real broker checks this file.
  */
 import { createRequire } from 'node:module';
 import type { Kafka, KafkaMessage } from 'kafkajs';

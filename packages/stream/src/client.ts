@@ -5,11 +5,13 @@ import { Fault, type Log } from '@freshet/telemetry';
 import { type ISocketFactory, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import { registerCodecs } from './codecs.ts';
 import { replaceFetchDecoding } from './fetch-decoding.ts';
+import { letConnectionsRest } from './idle-connections.ts';
 import { type OauthClient, OauthTokens } from './oauth-tokens.ts';
 
 // Done when this module is loaded, so that no client of this process fetches before.
 registerCodecs();
 replaceFetchDecoding();
+letConnectionsRest();
 
 interface KafkaOptions {
   readonly clientId: string;

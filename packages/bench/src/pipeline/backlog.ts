@@ -6,6 +6,7 @@ import type { BenchSystem } from './bench-system.ts';
 
 const SEED = 4;
 const CHUNK = 5_000;
+const LEARNT_LIMIT_MS = 300_000;
 
 export interface Backlog {
   readonly count: number;
@@ -50,4 +51,24 @@ export async function produceBacklog(system: BenchSystem, count: number): Promis
     await publisher.close();
   }
   return { count, items };
+}
+
+/** Sends ratings and waits until all are learnt; returns who rated. */
+export async function learn(
+  system: BenchSystem,
+  ratings: Iterator<GeneratedRating>,
+  count: number,
+): Promise<Set<string>> {
+  const { session, settings } = system;
+  const topic = topicName('ratings', session.model);
+  const publisher = await Publisher.open(session.kafka);
+  const users = new Set<string>();
+  for (let sent = 0; sent < count; sent += CHUNK) {
+    const chunk = Array.from({ length: CHUNK }, () => ratings.next().value as GeneratedRating);
+    for (const { user } of chunk) users.add(user);
+    await publisher.publish(chunk.map((rating) => recordOf(rating, topic, settings.SHARDS)));
+  }
+  await publisher.close();
+  await system.untilNoLag(LEARNT_LIMIT_MS);
+  return users;
 }

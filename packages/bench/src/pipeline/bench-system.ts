@@ -1,7 +1,9 @@
 /** A whole Freshet for one measurement, and what benches ask of it. */
+import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readSettings, type Settings } from '@freshet/config';
+import { fileURLToPath } from 'node:url';
+import { childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { type Side, sides } from '@freshet/events';
 import {
   type Child,
@@ -17,6 +19,7 @@ import { openSession, openStore, type Session } from '@freshet/session';
 import type { FactorStore } from '@freshet/store';
 import { type LabelSet, type Log, MetricsPage, openLog } from '@freshet/telemetry';
 
+const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
 const INTERRUPTED = 130;
 /** Marks the function of kafkajs that @freshet/stream has replaced. */
 const REPLACED = Symbol.for('freshet.fetch-decoding');
@@ -136,6 +139,17 @@ export class BenchSystem {
   /** The store of another model, in the same Redis. */
   openStore(model: string): Promise<FactorStore> {
     return openStore({ ...this.settings, MODEL: model }, { log: this.log, stack: this.#stack });
+  }
+
+  /** Runs a command of `freshet` and tells its exit code; its output goes to standard error. */
+  freshet(...args: readonly string[]): Promise<number> {
+    const env = childEnvironment(this.local.environment);
+    return new Promise((resolve) => {
+      execFile(process.execPath, [CLI, ...args], { env }, (error, stdout, stderr) => {
+        process.stderr.write(stdout + stderr);
+        resolve(error === null ? 0 : typeof error.code === 'number' ? error.code : 1);
+      });
+    });
   }
 
   own<T extends { close(): Promise<void> }>(resource: T): T {

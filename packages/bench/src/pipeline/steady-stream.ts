@@ -20,6 +20,10 @@ export class SteadyStream {
     this.#running = this.#run(system, ratings, ratePerSecond);
   }
 
+  get sent(): number {
+    return this.#sent;
+  }
+
   get rate(): number {
     return (this.#sent / (performance.now() - this.#began)) * 1_000;
   }

@@ -1,21 +1,27 @@
-/** For how long does a user shard stand still at most? Polls the positions in the store. */
+/** For how long does a shard stand still at most? Polls the positions in the store. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FactorStore } from '@freshet/store';
+import type { FactorStore, ShardId } from '@freshet/store';
 
 const LOOK_MS = 20;
 
+/** The position of a shard, and since when. */
+interface Place {
+  readonly id: ShardId;
+  position: number;
+  since: number;
+}
+
 export class Standstill {
   readonly #store: Pick<FactorStore, 'head'>;
-  /** The position of each shard, and since when. */
-  readonly #places: { position: number; since: number }[];
+  readonly #places: readonly Place[];
   #longest = 0;
   #stopped = false;
   readonly #watching: Promise<void>;
 
-  constructor(store: Pick<FactorStore, 'head'>, shards: number) {
+  constructor(store: Pick<FactorStore, 'head'>, shards: readonly ShardId[]) {
     this.#store = store;
     const since = performance.now();
-    this.#places = Array.from({ length: shards }, () => ({ position: -1, since }));
+    this.#places = shards.map((id) => ({ id, position: -1, since }));
     this.#watching = this.#watch();
   }
 
@@ -30,17 +36,17 @@ export class Standstill {
 
   async #watch(): Promise<void> {
     while (!this.#stopped) {
-      await Promise.all(this.#places.map((_, shard) => this.#look(shard)));
+      await Promise.all(this.#places.map((place) => this.#look(place)));
       await pause(LOOK_MS);
     }
   }
 
-  async #look(shard: number): Promise<void> {
-    const place = this.#places[shard];
-    const position = (await this.#store.head({ side: 'user', shard })).position ?? 0;
-    if (place === undefined || position === place.position) return;
+  async #look(place: Place): Promise<void> {
+    const position = (await this.#store.head(place.id)).position ?? 0;
+    if (position === place.position) return;
     const now = performance.now();
     this.#longest = Math.max(this.#longest, now - place.since);
-    this.#places[shard] = { position, since: now };
+    place.position = position;
+    place.since = now;
   }
 }

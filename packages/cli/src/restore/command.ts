@@ -1,17 +1,10 @@
 /** `freshet restore`: brings a model back from a snapshot, and lets the stream go on from there. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { sides } from '@freshet/events';
+import { sides, topicName } from '@freshet/events';
 import { agreementOf } from '@freshet/session';
 import { type FactorStore, SIGN_OF_LIFE_MS } from '@freshet/store';
-import { Publisher } from '@freshet/stream';
-import {
-  CannotWork,
-  openBrokers,
-  openStore,
-  operatorCommand,
-  requireTopics,
-  say,
-} from '../operator-command.ts';
+import { Publisher, type TopicAdmin } from '@freshet/stream';
+import { CannotWork, openBrokers, openStore, operatorCommand, say } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { claimEpoch } from '../rebuild/rebuild-plan.ts';
 import { fileOf } from '../snapshot/command.ts';
@@ -56,7 +49,7 @@ export const restoreCommand = operatorCommand({
     const verified = await verifySnapshot(path, (share) => line.show(`verifying ${path}`, share));
     line.clear();
     const brokers = await openBrokers(place);
-    await requireTopics(brokers, model, ['userRatings', 'itemRatings', 'claims']);
+    await requireOwnTopics(brokers.admin, model);
     const store = await openStore(place);
     await requireUnused(store, model, settings.SHARDS, values.replace);
     const found = await obstacles(verified, {
@@ -67,8 +60,7 @@ export const restoreCommand = operatorCommand({
       birth: await store.birth(),
     });
     for (const obstacle of found) say(obstacle);
-    if (found.length > 0)
-      throw new CannotWork('nothing was changed: the model cannot go on from this snapshot');
+    if (found.length > 0) throw refusal('the model cannot go on from this snapshot');
     const publisher = stack.own(await Publisher.open(brokers.kafka));
     const least = highestEpoch(verified.heads);
     const epoch = await claimEpoch(publisher, model, { key: 'restore', least });
@@ -82,6 +74,23 @@ export const restoreCommand = operatorCommand({
     return 0;
   },
 });
+
+/** What follows the snapshot is on topics of this model alone: new ones would be of no use. */
+async function requireOwnTopics(admin: Pick<TopicAdmin, 'missing'>, model: string): Promise<void> {
+  const needed = (['userRatings', 'itemRatings', 'claims'] as const).map((topic) =>
+    topicName(topic, model),
+  );
+  const missing = await admin.missing(needed);
+  if (missing.length > 0) throw refusal(`this Kafka has no topic ${missing.join(', ')}`);
+}
+
+function refusal(reason: string): CannotWork {
+  return new CannotWork(
+    `nothing was changed: ${reason}. Restore with the Kafka, the MODEL and the settings that it was ` +
+      'taken with, or use a later snapshot; or learn your topics again: freshet rebuild --yes, ' +
+      'or just start the services if the store is empty',
+  );
+}
 
 /** Services that run hold what the store held before, and would answer and publish from it. */
 async function requireUnused(

@@ -56,8 +56,8 @@ describe('a model goes on from a snapshot', () => {
   it('not with other settings, each of which is named', async () => {
     const other = { ...target, manifest: { ...manifest, factorCount: 8, shards: 2 } };
     expect(await obstacles(snapshot, other)).toEqual([
-      'FACTOR_COUNT of the snapshot is 4, not 8',
-      'SHARDS of the snapshot is 1, not 2',
+      'FACTOR_COUNT of the snapshot is 4, not 8: set it back',
+      'SHARDS of the snapshot is 1, not 2: set it back',
     ]);
   });
 

@@ -70,5 +70,8 @@ function otherSettings(saved: Manifest, wanted: Manifest): string[] {
   const names = Object.keys(settingOf) as (keyof Manifest)[];
   return names
     .filter((name) => saved[name] !== wanted[name])
-    .map((name) => `${settingOf[name]} of the snapshot is ${saved[name]}, not ${wanted[name]}`);
+    .map((name) => {
+      const differ = `${settingOf[name]} of the snapshot is ${saved[name]}, not ${wanted[name]}`;
+      return `${differ}: ${name === 'format' ? 'use the version that took it' : 'set it back'}`;
+    });
 }

@@ -31,8 +31,9 @@ export const snapshotCommand = operatorCommand({
   run: async ({ values, positionals }, place) => {
     const path = fileOf(positionals);
     const { model } = place;
-    // Compression takes a core for a while: services on the same machine come first.
-    setPriority(constants.priority.PRIORITY_LOW);
+    // Compression takes a core for a while: services on the same machine come first. With a lower
+    // priority it would take minutes where they are busy, and commits would keep more meanwhile.
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     const store = await openStore(place);
     const saved = await store.savedModel();
     if (saved === null) {

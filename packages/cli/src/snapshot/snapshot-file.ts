@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { gunzip, gzipSync } from 'node:zlib';
 import { CannotWork } from '../operator-command.ts';
 
 /** Increases when blocks change their meaning. A version of Freshet reads all formats before. */
@@ -22,7 +22,6 @@ const BLOCK_LIMIT = 256 << 20;
 /** The fastest level: vectors hardly become smaller with more. */
 const LEVEL = 1;
 
-const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 type BlockKind = 'model' | 'shard' | 'entities' | 'end';
@@ -61,7 +60,8 @@ export class SnapshotWriter {
   }
 
   async write(kind: BlockKind, content: Buffer): Promise<void> {
-    const packed = await compress(Buffer.concat([Buffer.of(kinds.indexOf(kind)), content]), {
+    // Not in another thread: those have a priority of their own, which nothing here can lower.
+    const packed = gzipSync(Buffer.concat([Buffer.of(kinds.indexOf(kind)), content]), {
       level: LEVEL,
     });
     const length = Buffer.alloc(LENGTH_BYTES);

@@ -1,0 +1,25 @@
+// Asks the package registry for known vulnerabilities of what runs. Many registries that companies
+// run have no such service: then this says so in one line.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+const { status, stdout, stderr } = spawnSync(
+  'npx',
+  ['--yes', packageManager, 'audit', '--prod', ...process.argv.slice(2)],
+  { cwd: root, encoding: 'utf8' },
+);
+const [, code] = /ERR_PNPM_AUDIT_BAD_RESPONSE.*?responded with (\d+)/s.exec(stdout + stderr) ?? [];
+if (code === undefined) {
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = status ?? 1;
+} else {
+  process.stderr.write(
+    `freshet: nothing was audited: the package registry does not offer audits (it answered ${code}). ` +
+      'Set "registry" in .npmrc to one that does, or give the output of `npm run sbom` to a scanner\n',
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,53 @@
+/**
+ * Asks again and again, as a load balancer does: if one scorer closes the connection or does not
+ * listen, the other is asked.
+ */
+export class Client {
+  /** How often each answer came: by its status if that is expected, else with what it said. */
+  readonly answers = new Map<string, number>();
+  readonly #left = new Set<string>();
+  #answer: Promise<string> | undefined;
+  #stopped = false;
+  readonly #asking: Promise<void>;
+
+  constructor(readonly urls: readonly string[]) {
+    this.#asking = this.#ask();
+  }
+
+  /** Sends a scorer nothing more; returns when nothing is on its way to it. */
+  async leave(url: string): Promise<void> {
+    this.#left.add(url);
+    await this.#answer;
+  }
+
+  join(url: string): void {
+    this.#left.delete(url);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#asking;
+  }
+
+  async #ask(): Promise<void> {
+    for (let nth = 0; !this.#stopped; nth++) {
+      this.#answer = this.#balanced(`/v1/recommendations/u${nth % 60}?n=5`);
+      const answer = await this.#answer;
+      this.answers.set(answer, (this.answers.get(answer) ?? 0) + 1);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  async #balanced(path: string): Promise<string> {
+    for (const url of this.urls) {
+      if (this.#left.has(url)) continue;
+      const response = await fetch(url + path).catch(() => undefined);
+      if (response === undefined) continue;
+      const text = await response.text();
+      const retry = response.headers.get('retry-after');
+      const isExpected = response.status === 200 || (response.status === 503 && retry !== null);
+      return isExpected ? String(response.status) : `${response.status} ${retry}: ${text}`;
+    }
+    return 'nobody answered';
+  }
+}
