@@ -44,10 +44,13 @@ export class FeatureTable {
     this.#write(slot, statistics);
   }
 
-  /** Advances the clock and all decayed counts. Returns false if too little time has passed. */
-  moveTo(clock: number): boolean {
+  /**
+   * Advances the clock and all decayed counts. Returns false if less time than `staleAfter` has
+   * passed, or none.
+   */
+  moveTo(clock: number, staleAfter = STALE_AFTER): boolean {
     const passed = clock - this.#clock;
-    if (Math.abs(passed) < STALE_AFTER) return false;
+    if (passed === 0 || Math.abs(passed) < staleAfter) return false;
     this.#clock = clock;
     if (!(Math.abs(passed) < FAR)) {
       for (let slot = 0; slot < this.#end; slot++) this.#write(slot, this.statisticsAt(slot));

@@ -24,6 +24,8 @@ export class FeatureRefresh {
   readonly #fail: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
+  /** The clock of the grams at the last refresh. */
+  #seen: number | undefined;
 
   constructor(catalogue: Refreshed, grams: () => Grams, fail: (error: unknown) => void) {
     this.#catalogue = catalogue;
@@ -48,7 +50,11 @@ export class FeatureRefresh {
   async #refresh(): Promise<void> {
     const { items } = this.#catalogue;
     this.#catalogue.turn();
-    if (items.moveTo(this.#grams().clock)) {
+    const { clock } = this.#grams();
+    // Once ratings pause, the counts are those of the clock: every scorer then answers alike.
+    const staleAfter = clock === this.#seen ? 0 : undefined;
+    this.#seen = clock;
+    if (items.moveTo(clock, staleAfter)) {
       for (let from = 0; from < items.table.slotEnd && !this.#closed; from += SLICE) {
         items.rewrite(from, from + SLICE);
         await new Promise((resolve) => setImmediate(resolve));
