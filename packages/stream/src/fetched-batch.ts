@@ -53,3 +53,8 @@ export function readBatch(batch: Batch): ReadBatch {
     unreadable: { what: unreadableText(bad), offset: Number(bad.offset) },
   };
 }
+
+/** Whether the log had no more records behind the batch when it was fetched. */
+export function isLast(batch: Batch): boolean {
+  return Number(batch.lastOffset()) + 1 >= Number(batch.highWatermark);
+}

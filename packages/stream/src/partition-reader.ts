@@ -8,7 +8,7 @@
 import { metrics, verdict } from '@freshet/telemetry';
 import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { ConsumerPulse } from './consumer-pulse.ts';
-import { continuationOf, type Fetched, readBatch } from './fetched-batch.ts';
+import { continuationOf, type Fetched, isLast, readBatch } from './fetched-batch.ts';
 import { groupConsumer, type ReaderOptions } from './group-consumer.ts';
 import { LogFault } from './log-fault.ts';
 import { OffsetCommits } from './offset-commits.ts';
@@ -390,11 +390,6 @@ export class PartitionReader {
     for (const partition of this.#partitions.values()) partition.revoke();
     this.#partitions.clear();
   }
-}
-
-/** Whether the log has no more records behind the batch. */
-function isLast(batch: Batch): boolean {
-  return Number(batch.lastOffset()) + 1 >= Number(batch.highWatermark);
 }
 
 function pause(milliseconds: number): Promise<void> {
