@@ -220,10 +220,10 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
     const random = new Random(SEED);
     const successors = new Successors();
     const tell = () => {
-      for (let item = 0; item < 300; item++) {
+      for (let item = 0; item < 100; item++) {
         const list = Predecessors.empty();
         for (let e = 0; e < 30; e++)
-          list.count([keyOf(random.below(300)), keyOf(random.below(300))]);
+          list.count([keyOf(random.below(100)), keyOf(random.below(100))]);
         successors.set(item, list, 30);
       }
     };
