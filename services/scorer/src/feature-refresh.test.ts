@@ -103,6 +103,16 @@ describe('features that decay', () => {
     await refresh.close();
   });
 
+  it('do not wait longer because something else ran between the slices', async () => {
+    const { moves, refresh } = refreshing(0);
+    const begun = refresh.start();
+    setImmediate(() => vi.advanceTimersByTime(10_000));
+    await begun;
+    vi.advanceTimersByTime(1_000);
+    expect(moves).toHaveLength(2);
+    await refresh.close();
+  });
+
   it('are rewritten some at a time, all of them', async () => {
     const { rewritten, refresh } = refreshing(0);
     await refresh.start();
