@@ -6,12 +6,12 @@ import { stepsTo } from '@freshet/local';
 import { kafkaJars, program } from '../packages/local/src/provision.ts';
 import { goProgram } from './deploy/go-program.ts';
 import { hasHelm, helm } from './deploy/helm.ts';
-import { archiveKafkaClasses } from './kafka-classes.ts';
+import { quickenKafka } from './quick-kafka.ts';
 import { registryProgram } from './registry/registry-server.ts';
 
 export async function setup(): Promise<void> {
   const steps = stepsTo((text) => void process.stderr.write(text));
-  await archiveKafkaClasses(await kafkaJars(steps), steps);
+  await quickenKafka(await kafkaJars(steps), steps);
   await registryProgram(steps);
   await program('redis-server', 'redis-server', '', steps);
   await program('kcat', 'kcat', '', steps);

@@ -74,6 +74,13 @@ export class PrometheusServer {
     return new Set((await this.#get('label/__name__/values')) as string[]);
   }
 
+  /** Every series of our metrics that was ever scraped, also one that the last scrape missed. */
+  async series(): Promise<Set<string>> {
+    const asked = new URLSearchParams({ 'match[]': '{__name__=~"freshet_.+"}', start: '0' });
+    const found = (await this.#get(`series?${asked}`)) as Readonly<Record<string, string>>[];
+    return new Set(found.map((labels) => JSON.stringify(Object.entries(labels).sort())));
+  }
+
   async firing(): Promise<Set<string>> {
     const { alerts } = (await this.#get('alerts')) as {
       alerts: { state: string; labels: Record<string, string> }[];

@@ -99,7 +99,8 @@ describe('after all of them', () => {
     await stage.sees('both to answer alike', async () => {
       const lists = [stage.system.scorerUrl, `http://127.0.0.1:${port}`].map(listsOfAll);
       const [first, second] = await Promise.all(lists);
-      return isDeepStrictEqual(first, second);
+      if (!isDeepStrictEqual(first, second)) throw new Error(differenceOf(first, second));
+      return true;
     });
   });
 
@@ -113,6 +114,12 @@ describe('after all of them', () => {
     expect(await stage.violations()).toEqual([]);
   });
 });
+
+/** The first list that differs, of both scorers. */
+function differenceOf(first: object[], second: object[]): string {
+  const at = first.findIndex((list, user) => !isDeepStrictEqual(list, second[user]));
+  return `u${at}: ${JSON.stringify(first[at])} and ${JSON.stringify(second[at])}`;
+}
 
 /** Every item that every honest user may be offered, with its score. */
 function listsOfAll(scorerUrl: string): Promise<object[]> {

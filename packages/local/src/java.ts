@@ -10,6 +10,14 @@ export function classArchive(jars: string): string {
   return join(realpathSync(jars), 'classes.jsa');
 }
 
+/**
+ * Where a data folder may be as Kafka's storage tool leaves it: a copy of it takes a second of Java
+ * less than the tool.
+ */
+export function formattedFolder(jars: string): string {
+  return join(realpathSync(jars), 'formatted');
+}
+
 /** Java ignores an archive that another Java has made, or one of other jars. */
 export function quickJava(jars: string, archive: string): string[] {
   return [

@@ -1,11 +1,11 @@
 /** A real single-node Kafka in KRaft mode on loopback, run from the jars that Maven resolved. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { explained } from './cause.ts';
 import { Child, type Spawned } from './child.ts';
-import { classArchive, quickJava } from './java.ts';
+import { classArchive, formattedFolder, quickJava } from './java.ts';
 import { accepts } from './ports.ts';
 
 const run = promisify(execFile);
@@ -32,13 +32,7 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
   mkdirSync(data, { recursive: true });
   const properties = join(options.folder, 'kafka.properties');
   writeFileSync(properties, propertiesOf(options, data));
-  const java = quickJava(options.jars, classArchive(options.jars));
-  const { formatArguments = [], javaOptions = [] } = options;
-  if (!existsSync(join(data, 'meta.properties'))) {
-    const tool = ['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
-    const formatting = run('java', [...java, ...tool, ...formatArguments]);
-    await explained(`Kafka could not prepare ${data}`, formatting);
-  }
+  if (!existsSync(join(data, 'meta.properties'))) await format(options, data, properties);
   const child = Child.start({
     name: 'Kafka',
     command: 'java',
@@ -48,8 +42,8 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
       '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
       '-Dorg.slf4j.simpleLogger.log.kafka.authorizer.logger=info', // says whom it refused what
       '-Dorg.slf4j.simpleLogger.showDateTime=true',
-      ...javaOptions,
-      ...java,
+      ...(options.javaOptions ?? []),
+      ...quickJava(options.jars, classArchive(options.jars)),
       'kafka.Kafka',
       properties,
     ],
@@ -58,6 +52,21 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
   });
   await child.until(() => accepts(options.port), START_LIMIT_MS);
   return child;
+}
+
+async function format(
+  { jars, formatArguments }: KafkaServerOptions,
+  data: string,
+  properties: string,
+): Promise<void> {
+  const formatted = formattedFolder(jars);
+  if (formatArguments === undefined && existsSync(formatted)) {
+    return cpSync(formatted, data, { recursive: true });
+  }
+  const java = quickJava(jars, classArchive(jars));
+  const tool = ['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
+  const formatting = run('java', [...java, ...tool, ...(formatArguments ?? [])]);
+  await explained(`Kafka could not prepare ${data}`, formatting);
 }
 
 function propertiesOf(

@@ -57,10 +57,11 @@ export class FeatureTable {
 
   /**
    * Advances the clock, and with it all decayed counts; their features follow when they are next
-   * read. Returns false if too little time has passed.
+   * read. Returns false if less time than `staleAfter` has passed, or none.
    */
-  moveTo(clock: number): boolean {
-    if (Math.abs(clock - this.#clock) < STALE_AFTER) return false;
+  moveTo(clock: number, staleAfter = STALE_AFTER): boolean {
+    const moved = Math.abs(clock - this.#clock);
+    if (moved === 0 || moved < staleAfter) return false;
     this.#clock = clock;
     const passed = clock - this.#base;
     if (Math.abs(passed) < FAR) {

@@ -65,7 +65,7 @@ describe('a list of predecessors', () => {
     const random = new Random(SEED);
     const list = Predecessors.empty();
     const plain: { key: number; count: number }[] = [];
-    for (let rating = 0; rating < 20_000; rating++) {
+    for (let rating = 0; rating < 5_000; rating++) {
       // Some keys occur twice, as if two items shared a key; some differ only in their first bits.
       const before = Array.from({ length: random.below(6) }, () => {
         return random.below(random.next() < 0.5 ? 20 : 150) * (random.next() < 0.1 ? 2 ** 20 : 1);
@@ -161,7 +161,7 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
   it('is the same from both sides, and by its definition, however often lists were told anew', () => {
     const random = new Random(SEED);
     let compared = 0;
-    for (let world = 0; world < 12; world++) {
+    for (let world = 0; world < 6; world++) {
       // So few items that none has more successors than a list holds.
       const m = 5 + random.below(60);
       const { table, successors, told, ratings } = randomWorld(
@@ -220,10 +220,10 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
     const random = new Random(SEED);
     const successors = new Successors();
     const tell = () => {
-      for (let item = 0; item < 300; item++) {
+      for (let item = 0; item < 100; item++) {
         const list = Predecessors.empty();
         for (let e = 0; e < 30; e++)
-          list.count([keyOf(random.below(300)), keyOf(random.below(300))]);
+          list.count([keyOf(random.below(100)), keyOf(random.below(100))]);
         successors.set(item, list, 30);
       }
     };

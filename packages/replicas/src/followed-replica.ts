@@ -25,7 +25,7 @@ export interface FollowOptions {
   readonly factorCount: number;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
-  /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
+  /** How long records gather after a fetch before the next one; absent: not at all. */
   readonly gatherMs?: number;
   readonly moved?: (batch: FactorBatch) => void;
 }

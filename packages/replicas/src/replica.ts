@@ -105,8 +105,8 @@ export class Replica {
   }
 
   /** Decays the counts to a clock. True if the features of all items were computed anew. */
-  moveTo(clock: number): boolean {
-    return this.features.moveTo(clock);
+  moveTo(clock: number, staleAfter?: number): boolean {
+    return this.features.moveTo(clock, staleAfter);
   }
 
   /** Writes the present features of these slots to a wide table. */

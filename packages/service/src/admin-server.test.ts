@@ -54,6 +54,7 @@ describe('the admin port', () => {
   });
 
   it('/metrics has our metrics and those of Node, as Prometheus reads them', async () => {
+    metrics.applied.reset();
     metrics.applied.inc({ side: 'user' }, 3);
     const response = await get('/metrics');
     expect(response.headers.get('content-type')).toContain('text/plain');

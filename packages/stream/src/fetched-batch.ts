@@ -41,3 +41,8 @@ export function readBatch(batch: Batch) {
   const unreadable = { what: unreadableText(bad), offset: Number(bad.offset) };
   return { records: readable, next, unreadable };
 }
+
+/** Whether the log had no more records behind the batch when it was fetched. */
+export function isLast(batch: Batch): boolean {
+  return Number(batch.lastOffset()) + 1 >= Number(batch.highWatermark);
+}

@@ -13,10 +13,8 @@ export interface ReaderOptions {
   /** Called when reading cannot continue: the process must end. */
   readonly fail: (error: unknown) => void;
   readonly sessionMs: number;
-  /** How long Kafka may collect records before it answers a fetch; absent: not at all. */
+  /** How long records gather after a fetch before the next one; absent: not at all. */
   readonly gatherMs?: number | undefined;
-  /** How long Kafka holds an empty fetch, and a resumed partition waits; absent: 100 ms. */
-  readonly idleMs?: number | undefined;
   /** How many bytes of records make a batch; absent: 96 KB. */
   readonly sliceBytes?: number;
   /** How often positions are committed to Kafka; absent: once a second, for lag tools. */
@@ -36,13 +34,13 @@ const limits = {
   heartbeatMs: 1_000,
   heartbeatsPerSession: 3, // one lost heartbeat must not cause a rebalance
   rebalanceTimeoutMs: 60_000, // how long members may take to join again
-  idleMs: 100,
+  idleMs: 300, // how long Kafka holds a fetch: a record does not wait, but a resumed partition does
 } as const;
 
 /** `mayRestart`: may kafkajs restart the consumer after a failure? */
 export function groupConsumer(
   kafka: Kafka,
-  { groupId, sessionMs, gatherMs, idleMs = limits.idleMs }: ReaderOptions,
+  { groupId, sessionMs }: ReaderOptions,
   mayRestart: () => boolean,
 ): Consumer {
   return kafka.consumer({
@@ -51,8 +49,8 @@ export function groupConsumer(
     sessionTimeout: sessionMs,
     heartbeatInterval: Math.min(limits.heartbeatMs, sessionMs / limits.heartbeatsPerSession),
     rebalanceTimeout: limits.rebalanceTimeoutMs,
-    minBytes: gatherMs === undefined ? 1 : limits.bytesPerPartition,
-    maxWaitTimeInMs: gatherMs ?? idleMs,
+    minBytes: 1,
+    maxWaitTimeInMs: limits.idleMs,
     maxBytesPerPartition: limits.bytesPerPartition,
     maxBytes: limits.bytesPerFetch,
     readUncommitted: false,

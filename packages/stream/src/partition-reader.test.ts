@@ -23,6 +23,23 @@ describe('the reading loop', () => {
     await reader.close();
   });
 
+  it('lets records gather after each fetch, but not while there are more already', async () => {
+    useFakeTime();
+    const { consumer, reader } = await start('hold', { gatherMs: 50 });
+    const at = (offset: number) => [{ offset: String(offset), timestamp: '0' }];
+    await consumer.hand(at(0), 2);
+    let isHandled = false;
+    const last = consumer.hand(at(1), 2).then(() => {
+      isHandled = true;
+    });
+    await vi.advanceTimersByTimeAsync(49);
+    expect(isHandled).toBe(false);
+    expect(reader.positions.get(0)).toBe(2);
+    await vi.advanceTimersByTimeAsync(1);
+    await last;
+    await reader.close();
+  });
+
   it('takes a partition over again when a batch was refused, from where the owner says', async () => {
     const { consumer, owner, reader } = await start();
     await consumer.fetch(0, 1);

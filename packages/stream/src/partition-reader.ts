@@ -8,7 +8,7 @@
 import { metrics, verdict } from '@freshet/telemetry';
 import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { ConsumerPulse } from './consumer-pulse.ts';
-import { continuationOf, type Fetched, readBatch } from './fetched-batch.ts';
+import { continuationOf, type Fetched, isLast, readBatch } from './fetched-batch.ts';
 import { groupConsumer, type ReaderOptions } from './group-consumer.ts';
 import { LogFault } from './log-fault.ts';
 import { OffsetCommits } from './offset-commits.ts';
@@ -37,6 +37,8 @@ export class PartitionReader {
   #ticks = 0;
   #lastTick = Date.now();
   #pulse = new ConsumerPulse();
+  /** When Kafka last answered a fetch. */
+  #fetchedAt = 0;
   #checking = false;
   #reopening: Promise<void> | undefined;
   /** Tells a recreated topic from the one that was taken over. */
@@ -153,6 +155,12 @@ export class PartitionReader {
       }),
     );
     consumer.on(
+      events.FETCH,
+      heard(() => {
+        this.#fetchedAt = Date.now();
+      }),
+    );
+    consumer.on(
       events.REBALANCING,
       heard(() => this.#pulse.sign('joining')),
     );
@@ -207,10 +215,17 @@ export class PartitionReader {
     const isWhole = this.#push(owned, feed, batch);
     if (isWhole) resolveOffset(batch.lastOffset());
     await heartbeat();
+    if (isWhole && isLast(batch)) await this.#gather();
     while (feed.isFull && owned.feed === feed && !this.#closed) {
       await pause(limits.fullMs);
       await heartbeat();
     }
+  }
+
+  /** Lets records gather: kafkajs fetches again when every batch of this fetch is handled. */
+  async #gather(): Promise<void> {
+    const leftMs = this.#fetchedAt + (this.options.gatherMs ?? 0) - Date.now();
+    if (leftMs > 0) await pause(leftMs);
   }
 
   /** False if the batch must not be consumed: the partition is taken over again, or held. */

@@ -10,7 +10,7 @@ import type { LogRecord } from './log-record.ts';
 import { PartitionReader } from './partition-reader.ts';
 import type { TopicAdmin } from './topic-admin.ts';
 
-type Fetching = Pick<ReaderOptions, 'topic' | 'log' | 'fail' | 'gatherMs' | 'idleMs'>;
+type Fetching = Pick<ReaderOptions, 'topic' | 'log' | 'fail' | 'gatherMs'>;
 
 interface TailOptions extends Fetching {
   readonly model: string;
@@ -42,8 +42,8 @@ export class Tail {
       this.#groupIds.push(name);
       return name;
     };
-    const { topic, log, fail, gatherMs, idleMs } = options;
-    const fetching = { gatherMs, idleMs, sessionMs: SESSION_MS, onLoss: 'skip' } as const;
+    const { topic, log, fail, gatherMs } = options;
+    const fetching = { gatherMs, sessionMs: SESSION_MS, onLoss: 'skip' } as const;
     this.#reader = new PartitionReader(
       kafka,
       { groupId, topic, admin, log, fail, ...fetching },

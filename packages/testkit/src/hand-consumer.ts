@@ -8,6 +8,7 @@ export const consumerEvents = {
   CRASH: 'crash',
   HEARTBEAT: 'beat',
   FETCH_START: 'fetch',
+  FETCH: 'fetched',
   REBALANCING: 'rebalancing',
   END_BATCH_PROCESS: 'end',
 } as const;
@@ -56,10 +57,12 @@ export class HandConsumer {
     await this.hand(offsets.map((offset) => ({ offset: String(offset), timestamp: '0' })));
   }
 
-  async hand(messages: { offset: string }[]): Promise<void> {
+  async hand(messages: { offset: string }[], highWatermark = 0): Promise<void> {
+    this.say('fetched');
     const batch = {
       partition: 0,
       messages,
+      highWatermark: String(highWatermark),
       firstOffset: () => messages[0]?.offset ?? null,
       lastOffset: () => messages.at(-1)?.offset,
     };

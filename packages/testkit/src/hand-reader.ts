@@ -37,7 +37,7 @@ class HandOwner {
 
 export async function startReader(
   onLoss: 'hold' | 'skip' = 'hold',
-  changes: { commitMs?: number } = {},
+  changes: { commitMs?: number; gatherMs?: number } = {},
 ) {
   const consumers: HandConsumer[] = [];
   const owner = new HandOwner();

@@ -1,4 +1,11 @@
-import { firstTheta, Gram, type Grams } from '@freshet/model';
+import {
+  COUNT_FEATURES,
+  FeatureTable,
+  firstTheta,
+  Gram,
+  type Grams,
+  NO_STATISTICS,
+} from '@freshet/model';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FeatureRefresh } from './feature-refresh.ts';
 
@@ -14,9 +21,11 @@ function refreshing(tookMs: number) {
   const rewritten: (readonly [number, number])[] = [];
   const counts = { ratings: 0, values: 0, theta: firstTheta() };
   const grams: Grams = { user: Gram.zero(1), item: Gram.zero(1), ...counts, clock: 1 };
+  const features = new FeatureTable();
   const items = {
-    moveTo: (clock: number) => {
+    moveTo: (clock: number, staleAfter?: number) => {
       moves.push(clock);
+      features.moveTo(clock, staleAfter);
       vi.advanceTimersByTime(tookMs);
       return true;
     },
@@ -39,7 +48,13 @@ function refreshing(tookMs: number) {
     },
   };
   const refresh = new FeatureRefresh(catalogue, () => grams, fail);
-  return { moves, rewritten, grams, layout, refresh };
+  return { moves, rewritten, grams, features, layout, refresh };
+}
+
+function countsIn(table: FeatureTable): Float32Array {
+  const counts = new Float32Array(COUNT_FEATURES);
+  table.read(0, counts, 0);
+  return counts;
 }
 
 describe('features that decay', () => {
@@ -55,6 +70,22 @@ describe('features that decay', () => {
     expect(moves).toHaveLength(2);
   });
 
+  it('are exact once the clock stands still, however little it has moved', async () => {
+    const { grams, features, refresh } = refreshing(0);
+    const statistics = { ...NO_STATISTICS, count: 1, fast: 10, slow: 0.5 };
+    const exact = new FeatureTable();
+    for (const table of [features, exact]) table.set(0, statistics);
+    await refresh.start();
+    grams.clock += 0.001;
+    exact.moveTo(grams.clock);
+    vi.advanceTimersByTime(1_000);
+    expect(countsIn(features)).not.toEqual(countsIn(exact));
+    await vi.waitUntil(() => vi.getTimerCount() > 0);
+    vi.advanceTimersToNextTimer();
+    expect(countsIn(features)).toEqual(countsIn(exact));
+    await refresh.close();
+  });
+
   it('come with a layout for the queries of late, of every item', async () => {
     const { layout, refresh } = refreshing(0);
     await refresh.start();
@@ -68,6 +99,16 @@ describe('features that decay', () => {
     vi.advanceTimersByTime(4_999);
     expect(moves).toHaveLength(1);
     vi.advanceTimersByTime(1);
+    expect(moves).toHaveLength(2);
+    await refresh.close();
+  });
+
+  it('do not wait longer because something else ran between the slices', async () => {
+    const { moves, refresh } = refreshing(0);
+    const begun = refresh.start();
+    setImmediate(() => vi.advanceTimersByTime(10_000));
+    await begun;
+    vi.advanceTimersByTime(1_000);
     expect(moves).toHaveLength(2);
     await refresh.close();
   });

@@ -7,7 +7,10 @@ import type { Grams } from '@freshet/model';
 import type { Replica } from '@freshet/replicas';
 
 const REST_MS = 1_000;
-/** The pause after a refresh is 50 times as long as the refresh: at most 2 % of the time. */
+/**
+ * The pause after a refresh is 50 times as long as its own work: at most 2 % of the time. What else
+ * the process did meanwhile does not count: a refresh amid a burst would put off the next for long.
+ */
 const REST_SHARE = 50;
 /** Other requests run after so many items: about 10 ms. */
 const SLICE = 5_000;
@@ -24,6 +27,10 @@ export class FeatureRefresh {
   readonly #fail: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
+  /** The clock of the grams at the last refresh. */
+  #seen: number | undefined;
+  /** What the present refresh has taken, without what ran between its slices. */
+  #workMs = 0;
 
   constructor(catalogue: Refreshed, grams: () => Grams, fail: (error: unknown) => void) {
     this.#catalogue = catalogue;
@@ -33,10 +40,10 @@ export class FeatureRefresh {
 
   /** Resolves after the first refresh: before it the counts that decay are wrong. */
   async start(): Promise<void> {
-    const began = performance.now();
+    this.#workMs = 0;
     await this.#refresh();
     if (this.#closed) return;
-    const restMs = Math.max(REST_MS, REST_SHARE * (performance.now() - began));
+    const restMs = Math.max(REST_MS, REST_SHARE * this.#workMs);
     this.#timer = setTimeout(() => this.start().catch(this.#fail), restMs);
   }
 
@@ -47,15 +54,26 @@ export class FeatureRefresh {
 
   async #refresh(): Promise<void> {
     const { items } = this.#catalogue;
-    this.#catalogue.turn();
-    if (items.moveTo(this.#grams().clock)) {
+    this.#timed(() => this.#catalogue.turn());
+    const { clock } = this.#grams();
+    // Once ratings pause, the counts are those of the clock: every scorer then answers alike.
+    const staleAfter = clock === this.#seen ? 0 : undefined;
+    this.#seen = clock;
+    if (this.#timed(() => items.moveTo(clock, staleAfter))) {
       for (let from = 0; from < items.table.slotEnd && !this.#closed; from += SLICE) {
-        items.rewrite(from, from + SLICE);
+        this.#timed(() => items.rewrite(from, from + SLICE));
         await new Promise((resolve) => setImmediate(resolve));
       }
     }
-    while (!this.#closed && !this.#catalogue.settle(SLICE)) {
+    while (!this.#closed && !this.#timed(() => this.#catalogue.settle(SLICE))) {
       await new Promise((resolve) => setImmediate(resolve));
     }
+  }
+
+  #timed<T>(slice: () => T): T {
+    const began = performance.now();
+    const result = slice();
+    this.#workMs += performance.now() - began;
+    return result;
   }
 }

@@ -15,7 +15,6 @@ interface MetadataOptions extends Pick<Session, 'kafka' | 'admin' | 'model'> {
   readonly isFirst: () => boolean;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
-  readonly idleMs: number;
 }
 
 interface Poison {
@@ -25,7 +24,7 @@ interface Poison {
 
 export async function followMetadata(
   catalogue: Pick<Catalogue, 'describe'>,
-  { kafka, admin, model, publisher, isFirst, log, fail, idleMs }: MetadataOptions,
+  { kafka, admin, model, publisher, isFirst, log, fail }: MetadataOptions,
 ): Promise<Tail> {
   const topic = topicName('items', model);
   const goals = await admin.ends(topic);
@@ -43,7 +42,6 @@ export async function followMetadata(
     model,
     log,
     fail,
-    idleMs,
     startAt: async (partition) => (await admin.starts(topic)).get(partition) ?? 0,
     receive: (partition, records) => park(partition, describeAll(catalogue, records, log)),
   });

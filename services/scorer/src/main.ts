@@ -43,13 +43,10 @@ for (const topic of ['recommendation-requests', 'items']) {
   for (const reason of poisonReasons) metrics.refusedRecords.inc({ topic, reason }, 0);
 }
 
-/** How long Kafka gathers item vectors for a fetch. User vectors are not delayed. */
+/** How long item vectors gather for a fetch. User vectors are not delayed. */
 const GATHER_MS = 100;
-/**
- * How long Kafka gathers grams, and holds a fetch of a topic that rarely has records: each fetch
- * costs as much CPU time as several answers.
- */
-const RARELY_MS = 300;
+/** The same for grams: each fetch costs as much CPU time as several answers. */
+const GRAMS_GATHER_MS = 300;
 
 await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const { log, stack, fail } = context;
@@ -119,9 +116,7 @@ async function follow(
   const { store, modelSettings } = session;
   const catalogue = new Catalogue(kernels, modelSettings, shards);
   const common = { ...session, shards, factorCount, log, fail };
-  const metadata = stack.own(
-    await followMetadata(catalogue, { ...common, ...parking, idleMs: RARELY_MS }),
-  );
+  const metadata = stack.own(await followMetadata(catalogue, { ...common, ...parking }));
   const items = { ...common, gatherMs: GATHER_MS, moved: observeServable };
   const replica = stack.own(await FollowedReplica.open(catalogue.items, items));
   const users = new UserReader({
@@ -132,7 +127,7 @@ async function follow(
     waitMs: settings.AFTER_MS,
   });
   const userTail = stack.own(await followUsers(users, { ...common, moved: observeServable }));
-  const grams = stack.own(await FollowedGrams.open({ ...common, gatherMs: RARELY_MS }));
+  const grams = stack.own(await FollowedGrams.open({ ...common, gatherMs: GRAMS_GATHER_MS }));
   const waitingFor = () => {
     if (grams.latest === undefined) return 'the grams of the aggregator';
     if (!userTail.caughtUp) return 'the moves of users';
@@ -204,7 +199,7 @@ async function answerRequests(answering: Answering): Promise<PartitionReader> {
   const groupId = `${answering.model}.scorer`;
   const topics = { replyTopics: settings.REPLY_TOPICS, sources: ratingsTopics };
   const answerer = new RequestAnswerer({ ...answering, ...topics, shards, groupId });
-  return readPartitions(answering, groupId, 'recommendationRequests', answerer, RARELY_MS);
+  return readPartitions(answering, groupId, 'recommendationRequests', answerer);
 }
 
 async function push(answering: Answering): Promise<PartitionReader> {
@@ -223,11 +218,10 @@ async function readPartitions(
   groupId: string,
   read: Topic,
   owner: PartitionOwner,
-  idleMs?: number,
 ): Promise<PartitionReader> {
   const topic = topicName(read, model);
   const { KAFKA_SESSION_MS: sessionMs } = settings;
-  const reading = { groupId, topic, admin, log, fail, sessionMs, idleMs, onLoss: 'skip' } as const;
+  const reading = { groupId, topic, admin, log, fail, sessionMs, onLoss: 'skip' } as const;
   const reader = stack.own(new PartitionReader(kafka, reading, owner));
   await reader.start();
   return reader;

@@ -17,7 +17,7 @@ import { ItemShard } from './item-shard.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import { UserShard } from './user-shard.ts';
 
-/** How long Kafka gathers item vectors and grams for a fetch: quality stays, fetches are fewer. */
+/** How long item vectors and grams gather for a fetch: quality stays, fetches are fewer. */
 const GATHER_MS = 50;
 
 /** The same for ratings of items: fewer commits of items leave more time for those of users. */
