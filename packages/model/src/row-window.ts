@@ -72,7 +72,7 @@ export class RowWindow {
     return row;
   }
 
-  /** ω = 1 + weight·order·n/(n + ramp)·2^(−age/half-life), where n is the length of the whole row. */
+  /** ω = 1 + weight·order·n/(n + ramp)·2^(−age/half-life); n is the length of the whole row. */
   #weigh(fullLength: number, others: VectorTable): void {
     const { weights, length } = this.#row;
     const extras = this.#extras;
