@@ -28,7 +28,7 @@ import type { Brokers } from '@freshet/session';
 import type { FactorStore } from '@freshet/store';
 import { InternalEvents, type LogRange, readTopic } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
-import { type Check, Findings } from './check.ts';
+import { type Check, exitCodeOf, Findings } from './check.ts';
 import { checkEvidence, checkTallies, type Flow } from './check-flow.ts';
 import { apart, checkTotal } from './check-total.ts';
 import { covers, wantedOf } from './covered-sources.ts';
@@ -54,16 +54,32 @@ interface Audited extends Brokers {
   readonly log: Log;
   /** Whether to compute the evidence of every item again from its log. */
   readonly isDeep: boolean;
-  /** How long to wait until there is no lag and the published grams are current. */
+  /** How long to wait until there is no lag and everything is settled. */
   readonly waitMs: number;
   readonly onProgress: (what: string, share: number) => void;
 }
 
 const POLL_MS = 50;
+/** Between two audits. */
+const AGAIN_MS = 500;
 /** The last records of the topic may be of others, so this many are read to find one of ours. */
 const GRAMS_LOOK_BACK = 100;
 
+/**
+ * Audits again while something is not settled: shards without ratings still commit lists that
+ * changed two seconds ago, and the aggregator publishes the sum of their parts after that.
+ */
 export async function audit(audited: Audited): Promise<Check[]> {
+  const deadline = Date.now() + audited.waitMs;
+  for (;;) {
+    const waitMs = Math.max(0, deadline - Date.now());
+    const checks = await auditOnce({ ...audited, waitMs });
+    if (exitCodeOf(checks) !== 2 || Date.now() >= deadline) return checks;
+    await pause(AGAIN_MS);
+  }
+}
+
+async function auditOnce(audited: Audited): Promise<Check[]> {
   const { admin, store, model, shards, settings, sources, valueMax, waitMs } = audited;
   const { factorCount } = settings;
   await untilNoLag({ admin, store, model, sources, limitMs: waitMs, stuckMs: waitMs });

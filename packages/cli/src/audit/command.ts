@@ -35,7 +35,8 @@ may run while the services do: a shard that is written while it is read is read 
   --deep           also check refold, which reads all of item-ratings. Shards are left out, and
                    named, if their log no longer begins at its beginning (USER_RATINGS_DAYS) or
                    factorize replaced their evidence
-  --wait SECONDS   wait up to this long for lag to reach 0 before the audit begins [10]
+  --wait SECONDS   wait up to this long for lag to reach 0, and audit again up to then if
+                   something is not settled [10]
   --json           print one JSON object instead of lines
   --quiet          print no progress on standard error
 
