@@ -60,6 +60,14 @@ describe('joining a model', () => {
     expect((await joining).born).toBe(0);
   });
 
+  it('is free at once after one has left, even if that one is told to renew its sign of life', async () => {
+    const { join } = world();
+    const first = await join();
+    await first.close();
+    await first.renew();
+    expect((await join(tuned({ RHO: 6 }))).born).toBe(0);
+  });
+
   it('covers every setting that changes what is learnt', () => {
     const settings = readSettings({});
     const learnt = modelSettingsOf(settings);

@@ -38,6 +38,7 @@ export class ModelAgreement {
   readonly #lost = new Set<() => void>();
   #birth: Birth = { born: 0, rebuilt: 0 };
   #renewing: Promise<void> | undefined;
+  #hasLeft = false;
 
   private constructor(private readonly options: AgreementOptions) {}
 
@@ -66,14 +67,17 @@ export class ModelAgreement {
 
   /** Renews the sign of life and checks the settings again. One request at a time. */
   renew(): Promise<void> {
+    if (this.#hasLeft) return Promise.resolve();
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
     });
     return this.#renewing;
   }
 
+  /** Takes the sign of life back. Nothing renews it after that. */
   async close(): Promise<void> {
     const { store, log } = this.options;
+    this.#hasLeft = true;
     await store.leave(this.#id).catch((error: unknown) => {
       log.debug(
         { err: error },
