@@ -8,13 +8,6 @@ const source = {
 };
 
 /**
- * Files of tests that share a process, one after the other: most of the work of a small file would
- * be to load the same modules again. Metrics are the only state of a module that tests see: they
- * look at differences, or load the module anew.
- */
-const shared = { isolate: false };
-
-/**
  * Tests that start real servers, a system of its own for each file. They wait as long as they work:
  * with three files at a time two cores are busy. The limits are for a machine that does other work.
  */
@@ -25,7 +18,6 @@ function withServers(name: string) {
       name,
       include: [`test/${name}/*.test.ts`],
       globalSetup: ['test/provision.ts'],
-      ...shared,
       testTimeout: 180_000,
       hookTimeout: 240_000,
       maxWorkers: 3,
@@ -43,7 +35,6 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
-          ...shared,
           maxWorkers: '100%', // by default vitest leaves one core idle
           testTimeout: 120_000,
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
