@@ -8,8 +8,9 @@ const source = {
 };
 
 /**
- * Tests that start real servers, a system of its own for each file. They wait as long as they work:
- * with three files at a time two cores are busy. The limits are for a machine that does other work.
+ * Tests that start real servers, a system of its own for each file. They work as long as they wait,
+ * so that two files at a time keep two cores busy. The limits are for a machine that does other
+ * work.
  */
 function withServers(name: string) {
   return {
@@ -20,7 +21,7 @@ function withServers(name: string) {
       globalSetup: ['test/provision.ts'],
       testTimeout: 180_000,
       hookTimeout: 240_000,
-      maxWorkers: 3,
+      maxWorkers: 2,
       sequence: { groupOrder: 1 }, // after the unit tests
     },
   };
