@@ -24,6 +24,14 @@ import {
 } from './readers.ts';
 import { registrySettings } from './registry-settings.ts';
 
+/** Of something that counts beside the ratings, each of which counts 1. */
+const weight = decimal(0, 1_000_000);
+const port = integer(0, 65_535);
+const adminPort = (service: string, usual: string) =>
+  setting(port, usual).about(
+    `Port of /livez, /readyz and /metrics of the ${service}. 0: any free port`,
+  );
+
 export const settings = {
   ...kafkaSettings,
   REDIS_URL: setting(redisUrls, 'redis://localhost:6379', { secret: true }).about(
@@ -47,19 +55,19 @@ export const settings = {
   RHO: setting(decimal(0, 100), '5').about(
     'ρ, the weight of all unknown ratings together against all known ones. 0: unknown ratings are ignored',
   ),
-  USER_SHRINKAGE: setting(decimal(0, 1_000_000), '2.2').about(
+  USER_SHRINKAGE: setting(weight, '2.2').about(
     'A user’s vector is regularized towards the mean of all users by this number times the square root of the mean number of ratings per user. 0: no regularization',
   ),
-  ITEM_SHRINKAGE: setting(decimal(0, 1_000_000), '0.65').about(
+  ITEM_SHRINKAGE: setting(weight, '0.65').about(
     'An item’s vector is regularized towards zero by this number times the square root of the mean number of ratings per item. 0: no regularization',
   ),
-  RECENCY_WEIGHT: setting(decimal(0, 1_000_000), '60').about(
+  RECENCY_WEIGHT: setting(weight, '60').about(
     'Extra weight of a user’s newest rating, beyond the weight of 1 that every rating has. 0: all ratings weigh the same',
   ),
   RECENCY_HALF_LIFE: setting(decimal(0.001, 1_000_000_000), '3').about(
     'The extra weight of a rating has halved after so many newer ratings of the same user',
   ),
-  RECENCY_RAMP: setting(decimal(0, 1_000_000), '40').about(
+  RECENCY_RAMP: setting(weight, '40').about(
     'A user with so many ratings gets half of the extra weight, users with more get more of it. 0: all of it from the first rating on',
   ),
   RANKING_SAMPLE: setting(integer(1, 1_000_000), '4').about(
@@ -142,24 +150,12 @@ export const settings = {
   PUSH_PER_SECOND: setting(integer(1, 1_000_000), '500').about(
     'Most users that one scorer pushes to in a second. Others wait; one push then covers all moves of a user',
   ),
-  SCORER_PORT: setting(integer(0, 65_535), '8080').about(
-    'Port of the recommendation API. 0: any free port',
-  ),
-  UPDATER_ADMIN_PORT: setting(integer(0, 65_535), '9401').about(
-    'Port of /livez, /readyz and /metrics of the updater. 0: any free port',
-  ),
-  AGGREGATOR_ADMIN_PORT: setting(integer(0, 65_535), '9402').about(
-    'Port of /livez, /readyz and /metrics of the aggregator. 0: any free port',
-  ),
-  SCORER_ADMIN_PORT: setting(integer(0, 65_535), '9403').about(
-    'Port of /livez, /readyz and /metrics of the scorer. 0: any free port',
-  ),
-  CONSOLE_PORT: setting(integer(0, 65_535), '8081').about(
-    'Port of the console, a web page. 0: any free port',
-  ),
-  CONSOLE_ADMIN_PORT: setting(integer(0, 65_535), '9404').about(
-    'Port of /livez, /readyz and /metrics of the console. 0: any free port',
-  ),
+  SCORER_PORT: setting(port, '8080').about('Port of the recommendation API. 0: any free port'),
+  UPDATER_ADMIN_PORT: adminPort('updater', '9401'),
+  AGGREGATOR_ADMIN_PORT: adminPort('aggregator', '9402'),
+  SCORER_ADMIN_PORT: adminPort('scorer', '9403'),
+  CONSOLE_PORT: setting(port, '8081').about('Port of the console, a web page. 0: any free port'),
+  CONSOLE_ADMIN_PORT: adminPort('console', '9404'),
   CONSOLE_TARGETS: setting(watchedAddresses, '').about(
     'Admin addresses that the console reads, as service=host:port, comma separated. Empty: each service at its admin port on loopback',
   ),
