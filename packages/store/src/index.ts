@@ -9,22 +9,8 @@ export {
   SIGN_OF_LIFE_MS,
   type Tuning,
 } from './agreement.ts';
-export {
-  type AcceptedLoss,
-  type BodyChange,
-  type Commit,
-  CopyFailed,
-  type FactorStore,
-  type PlacedEntity,
-  type SavedShard,
-  type ShardHead,
-  type ShardId,
-  type ShardState,
-  StaleEpoch,
-  StoreAway,
-  type StoredEntity,
-  type StoredVector,
-} from './factor-store.ts';
+export type { AcceptedLoss, BodyChange, Commit, FactorStore } from './factor-store.ts';
+export { CopyFailed, StaleEpoch, StoreAway } from './factor-store.ts';
 export { type MemorySnapshot, MemoryStore } from './memory-store.ts';
 export { RedisUnreachable } from './redis-connection.ts';
 export { RedisStore } from './redis-store.ts';
@@ -47,5 +33,14 @@ export {
   type ShardFacts,
   type SourceMark,
 } from './shard-facts.ts';
+export type {
+  PlacedEntity,
+  SavedShard,
+  ShardHead,
+  ShardId,
+  ShardState,
+  StoredEntity,
+  StoredVector,
+} from './stored-shard.ts';
 export { counted, isSame, NO_TALLY, plus, type Tally } from './tally.ts';
 export { decodeVector, encodeVector } from './vector-codec.ts';

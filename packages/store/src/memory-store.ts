@@ -1,37 +1,39 @@
 /** The factor store in memory: passes the same contract as Redis, for tests without a server. */
-import {
-  type Agreed,
-  type Agreement,
-  type Birth,
-  checkManifest,
-  foreignShard,
-  type Manifest,
-  type Member,
-  ModelRestoring,
-  type SavedModel,
-  SIGN_OF_LIFE_MS,
-  sealOf,
-  type Tuning,
+import type {
+  Agreed,
+  Agreement,
+  Birth,
+  Manifest,
+  Member,
+  SavedModel,
+  Tuning,
 } from './agreement.ts';
 import {
-  type AcceptedLoss,
-  type Commit,
-  type CommitResult,
-  CopyFailed,
-  type FactorStore,
-  type Occupation,
-  type PlacedEntity,
-  type SavedShard,
-  type ShardCopy,
-  type ShardHead,
-  type ShardId,
-  type ShardState,
-  StaleEpoch,
-  StoreAway,
-  type StoredEntity,
-  type StoredVector,
+  checkManifest,
+  foreignShard,
+  ModelRestoring,
+  SIGN_OF_LIFE_MS,
+  sealOf,
+} from './agreement.ts';
+import type {
+  AcceptedLoss,
+  Commit,
+  CommitResult,
+  FactorStore,
+  Occupation,
 } from './factor-store.ts';
+import { CopyFailed, StaleEpoch, StoreAway } from './factor-store.ts';
 import { decodeFacts, encodeFacts, NO_FACTS } from './shard-facts.ts';
+import type {
+  PlacedEntity,
+  SavedShard,
+  ShardCopy,
+  ShardHead,
+  ShardId,
+  ShardState,
+  StoredEntity,
+  StoredVector,
+} from './stored-shard.ts';
 
 interface MemoryShard {
   fence: number | null;

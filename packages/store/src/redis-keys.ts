@@ -1,5 +1,5 @@
 /** Under which keys does Redis hold a model? */
-import type { ShardId } from './factor-store.ts';
+import type { ShardId } from './stored-shard.ts';
 
 export function manifestKey(model: string): string {
   return `${model}:manifest`;

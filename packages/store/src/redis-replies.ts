@@ -1,6 +1,7 @@
 /** What the replies of the scripts mean. */
-import type { CommitResult, ShardHead, ShardState, StoredEntity } from './factor-store.ts';
+import type { CommitResult } from './factor-store.ts';
 import { decodeFacts, NO_FACTS } from './shard-facts.ts';
+import type { ShardHead, ShardState, StoredEntity } from './stored-shard.ts';
 import { decodeVector } from './vector-codec.ts';
 
 export type Reply = (Buffer | null)[];

@@ -4,16 +4,11 @@
  * before what is there now. If nobody reads for 30 s, commits stop keeping and the copy is lost.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  CopyFailed,
-  type ShardCopy,
-  type ShardId,
-  type ShardState,
-  type StoredEntity,
-} from './factor-store.ts';
+import { CopyFailed } from './factor-store.ts';
 import { type Connection, define, type Script, scanHash } from './redis-connection.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import { entityOf, type Reply, stateOf } from './redis-replies.ts';
+import type { ShardCopy, ShardId, ShardState, StoredEntity } from './stored-shard.ts';
 
 export type CopyScripts = Record<'begin' | 'read' | 'end', Script>;
 

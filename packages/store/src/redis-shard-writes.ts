@@ -4,10 +4,10 @@
  * commit: so a shard that is half written is never used.
  */
 import { bytesOf } from '@freshet/events';
-import type { SavedShard } from './factor-store.ts';
 import { answered, type Connection, executed, scanHash } from './redis-connection.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import { encodeFacts } from './shard-facts.ts';
+import type { SavedShard } from './stored-shard.ts';
 import { encodeVector } from './vector-codec.ts';
 
 /** What one transaction writes: about 5 ms, during which Redis serves nobody else. */

@@ -3,49 +3,24 @@
  * a commit is one script in one slot; Redis Cluster distributes the slots.
  */
 import { bytesOf, sides } from '@freshet/events';
+import type { Agreed, Agreement, Birth, Member, SavedModel } from './agreement.ts';
 import {
-  type Agreed,
-  type Agreement,
-  type Birth,
   checkManifest,
   foreignShard,
-  type Member,
   ModelRestoring,
-  type SavedModel,
   SIGN_OF_LIFE_MS,
   sealOf,
 } from './agreement.ts';
-import {
-  type AcceptedLoss,
-  type Commit,
-  type CommitResult,
-  type FactorStore,
-  type Occupation,
-  type PlacedEntity,
-  type SavedShard,
-  type ShardCopy,
-  type ShardHead,
-  type ShardId,
-  type ShardState,
-  StaleEpoch,
-  StoreAway,
-  type StoredEntity,
-  type StoredVector,
-} from './factor-store.ts';
-import {
-  answered,
-  type Connection,
-  define,
-  executed,
-  openRedis,
-  type Script,
-  scanHash,
-} from './redis-connection.ts';
+import type { AcceptedLoss, Commit, FactorStore } from './factor-store.ts';
+import { StaleEpoch, StoreAway } from './factor-store.ts';
+import type { Connection, Script } from './redis-connection.ts';
+import { answered, define, executed, openRedis, scanHash } from './redis-connection.ts';
 import { keysOf, manifestKey } from './redis-keys.ts';
 import { entityOf, HEAD, headOf, type Reply, resultOf, stateOf } from './redis-replies.ts';
 import { type CopyScripts, copyScripts, RedisShardCopy } from './redis-shard-copy.ts';
 import { emptyShard, fillShard } from './redis-shard-writes.ts';
 import { encodeFacts } from './shard-facts.ts';
+import type { SavedShard, ShardId, StoredEntity, StoredVector } from './stored-shard.ts';
 import { decodeVector, encodeVector } from './vector-codec.ts';
 
 type Scripts = Record<'agree' | 'takeOver' | 'commitBatch' | 'inspect' | 'load', Script>;
@@ -119,7 +94,7 @@ export class RedisStore implements FactorStore {
     return born === null ? null : { born: Number(born), rebuilt: Number(rebuilt ?? 0) };
   }
 
-  async takeOver(shard: ShardId, epoch: number): Promise<ShardState> {
+  async takeOver(shard: ShardId, epoch: number) {
     const keys = this.#keys(shard);
     const place = [keys.head, keys.sums, keys.outbox];
     const reply = await this.#run.takeOver(3, ...place, epoch, this.#seal);
@@ -137,7 +112,7 @@ export class RedisStore implements FactorStore {
     return stateOf(state);
   }
 
-  async commit(shard: ShardId, commit: Commit): Promise<CommitResult> {
+  async commit(shard: ShardId, commit: Commit) {
     const keys = this.#keys(shard);
     const bodies = [...commit.bodies];
     const appended = bodies.filter(([, { isWhole }]) => !isWhole);
@@ -175,12 +150,12 @@ export class RedisStore implements FactorStore {
     return resultOf(code, detail);
   }
 
-  async inspect(shard: ShardId): Promise<ShardState> {
+  async inspect(shard: ShardId) {
     const keys = this.#keys(shard);
     return stateOf((await this.#run.inspect(3, keys.head, keys.sums, keys.outbox)) as Reply);
   }
 
-  async head(shard: ShardId): Promise<ShardHead> {
+  async head(shard: ShardId) {
     const { head } = this.#keys(shard);
     return headOf(await answered(this.#redis.hmgetBuffer(head, ...HEAD)));
   }
@@ -200,7 +175,7 @@ export class RedisStore implements FactorStore {
     return found;
   }
 
-  async entity(shard: ShardId, id: string): Promise<PlacedEntity> {
+  async entity(shard: ShardId, id: string) {
     const reply = await this.#load(shard, [id]);
     return { ...headOf(reply), ...entityOf(reply, HEAD.length) };
   }
@@ -248,7 +223,7 @@ export class RedisStore implements FactorStore {
     };
   }
 
-  async occupation(): Promise<Occupation> {
+  async occupation() {
     const found = await answered(this.#redis.hgetall(this.#manifestKey));
     const [seconds] = await answered(this.#redis.time());
     const members = Object.entries(found).filter(([field, until]) => {
@@ -257,7 +232,7 @@ export class RedisStore implements FactorStore {
     return { members: members.length, isRestoring: found.restoring !== undefined };
   }
 
-  copyShard(shard: ShardId): Promise<ShardCopy> {
+  copyShard(shard: ShardId) {
     return RedisShardCopy.begin(this.#redis, this.#copying, this.#keys(shard), shard);
   }
 

@@ -3,7 +3,7 @@
  * list, and at the end two bytes with the number of figures and of entries.
  */
 import { bytesOf, float32s, float64s } from '@freshet/events';
-import type { StoredVector } from './factor-store.ts';
+import type { StoredVector } from './stored-shard.ts';
 
 const ENTRY_BYTES = 8;
 const NO_LIST = new Uint8Array();
