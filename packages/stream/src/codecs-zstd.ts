@@ -1,6 +1,7 @@
 /**
- * Zstandard: by Node itself (22.15 and later), else by libzstd as WebAssembly. That must be told
- * the size of the output, which is bounded by the headers of the blocks.
+ * Zstandard: by Node itself (22.15 and later), else by libzstd as WebAssembly. The headers of the
+ * blocks are read before, because WebAssembly must be told a bound of the output, and because
+ * Node 22 takes the beginning of a frame that is cut off for the whole.
  */
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
@@ -18,6 +19,7 @@ const { zstdDecompress } = zlib as ZstdOfNode;
 
 export async function readZstd(input: Buffer, limit: number): Promise<Buffer> {
   if (zstdDecompress === undefined) return readZstdByWasm(input, limit);
+  outputBound(input);
   return promisify(zstdDecompress)(input, { maxOutputLength: limit });
 }
 
@@ -36,9 +38,12 @@ export async function readZstdByWasm(input: Buffer, limit: number): Promise<Buff
   return Buffer.from(output.buffer, output.byteOffset, output.length);
 }
 
-/** An upper bound of the output of the first frame. No Kafka client writes a second one. */
+/**
+ * An upper bound of the output of the first frame, which must be whole. No Kafka client writes a
+ * second one.
+ */
 function outputBound(input: Buffer): number {
-  const { contentBytes, next } = readHeader(input);
+  const { contentBytes, checksumBytes, next } = readHeader(input);
   let at = next;
   let sum = 0;
   for (;;) {
@@ -50,21 +55,35 @@ function outputBound(input: Buffer): number {
     // A block is stored as it is (0), one repeated byte (1), or compressed (2).
     sum += kind === 2 ? MAX_BLOCK_BYTES : size;
     at += 3 + (kind === 1 ? 1 : size);
-    if (at > input.length) throw corrupt();
-    if (header & 1) return Math.max(1, Math.min(sum, contentBytes));
+    const isLast = (header & 1) !== 0;
+    if (at + (isLast ? checksumBytes : 0) > input.length) throw corrupt();
+    if (isLast) return Math.max(1, Math.min(sum, contentBytes));
   }
 }
 
-function readHeader(input: Buffer): { contentBytes: number; next: number } {
+interface FrameHeader {
+  readonly contentBytes: number;
+  /** The checksum follows the last block. */
+  readonly checksumBytes: number;
+  /** Where the first block begins. */
+  readonly next: number;
+}
+
+function readHeader(input: Buffer): FrameHeader {
   if (input.length < 6 || input.readUInt32LE(0) !== FRAME) throw corrupt();
   const flags = input.readUInt8(4);
   const isSingleSegment = (flags & 0x20) !== 0;
   const dictionaryBytes = [0, 1, 2, 4][flags & 3] as number;
+  const checksumBytes = (flags & 4) !== 0 ? 4 : 0;
   const sizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >> 6] as number;
   const at = 5 + (isSingleSegment ? 0 : 1) + dictionaryBytes;
   const next = at + sizeBytes;
   if (next > input.length) throw corrupt();
-  if (sizeBytes === 0) return { contentBytes: Number.POSITIVE_INFINITY, next };
-  if (sizeBytes === 8) return { contentBytes: Number(input.readBigUInt64LE(at)), next };
-  return { contentBytes: input.readUIntLE(at, sizeBytes) + (sizeBytes === 2 ? 256 : 0), next };
+  return { contentBytes: contentBytes(input, at, sizeBytes), checksumBytes, next };
+}
+
+function contentBytes(input: Buffer, at: number, sizeBytes: number): number {
+  if (sizeBytes === 0) return Number.POSITIVE_INFINITY;
+  if (sizeBytes === 8) return Number(input.readBigUInt64LE(at));
+  return input.readUIntLE(at, sizeBytes) + (sizeBytes === 2 ? 256 : 0);
 }
