@@ -183,37 +183,45 @@ export function curvatureOnly(
 }
 
 /**
- * Σ (v − m)·(u − m) / Σ |v − m|², where u is the vector before v and m is the mean of all `count`
- * vectors. Both sums are computed in one pass from products that are not centred. `sum` has room
- * for one vector.
+ * Σ (v − m)·(t − m) / Σ |v − m|², where t is the mean of the vectors before v, nearer ones counting
+ * more, and m is the mean of all `count` vectors. `sum` and `trail` have room for one vector each.
  */
-export function rowOrder(pointers: usize, count: u32, sum: usize, bytes: usize): f64 {
+export function rowOrder(
+  pointers: usize, count: u32, sum: usize, trail: usize, bytes: usize,
+): f64 {
   memory.fill(sum, 0, bytes);
-  const first = load<u32>(pointers);
-  let last = first;
-  let neighbours = f64x2.splat(0);
+  memory.fill(trail, 0, bytes);
+  for (let e: u32 = 0; e < count; e++) {
+    const v = load<u32>(pointers + (<usize>e << 2));
+    for (let at: usize = 0; at < bytes; at += 16) {
+      v128.store(sum + at, f32x4.add(v128.load(sum + at), v128.load(v + at)));
+    }
+  }
+  const share = f32x4.splat(<f32>1 / <f32>count);
+  const fade = f32x4.splat(FADE);
+  let products = f64x2.splat(0);
   let squares = f64x2.splat(0);
   for (let e: u32 = 0; e < count; e++) {
     const v = load<u32>(pointers + (<usize>e << 2));
-    let near = f32x4.splat(0);
-    let own = f32x4.splat(0);
+    let product = f32x4.splat(0);
+    let square = f32x4.splat(0);
     for (let at: usize = 0; at < bytes; at += 16) {
-      const x = v128.load(v + at);
-      near = f32x4.add(near, f32x4.mul(x, v128.load(last + at)));
-      own = f32x4.add(own, f32x4.mul(x, x));
-      v128.store(sum + at, f32x4.add(v128.load(sum + at), x));
+      const x = f32x4.sub(v128.load(v + at), f32x4.mul(v128.load(sum + at), share));
+      const before = v128.load(trail + at);
+      product = f32x4.add(product, f32x4.mul(x, before));
+      square = f32x4.add(square, f32x4.mul(x, x));
+      v128.store(trail + at, f32x4.add(f32x4.mul(before, fade), x));
     }
-    squares = addPromoted(squares, own);
-    if (e > 0) neighbours = addPromoted(neighbours, near);
-    last = v;
+    products = addPromoted(products, product);
+    squares = addPromoted(squares, square);
   }
-  const all = sumOfDoubles(squares);
-  const ofMean = dot(sum, sum, bytes) / count / count;
-  const ends = (dot(sum, first, bytes) + dot(sum, last, bytes)) / count;
-  const spread = all - count * ofMean;
-  const near = sumOfDoubles(neighbours) - (count + 1) * ofMean + ends;
-  return spread > ALIKE * all ? near / spread : 0;
+  const spread = sumOfDoubles(squares);
+  const ofMean = dot(sum, sum, bytes) / count;
+  return spread > ALIKE * (spread + ofMean) ? (1 - FADE) * sumOfDoubles(products) / spread : 0;
 }
+
+/** What a vector still counts in a trail after one more. */
+const FADE: f32 = 0.8;
 
 /** Vectors whose spread is below this share of their squares differ only by rounding errors. */
 const ALIKE: f64 = 1e-5;

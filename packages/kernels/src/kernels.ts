@@ -171,9 +171,10 @@ export interface Kernels {
     out: Float64Array,
   ): void;
   /**
-   * The autocorrelation of the vectors of a row: how much more alike neighbours are than any
-   * two. About −1/length where the order is random, near 1 where the vectors drift slowly, and 0
-   * where all are the same.
+   * How much more alike the vectors of a row are to those just before them than any two of the
+   * row: the autocorrelations for a lag of 1, 2, 3 …, weighed by .8 to the power of the lag, which
+   * vary less by chance than the first alone. About −1/length where the order is random, towards 1
+   * where the vectors drift slowly, and 0 where all are the same.
    */
   rowOrder(row: WeightedRow, table: VectorTable): number;
   /** Takes up to `steps` conjugate gradient steps with exact line search; moves `own` in place. */

@@ -236,14 +236,16 @@ export function referenceKernels(): Kernels {
       let all = 0;
       for (const v of vectors) all += v.reduce((sum, x) => sum + x * x, 0);
       for (const v of vectors) for (let f = 0; f < k; f++) v[f] -= mean[f];
-      let [spread, near] = [0, 0];
-      vectors.forEach((v, e) => {
+      const trail = new Float64Array(k);
+      let [spread, along] = [0, 0];
+      for (const v of vectors) {
         for (let f = 0; f < k; f++) {
           spread += v[f] * v[f];
-          if (e > 0) near += v[f] * vectors[e - 1][f];
+          along += v[f] * trail[f];
+          trail[f] = 0.8 * trail[f] + v[f];
         }
-      });
-      return spread > 1e-5 * all ? near / spread : 0;
+      }
+      return spread > 1e-5 * all ? ((1 - 0.8) * along) / spread : 0;
     },
     descend: (f, table, steps, own, out) => descend(f, dataOf(table, own.length), steps, own, out),
     descendSums,

@@ -61,7 +61,7 @@ export interface WasmExports {
     apart: number,
   ): number;
   rowDots(query: number, pointers: number, end: number, out: number, bytes: number): void;
-  rowOrder(pointers: number, count: number, sum: number, bytes: number): number;
+  rowOrder(pointers: number, count: number, sum: number, trail: number, bytes: number): number;
   rowSum(coefficients: number, pointers: number, end: number, out: number, bytes: number): void;
   descend(
     k: number,

@@ -184,7 +184,8 @@ class WasmKernels implements Kernels {
     const { address, length } = this.#placeRow(row);
     const pointers = this.#row.atLeast(4 * padded(length));
     this.#point(address, length, vectors, pointers);
-    return length > 1 ? this.#exports.rowOrder(pointers, length, this.#a, vectors.stride) : 0;
+    if (length < 2) return 0;
+    return this.#exports.rowOrder(pointers, length, this.#a, this.#b, vectors.stride);
   }
 
   descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void {

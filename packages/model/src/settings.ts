@@ -80,7 +80,7 @@ export const defaultModel: ModelSettings = {
   recencyWeight: 60,
   recencyHalfLife: 3,
   recencyRamp: 40,
-  recencyOrder: 0.2,
+  recencyOrder: 0.15,
   conjugateSteps: 2,
   start: 'mean',
   startNoise: 0.16,
