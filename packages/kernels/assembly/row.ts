@@ -3,6 +3,61 @@
 // of four with pointers to a zero vector.
 import { addPromoted, dot, laneSums, sumOfDoubles } from './vectors';
 
+/**
+ * Writes the address of the vector of each slot, and pads them with `zero` to a multiple of four. A
+ * block has 2^shift vectors. Returns the index of the first slot that is not below `slotEnd`, or
+ * `length` if there is none.
+ */
+export function point(
+  slots: usize, length: u32, blocks: usize, shift: u32, bytes: usize, slotEnd: u32, zero: usize,
+  pointers: usize,
+): u32 {
+  const mask: u32 = (1 << shift) - 1;
+  let e: u32 = 0;
+  for (; e < length; e++) {
+    const slot = load<u32>(slots + (<usize>e << 2));
+    if (slot >= slotEnd) return e;
+    const block = load<u32>(blocks + (<usize>(slot >> shift) << 2));
+    store<u32>(pointers + (<usize>e << 2), <u32>(block + (slot & mask) * bytes));
+  }
+  for (; e & 3; e++) store<u32>(pointers + (<usize>e << 2), <u32>zero);
+  return length;
+}
+
+/**
+ * The curvatures a = c(ω − κ) and the pulls b = c(ω·y − κ·p) of ratings r with y = base + slope·r.
+ * Values, weights ω and copies c are `room` bytes apart; a and b are `apart`. Padding is 0. Returns
+ * Σ c(ω·y² − κ·p²), the value of the row where all its predictions are 0.
+ */
+export function weigh(
+  values: usize, room: usize, length: u32, base: f32, slope: f32, known: f32, prior: f32,
+  curvatures: usize, apart: usize,
+): f64 {
+  const bases = f32x4.splat(base);
+  const slopes = f32x4.splat(slope);
+  const knowns = f32x4.splat(known);
+  const priors = f32x4.splat(prior);
+  const end = (<usize>length + 3 & ~3) << 2;
+  let constant = f64x2.splat(0);
+  for (let at: usize = 0; at < end; at += 16) {
+    // Entries beyond the length, which may hold anything, count 0 times.
+    const lanes = i32x4.add(i32x4.splat(<i32>(at >> 2)), i32x4(0, 1, 2, 3));
+    const isEntry = i32x4.lt_s(lanes, i32x4.splat(<i32>length));
+    const r = v128.and(v128.load(values + at), isEntry);
+    const weight = v128.and(v128.load(values + room + at), isEntry);
+    const copies = v128.and(v128.load(values + 2 * room + at), isEntry);
+    const y = f32x4.add(bases, f32x4.mul(slopes, r));
+    const pull = f32x4.mul(weight, y);
+    const ofPrior = f32x4.mul(knowns, priors);
+    const out = curvatures + at;
+    v128.store(out, f32x4.mul(copies, f32x4.sub(weight, knowns)));
+    v128.store(out + apart, f32x4.mul(copies, f32x4.sub(pull, ofPrior)));
+    const missed = f32x4.sub(f32x4.mul(pull, y), f32x4.mul(ofPrior, priors));
+    constant = addPromoted(constant, f32x4.mul(copies, missed));
+  }
+  return sumOfDoubles(constant);
+}
+
 /** query·v for four vectors. */
 // @ts-ignore: decorator
 @inline
@@ -68,7 +123,7 @@ export function rowSum(
 export let pulled: f64 = 0;
 
 /**
- * * With x = own·v: out += Σ (b − a·x)·v, which is the row's part of the residual −∇f/2. Returns Σ
+ * With x = own·v: out += Σ (b − a·x)·v, which is the row's part of the residual −∇f/2. Returns Σ
  * x(b − a·x).
  */
 export function gradientPass(

@@ -2,6 +2,7 @@ export { cholesky, solveFactored } from './cholesky.ts';
 export type {
   Best,
   Descent,
+  KernelRow,
   Kernels,
   Matrix,
   Quadratic,

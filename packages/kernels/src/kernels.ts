@@ -32,25 +32,35 @@ export interface Matrix {
 export interface WeightedRow {
   length: number;
   /** The slot of the rated item's vector, or of the user's if this is the row of an item. */
-  slots: Uint32Array;
-  values: Float32Array;
-  /** The weight of each rating relative to the others of the row (1 in the paper). */
-  weights: Float32Array;
-  /** How many ratings of the full row each entry represents: 1 unless the row is a sample. */
-  copies: Float32Array;
+  readonly slots: Uint32Array;
+  readonly values: Float32Array;
+  /** ω, the weight of each rating relative to the others of the row (1 in the paper). */
+  readonly weights: Float32Array;
+  /** c, how many ratings of the full row each entry represents: 1 unless the row is a sample. */
+  readonly copies: Float32Array;
 }
 
 /**
- * f(w) = Σ aₑ(w·vₑ)² − 2Σ bₑ(w·vₑ) + scale·wSw + ridge·‖w‖² − 2 q·w. The sums run over the first
- * `length` entries; vₑ is the table's vector at slots[e].
+ * A row in the memory of kernels. They use it in place, and copy all others. Read its arrays anew
+ * for each use: when a table grows, earlier views become empty.
+ */
+export interface KernelRow extends WeightedRow {
+  /** Makes room for `entries` ratings. If it has to grow, all entries are lost: ω and c are 1. */
+  reserve(entries: number): void;
+}
+
+/**
+ * f(w) = Σ cₑ[ωₑ(yₑ − w·vₑ)² − κ(p − w·vₑ)²] + scale·wSw + ridge·‖w‖² − 2 q·w. The sum runs over
+ * the entries of the row; vₑ is the table's vector at slots[e], and yₑ = base + slope·values[e].
  */
 export interface Quadratic {
-  length: number;
-  slots: Uint32Array;
-  /** aₑ */
-  curvatures: Float32Array;
-  /** bₑ */
-  pulls: Float32Array;
+  row: WeightedRow;
+  base: number;
+  slope: number;
+  /** κ */
+  known: number;
+  /** p */
+  prior: number;
   scale: number;
   /** S, k×k row-major, symmetric. */
   matrix: Float64Array;
@@ -123,6 +133,8 @@ export interface Kernels {
   table(factorCount: number): VectorTable;
   /** A zero matrix in the memory of these kernels. */
   matrix(factorCount: number): Matrix;
+  /** A row in the memory of these kernels, with room for `entries` ratings. */
+  row(entries: number): KernelRow;
   /** a·b */
   dot(a: Float32Array, b: Float32Array): number;
   /** out += scale · S·v, with S symmetric, k×k, row-major. */
@@ -159,11 +171,11 @@ export interface Kernels {
     out: Float64Array,
   ): void;
   /**
-   * The autocorrelation of the first `length` vectors: how much more alike neighbours are than any
+   * The autocorrelation of the vectors of a row: how much more alike neighbours are than any
    * two. About −1/length where the order is random, near 1 where the vectors drift slowly, and 0
    * where all are the same.
    */
-  rowOrder(slots: Uint32Array, length: number, table: VectorTable): number;
+  rowOrder(row: WeightedRow, table: VectorTable): number;
   /** Takes up to `steps` conjugate gradient steps with exact line search; moves `own` in place. */
   descend(f: Quadratic, table: VectorTable, steps: number, own: Float32Array, out: Descent): void;
   /** The same for a quadratic whose entries are already summed. */

@@ -7,6 +7,7 @@
 import type { Descent, Kernels, Quadratic, SummedQuadratic, VectorTable } from './kernels.ts';
 import { MAX_FACTOR_COUNT } from './kernels.ts';
 import { ReferenceRankedTable } from './reference-ranked-table.ts';
+import { ReferenceRow } from './reference-row.ts';
 import { checkLength, ReferenceTable } from './reference-table.ts';
 
 function dot(a: Float32Array, b: Float32Array): number {
@@ -153,12 +154,13 @@ function descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: 
 
 let blended = new Float64Array(0);
 const noFloats = new Float32Array();
-const noEntries = { length: 0, slots: new Uint32Array(), curvatures: noFloats, pulls: noFloats };
+const noEntries = { row: new ReferenceRow(0), base: 0, slope: 0, known: 0, prior: 0 };
 
 /** Returns f(own) and leaves −∇f/2 in `residual`. */
 function start(f: Quadratic, data: Float32Array, own: Float32Array): number {
   const k = own.length;
-  const { slots, curvatures, pulls, matrix, linear, scale, ridge } = f;
+  const { row: entries, base, slope, known, prior, matrix, linear, scale, ridge } = f;
+  const { slots, values, weights, copies } = entries;
   let value = 0;
   for (let row = 0, at = 0; row < k; row++) {
     let sum = 0;
@@ -167,13 +169,13 @@ function start(f: Quadratic, data: Float32Array, own: Float32Array): number {
     value += own[row] * (pull - 2 * linear[row]);
     image[row] = linear[row] - pull;
   }
-  for (let e = 0; e < f.length; e++) {
+  for (let e = 0; e < entries.length; e++) {
     const at = slots[e] * k;
     const x = dotAt(own, k, data, at);
-    const a = curvatures[e];
-    const b = pulls[e];
-    value += x * (a * x - 2 * b);
-    const coefficient = b - a * x;
+    const missed = base + slope * values[e] - x;
+    const ofPrior = known * (prior - x);
+    value += copies[e] * (weights[e] * missed * missed - ofPrior * (prior - x));
+    const coefficient = copies[e] * (weights[e] * missed - ofPrior);
     for (let i = 0; i < k; i++) image[i] += coefficient * data[at + i];
   }
   for (let i = 0; i < k; i++) residual[i] = image[i];
@@ -182,7 +184,8 @@ function start(f: Quadratic, data: Float32Array, own: Float32Array): number {
 
 /** Returns d·A·d for the current direction d, and leaves A·d in `image` if `wantImage`. */
 function applyHessian(f: Quadratic, data: Float32Array, k: number, wantImage: boolean): number {
-  const { slots, curvatures, matrix, scale, ridge } = f;
+  const { row: entries, known, matrix, scale, ridge } = f;
+  const { slots, weights, copies } = entries;
   let curvature = 0;
   for (let row = 0, at = 0; row < k; row++) {
     let sum = 0;
@@ -190,10 +193,10 @@ function applyHessian(f: Quadratic, data: Float32Array, k: number, wantImage: bo
     image[row] = scale * sum + ridge * direction[row];
     curvature += image[row] * direction[row];
   }
-  for (let e = 0; e < f.length; e++) {
+  for (let e = 0; e < entries.length; e++) {
     const at = slots[e] * k;
     const y = dotAt(direction, k, data, at);
-    const coefficient = curvatures[e] * y;
+    const coefficient = copies[e] * (weights[e] - known) * y;
     curvature += coefficient * y;
     if (wantImage) for (let i = 0; i < k; i++) image[i] += coefficient * data[at + i];
   }
@@ -204,6 +207,7 @@ export function referenceKernels(): Kernels {
   return {
     table: (factorCount) => new ReferenceTable(factorCount),
     matrix: (factorCount) => ({ cells: new Float64Array(factorCount ** 2) }),
+    row: (entries) => new ReferenceRow(entries),
     dot,
     symv,
     syrMove,
@@ -221,7 +225,7 @@ export function referenceKernels(): Kernels {
         for (let i = 0; i < k; i++) out[i] += coefficients[e] * data[at + i];
       }
     },
-    rowOrder(slots, length, table) {
+    rowOrder({ slots, length }, table) {
       const k = table.factorCount;
       const data = dataOf(table, k);
       const vectors = Array.from(slots.subarray(0, length), (slot) => {

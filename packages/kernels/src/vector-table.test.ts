@@ -63,8 +63,7 @@ describe.each(makers)('a table of %s', (_, make) => {
     for (let i = 0; i < 20_000; i++) table.add();
     for (const cells of [matrix.cells, plain]) kernels.syrMove(nothing, v, cells);
     for (let i = 0; i < 20_000; i++) table.add();
-    const [empty, floats] = [new Uint32Array(), new Float32Array()];
-    const entries = { length: 0, slots: empty, curvatures: floats, pulls: floats };
+    const entries = { row: kernels.row(0), base: 0, slope: 1, known: 0, prior: 0 };
     const ends = [matrix.cells, plain].map((cells) => {
       const own = Float32Array.of(4, 5, 6);
       const f = { ...entries, scale: 2, matrix: cells, ridge: 0.5, linear: nothing };

@@ -39,6 +39,27 @@ export interface WasmExports {
     bytes: number,
   ): void;
   syrTriangle(sign: number, v: number, triangle: number, k: number): void;
+  point(
+    slots: number,
+    length: number,
+    blocks: number,
+    shift: number,
+    bytes: number,
+    slotEnd: number,
+    zero: number,
+    pointers: number,
+  ): number;
+  weigh(
+    values: number,
+    room: number,
+    length: number,
+    base: number,
+    slope: number,
+    known: number,
+    prior: number,
+    curvatures: number,
+    apart: number,
+  ): number;
   rowDots(query: number, pointers: number, end: number, out: number, bytes: number): void;
   rowOrder(pointers: number, count: number, sum: number, bytes: number): number;
   rowSum(coefficients: number, pointers: number, end: number, out: number, bytes: number): void;

@@ -22,6 +22,8 @@ export class WasmTable implements VectorTable {
   readonly shift: number;
   #blocks = new Uint32Array(16);
   #blockCount = 0;
+  /** Address of a copy of `#blocks`, which kernels read. */
+  #directory = 0;
 
   constructor(memory: WasmMemory, factorCount: number) {
     checkFactorCount(factorCount);
@@ -46,6 +48,11 @@ export class WasmTable implements VectorTable {
   /** Address of each block; replaced when the table grows. */
   get blocks(): Uint32Array {
     return this.#blocks;
+  }
+
+  /** Where the kernels find the address of each block; changes when the table grows. */
+  get directory(): number {
+    return this.#directory;
   }
 
   belongsTo(memory: WasmMemory): boolean {
@@ -84,12 +91,15 @@ export class WasmTable implements VectorTable {
   }
 
   #addBlock(): void {
-    if (this.#blockCount === this.#blocks.length) {
-      const grown = new Uint32Array(this.#blocks.length * 2);
+    const nth = this.#blockCount++;
+    if (nth === this.#blocks.length) {
+      const grown = new Uint32Array(2 * nth);
       grown.set(this.#blocks);
       this.#blocks = grown;
     }
-    this.#blocks[this.#blockCount] = this.#memory.allocate(this.stride << this.shift);
-    this.#blockCount++;
+    this.#blocks[nth] = this.#memory.allocate(this.stride << this.shift);
+    // At a power of two the directory is full: it moves to where it has twice the room.
+    if ((nth & (nth - 1)) === 0) this.#directory = this.#memory.allocate(8 * Math.max(1, nth));
+    this.#memory.u32.set(this.#blocks.subarray(0, nth + 1), this.#directory >>> 2);
   }
 }

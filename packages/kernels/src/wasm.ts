@@ -6,6 +6,7 @@
 
 import type {
   Descent,
+  KernelRow,
   Kernels,
   Matrix,
   Quadratic,
@@ -13,11 +14,13 @@ import type {
   Search,
   SummedQuadratic,
   VectorTable,
+  WeightedRow,
 } from './kernels.ts';
 import { checkFactorCount, checkLength } from './reference-table.ts';
 import { instantiate, type WasmExports } from './wasm-instance.ts';
 import { WasmMatrix, WasmMemory, WasmScratch } from './wasm-memory.ts';
 import { WasmRankedTable } from './wasm-ranked-table.ts';
+import { WasmRow } from './wasm-row.ts';
 import { WasmSearch } from './wasm-search.ts';
 import { WasmTable } from './wasm-table.ts';
 
@@ -49,6 +52,9 @@ class WasmKernels implements Kernels {
   /** A zero vector: rows are padded to a multiple of 4 entries with pointers to it. */
   readonly #zero = this.#memory.allocate(VECTOR_BYTES);
   readonly #matrix = new WasmScratch(this.#memory);
+  /** A copy of a row that is elsewhere. */
+  readonly #copy = new WasmRow(this.#memory, 0);
+  /** The pointers of a row, then other numbers of its entries. */
   readonly #row = new WasmScratch(this.#memory);
   readonly #sums = new WasmScratch(this.#memory);
   readonly #scan = new WasmScratch(this.#memory);
@@ -64,6 +70,10 @@ class WasmKernels implements Kernels {
 
   matrix(factorCount: number): Matrix {
     return new WasmMatrix(this.#memory, factorCount);
+  }
+
+  row(entries: number): KernelRow {
+    return new WasmRow(this.#memory, entries);
   }
 
   search(searches: readonly Search[], table: RankedTable): void {
@@ -169,10 +179,11 @@ class WasmKernels implements Kernels {
     for (let f = 0; f < out.length; f++) out[f] += f32[this.#a / 4 + f];
   }
 
-  rowOrder(slots: Uint32Array, length: number, table: VectorTable): number {
+  rowOrder(row: WeightedRow, table: VectorTable): number {
     const vectors = this.#reach(table, table.factorCount);
+    const { address, length } = this.#placeRow(row);
     const pointers = this.#row.atLeast(4 * padded(length));
-    this.#putPointers(slots, length, vectors, pointers);
+    this.#point(address, length, vectors, pointers);
     return length > 1 ? this.#exports.rowOrder(pointers, length, this.#a, vectors.stride) : 0;
   }
 
@@ -180,29 +191,32 @@ class WasmKernels implements Kernels {
     const k = own.length;
     const vectors = this.#reach(table, k);
     const matrix = this.#place(f.matrix);
-    const room = padded(f.length) * 4;
-    const pointers = this.#row.atLeast(3 * room);
-    const { f32 } = this.#memory;
+    const { address, room, length } = this.#placeRow(f.row);
+    const end = 4 * padded(length);
+    const pointers = this.#row.atLeast(3 * end);
+    const curvatures = pointers + end;
     this.#put(own, this.#a);
     this.#put(f.linear, this.#b);
-    this.#putPointers(f.slots, f.length, vectors, pointers);
-    const curvatures = (pointers + room) >>> 2;
-    const pulls = curvatures + (room >>> 2);
-    for (let e = 0; e < f.length; e++) {
-      f32[curvatures + e] = f.curvatures[e];
-      f32[pulls + e] = f.pulls[e];
-    }
-    for (let e = f.length; e < room >>> 2; e++) {
-      f32[curvatures + e] = 0;
-      f32[pulls + e] = 0;
-    }
+    this.#point(address, length, vectors, pointers);
+    const { base, slope, known, prior } = f;
+    const constant = this.#exports.weigh(
+      address + room,
+      room,
+      length,
+      base,
+      slope,
+      known,
+      prior,
+      curvatures,
+      end,
+    );
     this.#exports.descend(
       k,
       vectors.stride,
-      room,
+      end,
       pointers,
-      curvatures * 4,
-      pulls * 4,
+      curvatures,
+      curvatures + end,
       f.scale,
       matrix,
       f.ridge,
@@ -213,6 +227,8 @@ class WasmKernels implements Kernels {
       this.#outcome,
     );
     this.#takeDescent(own, out);
+    out.before += constant;
+    out.after += constant;
   }
 
   descendSums(f: SummedQuadratic, steps: number, own: Float32Array, out: Descent): void {
@@ -273,17 +289,27 @@ class WasmKernels implements Kernels {
     return copy;
   }
 
+  #placeRow(row: WeightedRow): WasmRow {
+    if (row instanceof WasmRow && row.belongsTo(this.#memory)) return row;
+    this.#copy.copy(row);
+    return this.#copy;
+  }
+
   #putPointers(slots: Uint32Array, length: number, table: WasmTable, pointers: number): void {
     const { u32 } = this.#memory;
-    const { blocks, shift, stride, slotEnd } = table;
-    const mask = (1 << shift) - 1;
-    const start = pointers >>> 2;
-    for (let e = 0; e < length; e++) {
-      const slot = slots[e];
-      if (slot >= slotEnd) throw new RangeError(`no slot ${slot} in a table of ${slotEnd}`);
-      u32[start + e] = blocks[slot >> shift] + (slot & mask) * stride;
-    }
-    for (let e = length; e < padded(length); e++) u32[start + e] = this.#zero;
+    for (let e = 0, at = pointers >>> 2; e < length; e++, at++) u32[at] = slots[e];
+    this.#point(pointers, length, table, pointers);
+  }
+
+  /** Writes the address of the vector of each slot; both lists may be at the same address. */
+  #point(slots: number, length: number, table: WasmTable, pointers: number): void {
+    const { directory, shift, stride, slotEnd } = table;
+    const { point } = this.#exports;
+    const zero = this.#zero;
+    const valid = point(slots, length, directory, shift, stride, slotEnd, zero, pointers);
+    if (valid === length) return;
+    const slot = this.#memory.u32[slots / 4 + valid];
+    throw new RangeError(`no slot ${slot} in a table of ${slotEnd}`);
   }
 
   #takeDescent(own: Float32Array, out: Descent): void {

@@ -13,7 +13,7 @@ import type { ModelSettings, Side } from './settings.ts';
 
 export class BlockLoss implements SmoothBlock {
   readonly loss: Loss;
-  /** The constant term that the last `quadratic` lacks: the loss of predicting zero everywhere. */
+  /** The constant term that the last `quadratic` lacks. */
   constant = 0;
   readonly #kernels: Kernels;
   readonly #settings: ModelSettings;
@@ -39,10 +39,11 @@ export class BlockLoss implements SmoothBlock {
     this.#center = new Float32Array(k);
     this.#product = new Float64Array(k);
     this.#quadratic = {
-      length: 0,
-      slots: new Uint32Array(0),
-      curvatures: this.#coefficients,
-      pulls: this.#predictions,
+      row: kernels.row(0),
+      base: 0,
+      slope: 1,
+      known: 0,
+      prior: settings.priorValue,
       scale: 0,
       matrix: new Float64Array(0),
       ridge: 0,
@@ -62,10 +63,6 @@ export class BlockLoss implements SmoothBlock {
     this.#shrinkage = shrinkage(this.#settings, side, grams);
     const mean = side === 'user' && own.count > 0 ? 1 / own.count : 0;
     for (let f = 0; f < this.#center.length; f++) this.#center[f] = mean * own.sum[f];
-    if (this.#predictions.length < row.length) {
-      this.#predictions = new Float32Array(row.slots.length);
-      this.#coefficients = new Float32Array(row.slots.length);
-    }
   }
 
   /**
@@ -77,6 +74,10 @@ export class BlockLoss implements SmoothBlock {
     const { priorValue } = this.#settings;
     const alpha = this.#known;
     const { base, slope } = this.#target;
+    if (this.#predictions.length < row.length) {
+      this.#predictions = new Float32Array(row.slots.length);
+      this.#coefficients = new Float32Array(row.slots.length);
+    }
     this.#kernels.rowDots(own, row.slots, row.length, others, this.#predictions);
     let total = this.#priorOverAll(own, facing) + this.#shrinkageOf(own);
     for (let e = 0; e < row.length; e++) {
@@ -115,31 +116,17 @@ export class BlockLoss implements SmoothBlock {
     const { row, facing } = this.#prepared();
     const { priorValue } = this.#settings;
     const q = this.#quadratic;
-    const alpha = this.#alpha;
-    q.length = row.length;
-    q.slots = row.slots;
-    q.curvatures = this.#coefficients;
-    q.pulls = this.#predictions;
-    const { curvatures, pulls } = q;
-    const { copies, weights, values } = row;
-    const linear = alpha * priorValue;
-    const known = this.#known;
-    const { base, slope } = this.#target;
-    let constant = linear * priorValue * facing.count;
-    for (let e = 0; e < row.length; e++) {
-      const stands = copies[e];
-      const weight = stands * weights[e];
-      const target = base + slope * values[e];
-      const pull = weight * target;
-      curvatures[e] = weight - stands * known;
-      pulls[e] = pull - stands * known * priorValue;
-      constant += pull * target - stands * known * priorValue * priorValue;
-    }
-    q.scale = alpha;
+    q.row = row;
+    q.base = this.#target.base;
+    q.slope = this.#target.slope;
+    q.known = this.#known;
+    q.scale = this.#alpha;
     q.matrix = facing.matrix;
     q.ridge = this.#shrinkage;
+    const pull = this.#alpha * priorValue;
+    let constant = pull * priorValue * facing.count;
     for (let f = 0; f < q.linear.length; f++) {
-      q.linear[f] = linear * facing.sum[f] + this.#shrinkage * this.#center[f];
+      q.linear[f] = pull * facing.sum[f] + this.#shrinkage * this.#center[f];
       constant += this.#shrinkage * this.#center[f] ** 2;
     }
     this.constant = constant;

@@ -7,7 +7,7 @@
  * are than any two of its items.
  */
 
-import type { Kernels, VectorTable, WeightedRow } from '@freshet/kernels';
+import type { KernelRow, Kernels, VectorTable, WeightedRow } from '@freshet/kernels';
 import type { RowStore } from './row-store.ts';
 import type { ModelSettings } from './settings.ts';
 
@@ -33,7 +33,7 @@ export class RowWindow {
   readonly #ramp: number;
   /** The extra weight by age, as far as it makes a difference in float32. */
   readonly #extras: Float32Array;
-  readonly #row: WeightedRow;
+  readonly #row: KernelRow;
 
   constructor(kernels: Kernels, settings: ModelSettings) {
     this.#kernels = kernels;
@@ -41,16 +41,17 @@ export class RowWindow {
     this.#ramp = settings.recencyRamp;
     this.#extras = recencyExtras(settings.recencyWeight, settings.recencyHalfLife);
     this.#fullOrder = settings.recencyOrder;
-    this.#row = emptyRow(Math.min(settings.window, 64));
+    this.#row = kernels.row(Math.min(settings.window, 64));
   }
 
   /** The row for one half-step, of items in `others`; overwritten by the next call. */
   of(full: FullRow, others: VectorTable): WeightedRow {
     const row = this.#begin(full.length);
+    const { slots, values } = row;
     const skipped = full.start + full.length - row.length;
     for (let e = 0; e < row.length; e++) {
-      row.slots[e] = full.slots[skipped + e];
-      row.values[e] = full.values[skipped + e];
+      slots[e] = full.slots[skipped + e];
+      values[e] = full.values[skipped + e];
     }
     this.#weigh(full.length, others);
     return row;
@@ -68,7 +69,7 @@ export class RowWindow {
   #begin(fullLength: number): WeightedRow {
     const row = this.#row;
     row.length = Math.min(fullLength, this.#window);
-    if (row.slots.length < row.length) growRow(row, row.length);
+    row.reserve(row.length);
     return row;
   }
 
@@ -85,10 +86,10 @@ export class RowWindow {
   /** How much the order of the row means, 0 to 1. */
   #order(others: VectorTable): number {
     if (this.#fullOrder === 0) return 1;
-    const { slots, length } = this.#row;
+    const { length } = this.#row;
     const { value, ratings } = USUAL_ORDER;
     // A row in random order has −1/length on average.
-    const measured = length * this.#kernels.rowOrder(slots, length, others) + 1;
+    const measured = length * this.#kernels.rowOrder(this.#row, others) + 1;
     const order = (measured + ratings * value) / (length + ratings) / this.#fullOrder;
     // Vectors of a hostile size may give no number.
     return order >= 0 ? Math.min(order, 1) : 0;
@@ -112,12 +113,4 @@ export function emptyRow(capacity: number): WeightedRow {
     weights: new Float32Array(capacity).fill(1),
     copies: new Float32Array(capacity).fill(1),
   };
-}
-
-function growRow(row: WeightedRow, wanted: number): void {
-  const grown = emptyRow(Math.ceil(wanted * 1.5));
-  row.slots = grown.slots;
-  row.values = grown.values;
-  row.weights = grown.weights;
-  row.copies = grown.copies;
 }
