@@ -26,8 +26,8 @@ export function point(
 
 /**
  * The curvatures a = c(ω − κ) and the pulls b = c(ω·y − κ·p) of ratings r with y = base + slope·r.
- * Values, weights ω and copies c are `room` bytes apart, and so are a and b. Padding is 0. Returns Σ
- * c(ω·y² − κ·p²), the value of the row where all its predictions are 0.
+ * Values, weights ω and copies c are `room` bytes apart; a and b are `apart`. Padding is 0. Returns
+ * Σ c(ω·y² − κ·p²), the value of the row where all its predictions are 0.
  */
 export function weigh(
   values: usize, room: usize, length: u32, base: f32, slope: f32, known: f32, prior: f32,
