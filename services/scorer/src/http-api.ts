@@ -1,4 +1,6 @@
 /** The HTTP API: who may ask, when, within which limits, and how errors are answered. */
+import assert from 'node:assert';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { asksForLoopback } from '@freshet/config';
 import { TRACEPARENT, traceField, traceHeader } from '@freshet/events';
 import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
@@ -6,17 +8,17 @@ import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
 import { OPENAPI_PATH, serveOpenapi } from './openapi.ts';
-import { PlainAnswers } from './plain-answers.ts';
 import { PROBLEM_TYPE, problem, problemText, refusal } from './problem.ts';
+import { QuickAnswers } from './quick-answers.ts';
 import { recommendationRoutes } from './recommendation-routes.ts';
 import type { Recommender } from './recommender.ts';
 import { idMaker, saneId } from './request-id.ts';
-import { measureRequests } from './request-metrics.ts';
+import { measureRequests, type RequestMetrics } from './request-metrics.ts';
 
 export type Routes = (api: FastifyInstance, limits: HttpLimits) => void;
 
 interface HttpApiOptions {
-  readonly recommender: Pick<Recommender, 'recommendInJson'>;
+  readonly recommender: Pick<Recommender, 'recommendInJson' | 'answerKept'>;
   /** Empty: none is asked for, and only requests whose Host is a name of loopback are answered. */
   readonly token: string;
   /** What readiness waits for, or null when ready. */
@@ -79,7 +81,8 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
     reply.headers(HEADERS).headers(returned(request));
     next();
   });
-  guard(api, options);
+  const check = guardOf(options);
+  guard(api, check, options);
   api.setNotFoundHandler((_, reply) => problem(reply, 404, 'no such resource'));
   api.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const refused = refusal(error);
@@ -87,14 +90,18 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
     return failed(error, request, reply, options.log);
   });
   serveOpenapi(api);
-  recommendationRoutes(recommender, new PlainAnswers(HEADERS, returned, measures))(api, limits);
+  recommendationRoutes(recommender)(api, limits);
   for (const add of routes) add(api, limits);
+  answerQuickly(api, check, measures, options);
   return api;
 }
 
 /** What an answer repeats of its request: the trace, and the id if the client chose it. */
-function returned({ headers, id }: FastifyRequest): Readonly<Record<string, string>> {
-  const isTheirs = headers[REQUEST_ID] === id;
+function returned({
+  headers,
+  id = saneId(headers[REQUEST_ID]),
+}: Pick<IncomingMessage, 'headers'> & { id?: string }): Readonly<Record<string, string>> {
+  const isTheirs = id !== undefined && headers[REQUEST_ID] === id;
   const trace = headers[TRACEPARENT];
   if (!isTheirs && trace === undefined) return NOTHING;
   return { ...(isTheirs ? { [REQUEST_ID]: id } : {}), ...traceHeader(trace) };
@@ -123,10 +130,55 @@ function failed(
   return problem(reply, error.statusCode ?? 500, 'the request could not be answered');
 }
 
-/** Refuses who may not ask, and then everybody while the scorer is not ready. */
-function guard(api: FastifyInstance, { token, waitingFor, clock }: HttpApiOptions): void {
+type Guard = ReturnType<typeof requestGuard>;
+
+/** Remembers whom it refused: a request that fastify sees again is not a second guess. */
+function guardOf({ token, clock }: HttpApiOptions): Guard {
   const answersTo = asksForLoopback;
   const check = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
+  const refused = new WeakMap<IncomingMessage, Parameters<Parameters<Guard>[1]>[0]>();
+  return (request, decided) => {
+    const before = refused.get(request);
+    if (before !== undefined) return decided(before);
+    check(request, (refusal) => {
+      if (refusal !== undefined) refused.set(request, refusal);
+      decided(refusal);
+    });
+  };
+}
+
+/** Puts the quick answers in front of fastify, until it closes: then it ends connections. */
+function answerQuickly(
+  api: FastifyInstance,
+  check: Guard,
+  measures: RequestMetrics,
+  { recommender, waitingFor, limits }: HttpApiOptions,
+): void {
+  let isClosing = false;
+  api.addHook('preClose', (done) => {
+    isClosing = true;
+    done();
+  });
+  const [fastify] = api.server.listeners('request') as RequestListener[];
+  assert(fastify !== undefined, 'fastify listens to requests');
+  const quick = new QuickAnswers({
+    recommender,
+    limits,
+    admit: (request, decided) =>
+      check(request, (refusal) => {
+        decided(refusal === undefined && !isClosing && waitingFor() === null);
+      }),
+    headers: HEADERS,
+    returned: ({ headers }) => returned({ headers }),
+    measures,
+    fastify,
+  });
+  api.server.removeAllListeners('request');
+  api.server.on('request', (request, response) => quick.answer(request, response));
+}
+
+/** Refuses who may not ask, and then everybody while the scorer is not ready. */
+function guard(api: FastifyInstance, check: Guard, { waitingFor }: HttpApiOptions): void {
   api.addHook('onRequest', (request, reply, next) => {
     check(request.raw, (refusal) => {
       if (refusal !== undefined) {

@@ -65,6 +65,29 @@ export class Recommender {
     return this.#recommend(user, n, wishes, (answer) => JSON.stringify(answer));
   }
 
+  /**
+   * The same for a user in the cache, without a promise: calls `done`, or `failed` after an error.
+   * Returns false, and calls neither, if the user is not in the cache.
+   */
+  answerKept(
+    user: string,
+    n: number,
+    done: (json: string) => void,
+    failed: (error: unknown) => void,
+  ): boolean {
+    const { users, ranking, catalogue, shards } = this.#options;
+    const kept = users.kept(user);
+    if (kept === undefined) return false;
+    const { vector, next } = ranking.queryOf(kept);
+    const form = (found: readonly ScoredItem[]) => {
+      const model = this.modelOf(shardOf(user, shards), kept.position);
+      const items = catalogue.described(found);
+      return JSON.stringify({ user, items, model, fallback: fallbackOf(kept) });
+    };
+    this.#queue.ask({ vector, next, count: n, excluded: kept.rated }, form, done, failed);
+    return true;
+  }
+
   /** The list of a guest, who is not stored: a vector, and the items that it was computed from. */
   recommendTo(vector: Float32Array | null, rated: readonly number[], n: number, wishes: Wishes) {
     const model = this.modelOf(null, null);
