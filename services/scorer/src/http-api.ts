@@ -1,9 +1,9 @@
 /** The HTTP API: who may ask, when, within which limits, and how errors are answered. */
 import assert from 'node:assert';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { asksForLoopback } from '@freshet/config';
 import { TRACEPARENT, traceField, traceHeader } from '@freshet/events';
-import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
+import { type Clock, type RequestGuard, requestGuard, securityHeaders } from '@freshet/service';
 import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
@@ -78,11 +78,13 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
   api.setSerializerCompiler(() => JSON.stringify);
   const measures = measureRequests(api);
   api.addHook('onSend', (request, reply, _, next) => {
-    reply.headers(HEADERS).headers(returned(request));
+    reply.headers(HEADERS).headers(returned(request.headers));
     next();
   });
-  const check = guardOf(options);
-  guard(api, check, options);
+  const { clock } = options;
+  const answersTo = asksForLoopback;
+  const guard = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
+  refuse(api, guard, options);
   api.setNotFoundHandler((_, reply) => problem(reply, 404, 'no such resource'));
   api.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const refused = refusal(error);
@@ -92,19 +94,16 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
   serveOpenapi(api);
   recommendationRoutes(recommender)(api, limits);
   for (const add of routes) add(api, limits);
-  answerQuickly(api, check, measures, options);
+  answerQuickly(api, guard, measures, options);
   return api;
 }
 
 /** What an answer repeats of its request: the trace, and the id if the client chose it. */
-function returned({
-  headers,
-  id = saneId(headers[REQUEST_ID]),
-}: Pick<IncomingMessage, 'headers'> & { id?: string }): Readonly<Record<string, string>> {
-  const isTheirs = id !== undefined && headers[REQUEST_ID] === id;
+function returned(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const id = saneId(headers[REQUEST_ID]);
   const trace = headers[TRACEPARENT];
-  if (!isTheirs && trace === undefined) return NOTHING;
-  return { ...(isTheirs ? { [REQUEST_ID]: id } : {}), ...traceHeader(trace) };
+  if (id === undefined && trace === undefined) return NOTHING;
+  return { ...(id === undefined ? {} : { [REQUEST_ID]: id }), ...traceHeader(trace) };
 }
 
 /** The answer to an error of ours. The log has the error under the request's id. */
@@ -130,27 +129,10 @@ function failed(
   return problem(reply, error.statusCode ?? 500, 'the request could not be answered');
 }
 
-type Guard = ReturnType<typeof requestGuard>;
-
-/** Remembers whom it refused: a request that fastify sees again is not a second guess. */
-function guardOf({ token, clock }: HttpApiOptions): Guard {
-  const answersTo = asksForLoopback;
-  const check = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
-  const refused = new WeakMap<IncomingMessage, Parameters<Parameters<Guard>[1]>[0]>();
-  return (request, decided) => {
-    const before = refused.get(request);
-    if (before !== undefined) return decided(before);
-    check(request, (refusal) => {
-      if (refusal !== undefined) refused.set(request, refusal);
-      decided(refusal);
-    });
-  };
-}
-
 /** Puts the quick answers in front of fastify, until it closes: then it ends connections. */
 function answerQuickly(
   api: FastifyInstance,
-  check: Guard,
+  guard: RequestGuard,
   measures: RequestMetrics,
   { recommender, waitingFor, limits }: HttpApiOptions,
 ): void {
@@ -164,23 +146,20 @@ function answerQuickly(
   const quick = new QuickAnswers({
     recommender,
     limits,
-    admit: (request, decided) =>
-      check(request, (refusal) => {
-        decided(refusal === undefined && !isClosing && waitingFor() === null);
-      }),
+    mayAnswer: (request) => !isClosing && waitingFor() === null && guard.admits(request),
     headers: HEADERS,
-    returned: ({ headers }) => returned({ headers }),
+    returned,
     measures,
     fastify,
   });
-  api.server.removeAllListeners('request');
+  api.server.removeListener('request', fastify);
   api.server.on('request', (request, response) => quick.answer(request, response));
 }
 
 /** Refuses who may not ask, and then everybody while the scorer is not ready. */
-function guard(api: FastifyInstance, check: Guard, { waitingFor }: HttpApiOptions): void {
+function refuse(api: FastifyInstance, guard: RequestGuard, { waitingFor }: HttpApiOptions): void {
   api.addHook('onRequest', (request, reply, next) => {
-    check(request.raw, (refusal) => {
+    guard.check(request.raw, (refusal) => {
       if (refusal !== undefined) {
         return void problem(reply.headers(refusal.headers), refusal.status, refusal.detail);
       }

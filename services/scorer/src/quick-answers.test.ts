@@ -1,3 +1,4 @@
+import { type AddressInfo, connect } from 'node:net';
 import { readSettings } from '@freshet/config';
 import { afterEach, describe, expect, it } from 'vitest';
 import { limitsOf } from './answer-schemas.ts';
@@ -13,7 +14,7 @@ const both: Options['recommender'] = {
   answerKept(user, n, done, failed) {
     if (user === 'uncached') return false;
     ways.push('quick');
-    setImmediate(() => (user === 'broken' ? failed(new Error('no')) : done(listOf(user, n))));
+    setTimeout(() => (user === 'broken' ? failed(new Error('no')) : done(listOf(user, n))));
     return true;
   },
   async recommendInJson(user, n) {
@@ -93,6 +94,16 @@ describe('a plain request for the list of a cached user', () => {
     expect(quick).toEqual([401, 401, 401, 401, 401, 401, 200]);
     expect(await statuses('ann?offset=0')).toEqual(quick);
     expect(delays).toEqual(delayed);
+  });
+
+  it('may be given up by its client before it is answered', async () => {
+    const get = await open();
+    const { port } = api?.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /v1/recommendations/ann HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    while (ways.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    socket.destroy();
+    expect(await (await get('bob')).json()).toMatchObject({ user: 'bob' });
   });
 
   it('is refused while the scorer is not ready', async () => {

@@ -3,8 +3,13 @@
  * the search: `GET /v1/recommendations/USER`, with no parameter but `n`, for a user in the cache.
  * All others, and those that are refused or fail, are left to fastify, which answers alike.
  */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { HttpLimits } from './answer-schemas.ts';
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  RequestListener,
+  ServerResponse,
+} from 'node:http';
+import { DEFAULT_COUNT, type HttpLimits } from './answer-schemas.ts';
 import type { Recommender } from './recommender.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
@@ -13,17 +18,16 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Ids without characters that a path escapes. */
 const PLAIN = /^\/v1\/recommendations\/([\w.~-]{1,64})(?:\?n=(\d{1,4}))?$/;
-const DEFAULT_COUNT = 10;
 
 interface QuickAnswersOptions {
   readonly recommender: Pick<Recommender, 'answerKept'>;
   readonly limits: Pick<HttpLimits, 'items'>;
-  /** Calls back with whether the request may be answered now. */
-  readonly admit: (request: IncomingMessage, decided: (isAdmitted: boolean) => void) => void;
+  /** false: fastify refuses the request, delays it or ends its connection. */
+  readonly mayAnswer: (request: IncomingMessage) => boolean;
   /** Of every answer. */
   readonly headers: Readonly<Record<string, string>>;
   /** The headers of a request that its answer has too. */
-  readonly returned: (request: IncomingMessage) => Readonly<Record<string, string>>;
+  readonly returned: (headers: IncomingHttpHeaders) => Readonly<Record<string, string>>;
   readonly measures: RequestMetrics;
   readonly fastify: RequestListener;
 }
@@ -38,16 +42,20 @@ export class QuickAnswers {
   }
 
   answer(request: IncomingMessage, response: ServerResponse): void {
-    const { recommender, limits, admit, fastify } = this.#options;
+    const { fastify } = this.#options;
+    const leave = () => fastify(request, response);
+    if (!this.#answers(request, response, leave)) leave();
+  }
+
+  /** false: this is for fastify. Later it may still be left to it, after an error. */
+  #answers(request: IncomingMessage, response: ServerResponse, leave: () => void): boolean {
+    const { recommender, limits, mayAnswer } = this.#options;
     const [, user, digits] = (request.method === 'GET' && PLAIN.exec(request.url ?? '')) || [];
     const count = digits === undefined ? DEFAULT_COUNT : Number(digits);
-    if (user === undefined || count < 1 || count > limits.items) return fastify(request, response);
+    if (user === undefined || count < 1 || count > limits.items) return false;
     const arrivedAt = performance.now();
     const send = (json: string) => this.#send(request, response, json, arrivedAt);
-    const leave = () => fastify(request, response);
-    admit(request, (isAdmitted) => {
-      if (!isAdmitted || !recommender.answerKept(user, count, send, leave)) leave();
-    });
+    return mayAnswer(request) && recommender.answerKept(user, count, send, leave);
   }
 
   /**
@@ -57,7 +65,7 @@ export class QuickAnswers {
   #send(request: IncomingMessage, response: ServerResponse, body: string, since: number): void {
     const bytes = Buffer.byteLength(body);
     const headers = [...this.#headers, 'content-length', String(bytes)];
-    const returned = this.#options.returned(request);
+    const returned = this.#options.returned(request.headers);
     for (const name in returned) headers.push(name, returned[name] as string);
     response.writeHead(200, headers);
     const { socket } = response;
