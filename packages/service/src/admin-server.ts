@@ -32,7 +32,7 @@ export class AdminServer {
     const guard = requestGuard({ token: '', answersTo, misdirected: MISDIRECTED });
     // Without this option Node itself refuses a request without Host, and does not say why.
     const server = createServer({ requireHostHeader: false }, (request, response) => {
-      guard(request, (refusal) => {
+      guard.check(request, (refusal) => {
         if (refusal !== undefined) return reply(response, refusal.status, refusal.detail);
         void answer(request.url?.split('?')[0] ?? '', health, response);
       });

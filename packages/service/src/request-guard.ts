@@ -5,11 +5,12 @@
 import type { IncomingMessage } from 'node:http';
 import { type Clock, type Refusal, TokenGuard } from './token-guard.ts';
 
-/** Calls `decided` with undefined if the request may be answered. Guessers are kept waiting. */
-type RequestGuard = (
-  request: IncomingMessage,
-  decided: (refusal: Refusal | undefined) => void,
-) => void;
+export interface RequestGuard {
+  /** Whether the request may be answered at once. If not, `check` says what to do with it. */
+  admits(request: IncomingMessage): boolean;
+  /** Calls `decided` with undefined if the request may be answered. Guessers are kept waiting. */
+  check(request: IncomingMessage, decided: (refusal: Refusal | undefined) => void): void;
+}
 
 interface GuardOptions {
   /** Empty: none is asked for. */
@@ -25,11 +26,17 @@ interface GuardOptions {
 export function requestGuard({ token, answersTo, misdirected, clock }: GuardOptions): RequestGuard {
   if (token === '') {
     const refusal: Refusal = { status: 421, detail: misdirected, headers: {} };
-    return ({ rawHeaders }, decided) => decided(answersTo(rawHeaders) ? undefined : refusal);
+    return {
+      admits: ({ rawHeaders }) => answersTo(rawHeaders),
+      check: ({ rawHeaders }, decided) => decided(answersTo(rawHeaders) ? undefined : refusal),
+    };
   }
   const tokens = new TokenGuard(token, clock);
-  return ({ socket, headers }, decided) => {
-    // A client that has already hung up has no address any more, and gets no answer.
-    tokens.check(socket.remoteAddress ?? '', headers.authorization, decided);
+  // A client that has already hung up has no address any more, and gets no answer.
+  const addressOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';
+  return {
+    admits: (request) => tokens.admits(addressOf(request), request.headers.authorization),
+    check: (request, decided) =>
+      tokens.check(addressOf(request), request.headers.authorization, decided),
   };
 }

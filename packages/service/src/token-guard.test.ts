@@ -112,6 +112,18 @@ describe('the guard of the token', () => {
     expect(answers.at(-1)).toBe('admitted');
   });
 
+  it('admits a right token at once, and leaves every other request to the check', () => {
+    expect(guard.admits('x', 'Bearer s3cret')).toBe(true);
+    expect(guard.admits('x', 'Bearer wrong')).toBe(false);
+    expect(guard.admits('x', undefined)).toBe(false);
+    fail(4);
+    for (let nth = 0; nth < 10; nth++) expect(guard.admits('attacker', 'Bearer wrong')).toBe(false);
+    expect(guard.admits('attacker', 'Bearer s3cret')).toBe(true);
+    fail(5);
+    expect(guard.admits('attacker', 'Bearer s3cret')).toBe(false);
+    expect(guard.admits('friend', 'Bearer s3cret')).toBe(true);
+  });
+
   it('cannot be made without a token', () => {
     expect(() => new TokenGuard('', clock)).toThrow(RangeError);
   });

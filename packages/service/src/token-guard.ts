@@ -47,13 +47,20 @@ export class TokenGuard {
     this.#failed = new FailedTokens(clock.now);
   }
 
+  /** Whether the token is right and the address need not wait. If not, `check` says what to do. */
+  admits(address: string, authorization: string | undefined): boolean {
+    const given = tokenIn(authorization);
+    if (given === undefined || this.#failed.delayOf(address) > 0) return false;
+    return this.#isRight(address, given);
+  }
+
   /** Calls back with undefined if the token is right; at once, unless the address must wait. */
   check(
     address: string,
     authorization: string | undefined,
     decided: (refusal: Refusal | undefined) => void,
   ): void {
-    const given = authorization?.match(/^Bearer (.+)$/i)?.[1];
+    const given = tokenIn(authorization);
     // A request without a token is no guess: a page that has not asked its user yet, or a probe.
     if (given === undefined) return decided(unauthorized);
     const delay = this.#failed.delayOf(address);
@@ -68,12 +75,15 @@ export class TokenGuard {
   }
 
   #judge(address: string, given: string): Refusal | undefined {
-    if (timingSafeEqual(digest(given), this.#expected)) {
-      this.#failed.clear(address);
-      return undefined;
-    }
+    if (this.#isRight(address, given)) return undefined;
     this.#failed.add(address);
     return unauthorized;
+  }
+
+  #isRight(address: string, given: string): boolean {
+    const isRight = timingSafeEqual(digest(given), this.#expected);
+    if (isRight) this.#failed.clear(address);
+    return isRight;
   }
 
   #leave(address: string): void {
@@ -82,6 +92,10 @@ export class TokenGuard {
     if (waiting === 1) this.#waiting.delete(address);
     else this.#waiting.set(address, waiting - 1);
   }
+}
+
+function tokenIn(authorization: string | undefined): string | undefined {
+  return authorization?.match(/^Bearer (.+)$/i)?.[1];
 }
 
 function crowded(delayMs: number): Refusal {

@@ -70,7 +70,7 @@ export function consoleServer(options: ConsoleServerOptions): FastifyInstance {
 
 function guard(api: FastifyInstance, { token, files, clock }: ConsoleServerOptions): void {
   const answersTo = asksForLoopback;
-  const check = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
+  const { check } = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
   api.addHook('onRequest', (request, reply, next) => {
     reply.headers(headers);
     if (!isSameOrigin(request)) {

@@ -85,10 +85,13 @@ export const recommendationSchema = answer(
   { title: 'Recommendation' },
 );
 
+/** Items of a list whose request does not say how many. */
+export const DEFAULT_COUNT = 10;
+
 /** The parameters of a list, in a query or in a body. */
 export function wishSchemas({ items, offset, ids }: HttpLimits) {
   return {
-    n: { type: 'integer', minimum: 1, maximum: items, default: 10 },
+    n: { type: 'integer', minimum: 1, maximum: items, default: DEFAULT_COUNT },
     offset: { type: 'integer', minimum: 0, maximum: offset, default: 0 },
     exclude: { type: 'array', items: bodyIdSchema, maxItems: ids, default: [] },
     include_rated: { type: 'boolean', default: false },

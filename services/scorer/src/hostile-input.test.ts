@@ -36,6 +36,7 @@ beforeAll(async () => {
   });
   const recommender = {
     recommend,
+    answerKept: () => false,
     recommendInJson: async (user: string) => JSON.stringify(await recommend(user)),
     recommendTo: async () => ({ items: [], model, fallback: null }),
   };

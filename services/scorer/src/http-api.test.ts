@@ -10,6 +10,7 @@ type Options = Parameters<typeof httpApi>[0];
 let api: ReturnType<typeof httpApi> | undefined;
 
 const answering: Options['recommender'] = {
+  answerKept: () => false,
   async recommendInJson(user: string, n: number): Promise<string> {
     if (user === 'trouble') throw new Error('the password is hunter2');
     if (user === 'outage') throw new ServerAway('Redis at 10.0.0.1 is away');
@@ -294,7 +295,11 @@ describe('the log', () => {
       throw Object.assign(new Error('the store is away'), { command: { args: ['row:eve'] } });
     };
     const authorization = 'Bearer s3cret';
-    const options = { recommender: { recommendInJson: failing }, token: 's3cret', authorization };
+    const options = {
+      recommender: { ...answering, recommendInJson: failing },
+      token: 's3cret',
+      authorization,
+    };
     expectProblem(await get(`${PATH}/eve?exclude=item-of-eve`, options), 500);
     expect(lines.join()).toContain('the store is away');
     expect(lines.join()).not.toMatch(/eve|s3cret/);

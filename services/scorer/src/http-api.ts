@@ -1,22 +1,24 @@
 /** The HTTP API: who may ask, when, within which limits, and how errors are answered. */
+import assert from 'node:assert';
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { asksForLoopback } from '@freshet/config';
 import { TRACEPARENT, traceField, traceHeader } from '@freshet/events';
-import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
+import { type Clock, type RequestGuard, requestGuard, securityHeaders } from '@freshet/service';
 import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
 import { OPENAPI_PATH, serveOpenapi } from './openapi.ts';
-import { PlainAnswers } from './plain-answers.ts';
 import { PROBLEM_TYPE, problem, problemText, refusal } from './problem.ts';
+import { QuickAnswers } from './quick-answers.ts';
 import { recommendationRoutes } from './recommendation-routes.ts';
 import type { Recommender } from './recommender.ts';
 import { idMaker, saneId } from './request-id.ts';
-import { measureRequests } from './request-metrics.ts';
+import { measureRequests, type RequestMetrics } from './request-metrics.ts';
 
 export type Routes = (api: FastifyInstance, limits: HttpLimits) => void;
 
 interface HttpApiOptions {
-  readonly recommender: Pick<Recommender, 'recommendInJson'>;
+  readonly recommender: Pick<Recommender, 'recommendInJson' | 'answerKept'>;
   /** Empty: none is asked for, and only requests whose Host is a name of loopback are answered. */
   readonly token: string;
   /** What readiness waits for, or null when ready. */
@@ -76,10 +78,13 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
   api.setSerializerCompiler(() => JSON.stringify);
   const measures = measureRequests(api);
   api.addHook('onSend', (request, reply, _, next) => {
-    reply.headers(HEADERS).headers(returned(request));
+    reply.headers(HEADERS).headers(returned(request.headers));
     next();
   });
-  guard(api, options);
+  const { clock } = options;
+  const answersTo = asksForLoopback;
+  const guard = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
+  refuse(api, guard, options);
   api.setNotFoundHandler((_, reply) => problem(reply, 404, 'no such resource'));
   api.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const refused = refusal(error);
@@ -87,17 +92,18 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
     return failed(error, request, reply, options.log);
   });
   serveOpenapi(api);
-  recommendationRoutes(recommender, new PlainAnswers(HEADERS, returned, measures))(api, limits);
+  recommendationRoutes(recommender)(api, limits);
   for (const add of routes) add(api, limits);
+  answerQuickly(api, guard, measures, options);
   return api;
 }
 
 /** What an answer repeats of its request: the trace, and the id if the client chose it. */
-function returned({ headers, id }: FastifyRequest): Readonly<Record<string, string>> {
-  const isTheirs = headers[REQUEST_ID] === id;
+function returned(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const id = saneId(headers[REQUEST_ID]);
   const trace = headers[TRACEPARENT];
-  if (!isTheirs && trace === undefined) return NOTHING;
-  return { ...(isTheirs ? { [REQUEST_ID]: id } : {}), ...traceHeader(trace) };
+  if (id === undefined && trace === undefined) return NOTHING;
+  return { ...(id === undefined ? {} : { [REQUEST_ID]: id }), ...traceHeader(trace) };
 }
 
 /** The answer to an error of ours. The log has the error under the request's id. */
@@ -123,12 +129,37 @@ function failed(
   return problem(reply, error.statusCode ?? 500, 'the request could not be answered');
 }
 
+/** Puts the quick answers in front of fastify, until it closes: then it ends connections. */
+function answerQuickly(
+  api: FastifyInstance,
+  guard: RequestGuard,
+  measures: RequestMetrics,
+  { recommender, waitingFor, limits }: HttpApiOptions,
+): void {
+  let isClosing = false;
+  api.addHook('preClose', (done) => {
+    isClosing = true;
+    done();
+  });
+  const [fastify] = api.server.listeners('request') as RequestListener[];
+  assert(fastify !== undefined, 'fastify listens to requests');
+  const quick = new QuickAnswers({
+    recommender,
+    limits,
+    mayAnswer: (request) => !isClosing && waitingFor() === null && guard.admits(request),
+    headers: HEADERS,
+    returned,
+    measures,
+    fastify,
+  });
+  api.server.removeListener('request', fastify);
+  api.server.on('request', (request, response) => quick.answer(request, response));
+}
+
 /** Refuses who may not ask, and then everybody while the scorer is not ready. */
-function guard(api: FastifyInstance, { token, waitingFor, clock }: HttpApiOptions): void {
-  const answersTo = asksForLoopback;
-  const check = requestGuard({ token, answersTo, misdirected: MISDIRECTED, clock });
+function refuse(api: FastifyInstance, guard: RequestGuard, { waitingFor }: HttpApiOptions): void {
   api.addHook('onRequest', (request, reply, next) => {
-    check(request.raw, (refusal) => {
+    guard.check(request.raw, (refusal) => {
       if (refusal !== undefined) {
         return void problem(reply.headers(refusal.headers), refusal.status, refusal.detail);
       }

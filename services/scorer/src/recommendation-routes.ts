@@ -13,13 +13,10 @@ import {
 } from './answer-schemas.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Routes } from './http-api.ts';
-import type { PlainAnswers } from './plain-answers.ts';
+import { JSON_TYPE } from './quick-answers.ts';
 import type { Recommender } from './recommender.ts';
 
-export function recommendationRoutes(
-  recommender: Pick<Recommender, 'recommendInJson'>,
-  answers: PlainAnswers,
-): Routes {
+export function recommendationRoutes(recommender: Pick<Recommender, 'recommendInJson'>): Routes {
   return (api, limits) => {
     const schema = {
       summary: 'the best items for a user',
@@ -35,7 +32,8 @@ export function recommendationRoutes(
       { schema },
       async ({ params, query }, reply) => {
         const user = idOf('user', params.user);
-        answers.send(reply, await recommender.recommendInJson(user, query.n, wishesOf(query)));
+        const json = await recommender.recommendInJson(user, query.n, wishesOf(query));
+        return reply.type(JSON_TYPE).send(json);
       },
     );
   };

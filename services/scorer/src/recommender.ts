@@ -40,6 +40,8 @@ export interface Wishes {
   readonly after?: ProducedAt;
 }
 
+const NO_WISHES: Wishes = {};
+
 export function fallbackOf({ vector }: Pick<RankedFor, 'vector'>): Fallback {
   return vector === null ? 'newcomer' : null;
 }
@@ -53,7 +55,7 @@ export class Recommender {
     this.#queue = new SearchQueue(options.catalogue);
   }
 
-  recommend(user: string, n: number, wishes: Wishes = {}): Promise<Recommendation> {
+  recommend(user: string, n: number, wishes = NO_WISHES): Promise<Recommendation> {
     return this.#recommend(user, n, wishes, (answer) => answer);
   }
 
@@ -63,6 +65,27 @@ export class Recommender {
    */
   recommendInJson(user: string, n: number, wishes: Wishes): Promise<string> {
     return this.#recommend(user, n, wishes, (answer) => JSON.stringify(answer));
+  }
+
+  /**
+   * The same for a user in the cache, without a promise: calls `done`, or `failed` after an error.
+   * Returns false, and calls neither, if the user is not in the cache.
+   */
+  answerKept(
+    user: string,
+    n: number,
+    done: (json: string) => void,
+    failed: (error: unknown) => void,
+  ): boolean {
+    const kept = this.#options.users.kept(user);
+    if (kept === undefined) return false;
+    const form = this.#former(user, kept, (answer) => JSON.stringify(answer));
+    try {
+      this.#ask(kept, n, NO_WISHES, form, done, failed);
+    } catch (error) {
+      failed(error);
+    }
+    return true;
   }
 
   /** The list of a guest, who is not stored: a vector, and the items that it was computed from. */
@@ -93,12 +116,9 @@ export class Recommender {
     wishes: Wishes,
     form: (answer: Recommendation) => T,
   ): Promise<T> {
-    const { shards, users, sources } = this.#options;
-    const shard = shardOf(user, shards);
+    const { users, sources } = this.#options;
     const answer = (known: KnownUser) =>
-      this.#list(known, n, wishes, ({ items, fallback }) =>
-        form({ user, items, model: this.modelOf(shard, known.position), fallback }),
-      );
+      this.#list(known, n, wishes, this.#former(user, known, form));
     if (wishes.after !== undefined) {
       const place = sources.find(wishes.after);
       return place.then((after) => users.read(user, after)).then(answer);
@@ -107,8 +127,24 @@ export class Recommender {
     return kept === undefined ? users.read(user).then(answer) : answer(kept);
   }
 
-  #list<T>(user: RankedFor, n: number, wishes: Wishes, answer: (list: Listed) => T): Promise<T> {
-    const { offset = 0, exclude = [], includeRated = false, category } = wishes;
+  /** Makes the answer about a stored user of her list. */
+  #former<T>(user: string, { position }: KnownUser, form: (answer: Recommendation) => T) {
+    return ({ items, fallback }: Listed) =>
+      form({ user, items, model: this.modelState(user, position), fallback });
+  }
+
+  #list<T>(user: RankedFor, n: number, wishes: Wishes, form: (list: Listed) => T): Promise<T> {
+    return new Promise((resolve, reject) => this.#ask(user, n, wishes, form, resolve, reject));
+  }
+
+  #ask<T>(
+    user: RankedFor,
+    n: number,
+    { offset = 0, exclude = [], includeRated = false, category }: Wishes,
+    form: (list: Listed) => T,
+    done: (answer: T) => void,
+    failed: (error: unknown) => void,
+  ): void {
     const { catalogue, ranking } = this.#options;
     const { rated } = user;
     const named = exclude.length === 0 ? [] : catalogue.knownSlots(exclude);
@@ -117,10 +153,9 @@ export class Recommender {
     const query = { vector, next, count: offset + n, excluded };
     const page = (items: readonly ScoredItem[]): T => {
       const wanted = offset === 0 ? items : items.slice(offset);
-      return answer({ items: catalogue.described(wanted), fallback: fallbackOf(user) });
+      return form({ items: catalogue.described(wanted), fallback: fallbackOf(user) });
     };
-    return category === undefined
-      ? this.#queue.search(query, page)
-      : Promise.resolve(page(catalogue.searchCategory(category, query)));
+    if (category === undefined) this.#queue.ask(query, page, done, failed);
+    else done(page(catalogue.searchCategory(category, query)));
   }
 }

@@ -42,7 +42,7 @@ declare module 'fastify' {
   }
 }
 
-/** Measures every answer of fastify. Whoever sends one past it (plain-answers.ts) measures it. */
+/** Measures every answer of fastify. Whoever sends one past it (quick-answers.ts) measures it. */
 export function measureRequests(api: FastifyInstance): RequestMetrics {
   const measures = new RequestMetrics('http');
   api.decorateRequest('arrivedAt', 0);

@@ -9,8 +9,9 @@ import type { Catalogue, Query } from './catalogue.ts';
 
 interface Waiting {
   readonly query: Query;
-  readonly found: (items: ScoredItem[]) => void;
-  readonly reject: (error: unknown) => void;
+  readonly form: (items: ScoredItem[]) => unknown;
+  readonly done: (answer: never) => void;
+  readonly failed: (error: unknown) => void;
 }
 
 /** Searches per call. With a million items each takes a millisecond, and blocks the event loop. */
@@ -28,39 +29,49 @@ export class SearchQueue {
     this.#now = now;
   }
 
-  /** Resolves to `answer` of the items. It is called in the same turn: a `then` would cost time. */
-  search<T>(query: Query, answer: (items: ScoredItem[]) => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const found = (items: ScoredItem[]) => {
-        try {
-          resolve(answer(items));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      this.#waiting.push({ query, found, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.#run());
-    });
+  /** Resolves to `form` of the items. */
+  search<T>(query: Query, form: (items: ScoredItem[]) => T): Promise<T> {
+    return new Promise((resolve, reject) => this.ask(query, form, resolve, reject));
   }
 
-  /** Promises are resolved here; their callbacks, which send the answers, run after the return. */
+  /**
+   * The same without a promise, which would cost time. `form` is called in the turn of the search,
+   * and `done` or `failed` after the last search of the turn.
+   */
+  ask<T>(
+    query: Query,
+    form: (items: ScoredItem[]) => T,
+    done: (answer: T) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    this.#waiting.push({ query, form, done, failed });
+    if (this.#waiting.length === 1) setImmediate(() => this.#run());
+  }
+
   #run(): void {
     const end = this.#now() + TURN_MS;
-    do this.#searchSome();
+    const ends: (() => void)[] = [];
+    do this.#searchSome(ends);
     while (this.#waiting.length > 0 && this.#now() < end);
     if (this.#waiting.length > 0) setImmediate(() => this.#run());
+    for (const each of ends) each();
   }
 
-  #searchSome(): void {
+  #searchSome(ends: (() => void)[]): void {
     const some = this.#waiting.slice(0, SEARCHES_AT_ONCE);
     this.#waiting = this.#waiting.slice(SEARCHES_AT_ONCE);
     try {
       const lists = this.#catalogue.search(some.map(({ query }) => query));
-      some.forEach(({ found }, nth) => {
-        found(lists[nth] as ScoredItem[]);
+      some.forEach(({ form, done, failed }, nth) => {
+        try {
+          const answer = form(lists[nth] as ScoredItem[]) as never;
+          ends.push(() => done(answer));
+        } catch (error) {
+          ends.push(() => failed(error));
+        }
       });
     } catch (error) {
-      for (const { reject } of some) reject(error);
+      for (const { failed } of some) ends.push(() => failed(error));
     }
   }
 }
