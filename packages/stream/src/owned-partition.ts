@@ -24,7 +24,7 @@ export interface PartitionOwner {
   ): Promise<boolean>;
   /** True if `consume` is to be called without records; asked every second while idle. */
   wantsToConsume?(partition: number): boolean;
-  /** Called before a batch with the records that follow it, so that state can be loaded ahead. */
+  /** Called while a batch is consumed with the records that follow, to load their state ahead. */
   prepare?(partition: number, records: readonly LogRecord[]): void;
   /**
    * Metadata for Kafka to keep with the committed offset. undefined: the owner has none for exactly
@@ -215,10 +215,12 @@ export class OwnedPartition {
         continue;
       }
       try {
+        // The batch is read first: an owner takes records that it has read for later ones, and
+        // would not count what it skips of earlier ones.
+        const consumed = owner.consume(partition, slice.records, slice.next, heartbeat);
         const waiting = owner.prepare && this.#feed?.peek();
         if (waiting) owner.prepare?.(partition, waiting.records);
-        if (!(await owner.consume(partition, slice.records, slice.next, heartbeat)))
-          return 'refused';
+        if (!(await consumed)) return 'refused';
       } catch (error) {
         return this.#judge(error, 'records were not applied');
       }

@@ -115,7 +115,7 @@ describe('the reading loop', () => {
     await reader.close();
   });
 
-  it('shows the owner what waits behind a batch before that is applied, if it wants to know', async () => {
+  it('shows an owner that wants to know it what waits behind a batch, once it has read the batch', async () => {
     const { consumer, owner, reader } = await start();
     const story: string[] = [];
     const told = (records: readonly LogRecord[]) => records.map(({ offset }) => offset).join();
@@ -127,9 +127,9 @@ describe('the reading loop', () => {
     };
     const long = (offset: number) => ({ offset: String(offset), value: Buffer.alloc(90_000) });
     await consumer.hand([long(0), long(1), long(2)]);
-    await vi.waitFor(() => expect(story).toEqual(['prepare 1', 'apply 0']));
+    await vi.waitFor(() => expect(story).toEqual(['apply 0', 'prepare 1']));
     go();
-    await vi.waitFor(() => expect(story.slice(2)).toEqual(['prepare 2', 'apply 1']));
+    await vi.waitFor(() => expect(story.slice(2)).toEqual(['apply 1', 'prepare 2']));
     go();
     await vi.waitFor(() => expect(story.slice(4)).toEqual(['apply 2']));
     go();
