@@ -243,7 +243,7 @@ describe('a disk', () => {
     expect(fill).toThrow('ENOSPC');
     await expectOneLine(
       command,
-      /^freshet: (Kafka|Redis) ended: the disk is full; free some space/,
+      /^freshet: (Kafka|Redis|the demo) ended: the disk is full; free some space/,
     );
   });
 

@@ -60,7 +60,8 @@ try {
   const command = await load();
   process.exitCode = await command(args);
 } catch (error) {
-  if (!(error instanceof SetupProblem)) throw error;
-  process.stderr.write(`freshet: ${error.message}\n`);
+  // Not thrown again: a command may have taken over what is done with uncaught errors.
+  const { message, stack = message } = error as Error;
+  process.stderr.write(`freshet: ${error instanceof SetupProblem ? message : stack}\n`);
   process.exitCode = 1;
 }

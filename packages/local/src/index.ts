@@ -1,4 +1,4 @@
-export { asSetupProblem } from './cause.ts';
+export { asSetupProblem, DISK_FULL, isFull } from './cause.ts';
 export { Child } from './child.ts';
 export { LocalSystem, type PortName } from './local-system.ts';
 export { freePort } from './ports.ts';

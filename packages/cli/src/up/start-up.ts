@@ -4,9 +4,12 @@ import { isGiven, type Settings, settingsOrExit } from '@freshet/config';
 import {
   type AnyServiceName,
   allServiceNames,
+  DISK_FULL,
   dataFolder,
+  isFull,
   LocalSystem,
   type PortName,
+  SetupProblem,
   stepsTo,
 } from '@freshet/local';
 import type { ClosingStack } from '@freshet/service';
@@ -144,7 +147,10 @@ async function startDemo(
     tell,
   });
   stack.own(demo);
-  demo.start(fail);
+  demo.start((error) => {
+    const cause = isFull(system.folder) ? DISK_FULL : (error as Error).message;
+    fail(new SetupProblem(`the demo ended: ${cause}`, { cause: error }));
+  });
 }
 
 function addresses(system: LocalSystem, user: string): string {
