@@ -34,13 +34,13 @@ export const defaultLagCurve: LagCurve = {
   source: 'Freshet default, MovieLens-1M, 600000 ratings then 100000',
   points: [
     { lag: 0, loss: 0, lossCold: 0 },
-    { lag: 1, loss: 0.0038, lossCold: 0.0001 },
-    { lag: 5, loss: 0.0095, lossCold: 0.0001 },
-    { lag: 10, loss: 0.0117, lossCold: 0.0002 },
-    { lag: 50, loss: 0.0329, lossCold: -0.0002 },
-    { lag: 100, loss: 0.0569, lossCold: 0.0001 },
-    { lag: 500, loss: 0.1411, lossCold: 0.0006 },
-    { lag: 1_000, loss: 0.1712, lossCold: 0.0006 },
+    { lag: 1, loss: 0.0043, lossCold: 0.0006 },
+    { lag: 5, loss: 0.0103, lossCold: 0.0008 },
+    { lag: 10, loss: 0.0125, lossCold: 0.001 },
+    { lag: 50, loss: 0.0339, lossCold: 0.001 },
+    { lag: 100, loss: 0.0577, lossCold: 0.0014 },
+    { lag: 500, loss: 0.1402, lossCold: 0.0016 },
+    { lag: 1_000, loss: 0.1701, lossCold: 0.0017 },
   ],
 };
 
