@@ -240,6 +240,8 @@ describe('ratings whose schemas are in a registry', () => {
       SCHEMA_REGISTRY_CA_LOCATION: '',
     });
     // Node 24 adds advice of its own before ours.
-    expect(untrusted.err).toMatch(/^.*certificate.* \(SCHEMA_REGISTRY_CA_LOCATION must name .*\)\n$/);
+    expect(untrusted.err).toMatch(
+      /^.*certificate.* \(SCHEMA_REGISTRY_CA_LOCATION must name .*\)\n$/,
+    );
   });
 });

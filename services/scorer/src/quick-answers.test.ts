@@ -98,8 +98,8 @@ describe('a plain request for the list of a cached user', () => {
 
   it('may be given up by its client before it is answered', async () => {
     const get = await open();
-    const { port } = api?.server.address() as AddressInfo;
-    const socket = connect(port, '127.0.0.1');
+    const address = api?.server.address() as AddressInfo;
+    const socket = connect(address.port, '127.0.0.1');
     socket.write('GET /v1/recommendations/ann HTTP/1.1\r\nHost: localhost\r\n\r\n');
     while (ways.length === 0) await new Promise((resolve) => setTimeout(resolve));
     socket.destroy();
