@@ -1,7 +1,7 @@
 /** What breaks a rule of test/tidy.test.ts today. These lists may only become shorter. */
 
 /** Files longer than 400 lines. */
-export const longFiles: readonly string[] = ['packages/kernels/assembly/rank.ts'];
+export const longFiles: readonly string[] = [];
 
 /** Functions longer than 70 lines. */
 export const longFunctions: readonly string[] = [

@@ -92,19 +92,18 @@ async function measure(figure: Figure, label: string, model: OnlineModel): Promi
   assert(lists !== undefined, 'the default model keeps lists');
   const raised = new RaisedItems(kernels, table, lists, successors);
   const questions = questionsOf(model);
-  for (const { vector: query } of questions)
-    kernels.search([{ ...searchOf(LISTED), query }], table);
+  for (const { vector: query } of questions) kernels.search({ ...searchOf(LISTED), query }, table);
   table.rebase();
   table.migrate(table.size);
   const asked = (nth: number) => questions[nth % questions.length] as Question;
   const [few, more] = [searchOf(LISTED), searchOf(LISTED + MORE)];
   const without = (nth: number) => {
     const { vector, excluded } = asked(nth);
-    kernels.search([{ ...few, query: vector, excluded }], table);
+    kernels.search({ ...few, query: vector, excluded }, table);
   };
   const withRaises = (nth: number) => {
     const { vector, excluded } = asked(nth);
-    kernels.search([{ ...more, query: vector, excluded }], table);
+    kernels.search({ ...more, query: vector, excluded }, table);
     raised.raise(asked(nth), { ...more.best, isAll: false }, LISTED, excluded);
   };
   const [listed, plain] = await bestTurns(

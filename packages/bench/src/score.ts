@@ -20,7 +20,6 @@ import {
   rankedFixture,
 } from './score/fixture.ts';
 
-const BATCH = 64;
 const TURNS = 3;
 
 export async function bench(figure: Figure): Promise<void> {
@@ -52,11 +51,7 @@ async function compare(
   const ours = searcher(fixture);
   for (const kind of kinds) {
     const name = kind === 'single' ? 'score' : 'score_batch';
-    const [best, theirs] = await bestTurns(
-      TURNS,
-      () => ours(kind),
-      () => baseline.turn(kind),
-    );
+    const [best, theirs] = await bestTurns(TURNS, ours, () => baseline.turn(kind));
     figure(`${name}_rate_${label}`, 1 / best, 'queries per CPU-second');
     figure(`${name}_baseline_rate_${label}`, 1 / theirs, 'queries per CPU-second');
     figure(`${name}_speedup_${label}`, theirs / best, 'times');
@@ -70,16 +65,12 @@ function searcher({ k, vectors, queries, asked }: Fixture) {
   for (let at = 0; at < vectors.length; at += k) {
     table.write(table.add(), vectors.subarray(at, at + k));
   }
-  for (const search of searchesOf(asked, k)) kernels.search([search], table);
+  for (const search of searchesOf(asked, k)) kernels.search(search, table);
   if (asked.length > 0) table.rebase();
   table.migrate(table.size);
   const searches = searchesOf(queries, k);
-  const singles = searches.map((search) => [search]);
-  const batch = searches.slice(0, BATCH);
-  return (kind: 'single' | 'batch'): number =>
-    kind === 'single'
-      ? cpuSecondsPerQuery(1, (nth) => kernels.search(singles[nth % QUERIES] ?? [], table))
-      : cpuSecondsPerQuery(BATCH, () => kernels.search(batch, table));
+  return () =>
+    cpuSecondsPerQuery(1, (nth) => kernels.search(searches[nth % QUERIES] as Search, table));
 }
 
 function searchesOf(queries: Float32Array, k: number): Search[] {

@@ -3,4 +3,6 @@ export { dot, promote } from './vectors';
 export { symv, syrMove, syrTriangle } from './matrix';
 export { point, rowDots, rowOrder, rowSum, scan, weigh } from './row';
 export { descend, descendSums } from './descend';
-export { layIn, moveIn, order, rankFour, rankOne, transformQuery } from './rank';
+export { order } from './heap';
+export { rank } from './rank';
+export { layIn, moveIn, transformQuery } from './sketch';

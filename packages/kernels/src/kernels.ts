@@ -184,8 +184,8 @@ export interface Kernels {
   /** out[slot] = query·v for every slot below `slotEnd`; 0 for removed slots. */
   scores(query: Float32Array, table: VectorTable, out: Float32Array): void;
   rankedTable(factorCount: number): RankedTable;
-  /** Answers several searches exactly in one pass over memory. */
-  search(searches: readonly Search[], table: RankedTable): void;
+  /** Fills `best` and `tied` exactly. */
+  search(search: Search, table: RankedTable): void;
   /** Every slot with exactly this score that is not hidden, in no particular order. */
   slotsScoring(query: Float32Array, score: number, table: RankedTable): number[];
   /** out[e] = the score that a search would return for slots[e]. */

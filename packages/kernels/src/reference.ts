@@ -256,10 +256,7 @@ export function referenceKernels(): Kernels {
       }
     },
     rankedTable: (factorCount) => new ReferenceRankedTable(factorCount),
-    search(searches, table) {
-      const ranked = rankedOf(table);
-      for (const search of searches) ranked.search(search);
-    },
+    search: (search, table) => rankedOf(table).search(search),
     scoresOf: (query, slots, table, out) => rankedOf(table).scoresOf(query, slots, out),
     slotsScoring: (query, score, table) => rankedOf(table).slotsScoring(query, score),
   };

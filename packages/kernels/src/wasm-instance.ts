@@ -123,26 +123,13 @@ export interface WasmExports {
     transformed: number,
   ): void;
   order(heap: number): void;
-  rankOne(
+  rank(
     query: number,
     directory: number,
     classes: number,
     bytes: number,
     tail: number,
     heap: number,
-    skip: number,
-  ): void;
-  rankFour(
-    queries: number,
-    apart: number,
-    directory: number,
-    classes: number,
-    bytes: number,
-    tail: number,
-    heap0: number,
-    heap1: number,
-    heap2: number,
-    heap3: number,
     skip: number,
   ): void;
 }

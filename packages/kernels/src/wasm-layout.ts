@@ -46,7 +46,7 @@ export class WasmLayout {
   readonly #byNumber = new Map<number, NormClass>();
   /** Longest first. */
   readonly #classes: NormClass[] = [];
-  /** The same classes in the format that the kernels read; see rank.ts. */
+  /** The same classes in the format that the kernels read; see sketch.ts. */
   readonly #directory: WasmScratch;
   #size = 0;
 
@@ -118,7 +118,7 @@ export class WasmLayout {
     );
   }
 
-  /** Writes q' = B·q to the address `transformed`, and its sketch behind the query; see rank.ts. */
+  /** Writes q' = B·q to `transformed`, and its sketch behind the query; see sketch.ts. */
   transformQuery(query: number, tail: number, transformed: number): void {
     this.#exports.transformQuery(
       query,

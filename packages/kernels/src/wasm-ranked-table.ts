@@ -56,7 +56,7 @@ export class WasmRankedTable implements RankedTable {
   /** By slot: the class, and the index within the class. */
   readonly #classOf: NormClass[] = [];
   #indexOf = new Uint32Array(FIRST_SLOTS);
-  /** Address of one byte per slot: HIDDEN, and one bit for each search that excludes the slot. */
+  /** Address of one byte per slot: 0 if a search may find it, else HIDDEN or excluded or both. */
   #skip: number;
 
   constructor(memory: WasmMemory, exports: WasmExports, factorCount: number) {

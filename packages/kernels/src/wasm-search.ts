@@ -7,14 +7,12 @@
 import { MAX_FACTOR_COUNT, type Search } from './kernels.ts';
 import { checkLength } from './reference-table.ts';
 import type { WasmExports } from './wasm-instance.ts';
-import type { WasmLayout } from './wasm-layout.ts';
 import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
 import { HEAD, HIDDEN, VECTORS_PER_BLOCK, type WasmRankedTable } from './wasm-ranked-table.ts';
 
-/** Queries that share one pass: four queries and two vectors fill the SIMD registers. */
-const AT_ONCE = 4;
+const EXCLUDED = 1;
 const HEAP_HEADER_BYTES = 16;
-/** Nine figures and padding; see rank.ts. */
+/** Nine figures and padding; see sketch.ts. */
 const QUERY_FIGURES = 12;
 /** The last three: the query's length, and the rounding slack per length and constant. */
 const LENGTH_FIGURE = 6;
@@ -22,28 +20,41 @@ const LENGTH_FIGURE = 6;
 export class WasmSearch {
   readonly #memory: WasmMemory;
   readonly #exports: WasmExports;
-  readonly #queries: WasmScratch;
-  readonly #heaps: WasmScratch;
+  readonly #query: WasmScratch;
+  readonly #heap: WasmScratch;
   /** Address of the transform of the current query. */
   readonly #transformed: number;
 
   constructor(memory: WasmMemory, exports: WasmExports) {
     this.#memory = memory;
     this.#exports = exports;
-    this.#queries = new WasmScratch(memory);
-    this.#heaps = new WasmScratch(memory);
+    this.#query = new WasmScratch(memory);
+    this.#heap = new WasmScratch(memory);
     this.#transformed = memory.allocate(4 * MAX_FACTOR_COUNT);
   }
 
-  run(searches: readonly Search[], table: WasmRankedTable): void {
-    for (let first = 0; first < searches.length; first += AT_ONCE) {
-      this.#pass(searches.slice(first, first + AT_ONCE), table);
+  /** Scans each layout from the longest vectors down, until none can reach the list. */
+  run(search: Search, table: WasmRankedTable): void {
+    const { query, excluded } = search;
+    checkLength(query.length, table.factorCount);
+    table.ask(query);
+    const address = this.#query.atLeast(queryBytes(table));
+    const heap = this.#openHeap(Math.min(search.best.slots.length, table.size));
+    this.#put(query, address, table.stride);
+    this.#mark(excluded, table);
+    const { skip, stride, tailStride } = table;
+    for (const layout of table.layouts) {
+      layout.transformQuery(address, tailStride, this.#transformed);
+      const { directory, classes } = layout;
+      this.#exports.rank(address, directory, classes.length, stride, tailStride, heap, skip);
     }
+    this.#unmark(excluded, table);
+    this.#take(search, heap);
   }
 
   slotsScoring(query: Float32Array, score: number, table: WasmRankedTable): number[] {
     checkLength(query.length, table.factorCount);
-    const address = this.#queries.atLeast(queryBytes(table) + 4 * VECTORS_PER_BLOCK);
+    const address = this.#query.atLeast(queryBytes(table) + 4 * VECTORS_PER_BLOCK);
     const scores = address + queryBytes(table);
     const { f32, u32 } = this.#memory;
     const found: number[] = [];
@@ -77,7 +88,7 @@ export class WasmSearch {
     checkLength(query.length, table.factorCount);
     if (slots.length === 0) return;
     const count = Math.ceil(slots.length / 4) * 4;
-    const address = this.#queries.atLeast(table.stride + 8 * count);
+    const address = this.#query.atLeast(table.stride + 8 * count);
     this.#put(query, address, table.stride);
     const places = address + table.stride;
     const scores = places + 4 * count;
@@ -90,76 +101,25 @@ export class WasmSearch {
     for (let e = 0; e < slots.length; e++) out[e] = f32[scores / 4 + e];
   }
 
-  #pass(searches: readonly Search[], table: WasmRankedTable): void {
-    const apart = queryBytes(table);
-    const queries = this.#queries.atLeast(AT_ONCE * apart);
-    const heaps = this.#openHeaps(searches, table);
-    for (let nth = 0; nth < searches.length; nth++) {
-      const { query, excluded } = searches[nth];
-      checkLength(query.length, table.factorCount);
-      table.ask(query);
-      this.#put(query, queries + nth * apart, table.stride);
-      this.#mark(excluded, 1 << nth, table);
-    }
-    for (const layout of table.layouts) {
-      for (let nth = 0; nth < searches.length; nth++) {
-        layout.transformQuery(queries + nth * apart, table.tailStride, this.#transformed);
-      }
-      this.#descend(searches.length, queries, heaps, table, layout);
-    }
-    for (let nth = 0; nth < searches.length; nth++) {
-      this.#unmark(searches[nth].excluded, table);
-      this.#take(searches[nth], heaps[nth]);
-    }
-  }
-
-  /** Prepares four heaps and returns their addresses. Those without a search have no room. */
-  #openHeaps(searches: readonly Search[], table: WasmRankedTable): number[] {
-    const roomOf = (nth: number) => Math.min(searches[nth]?.best.slots.length ?? 0, table.size);
-    const heaps: number[] = [];
-    let bytes = 0;
-    for (let nth = 0; nth < AT_ONCE; nth++) {
-      heaps.push(bytes);
-      bytes += HEAP_HEADER_BYTES + 8 * roomOf(nth);
-    }
-    const first = this.#heaps.atLeast(bytes);
+  /** Prepares an empty heap and returns its address. */
+  #openHeap(room: number): number {
+    const address = this.#heap.atLeast(HEAP_HEADER_BYTES + 8 * room);
     const { f32, u32 } = this.#memory;
-    for (let nth = 0; nth < AT_ONCE; nth++) {
-      heaps[nth] += first;
-      const heap = heaps[nth] / 4;
-      const room = roomOf(nth);
-      u32[heap] = 0;
-      u32[heap + 1] = room;
-      f32[heap + 2] = room === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-      f32[heap + 3] = Number.NEGATIVE_INFINITY;
-    }
-    return heaps;
+    const heap = address / 4;
+    u32[heap] = 0;
+    u32[heap + 1] = room;
+    f32[heap + 2] = room === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    f32[heap + 3] = Number.NEGATIVE_INFINITY;
+    return address;
   }
 
-  /** Scans a layout from the longest vectors down, until no query can still find a better one. */
-  #descend(
-    count: number,
-    queries: number,
-    [h0, h1, h2, h3]: readonly number[],
-    table: WasmRankedTable,
-    { directory, classes }: WasmLayout,
-  ): void {
-    const { skip, stride, tailStride: tail } = table;
-    const { rankOne, rankFour } = this.#exports;
-    if (count === 1) return rankOne(queries, directory, classes.length, stride, tail, h0, skip);
-    const apart = queryBytes(table);
-    rankFour(queries, apart, directory, classes.length, stride, tail, h0, h1, h2, h3, skip);
-  }
-
-  /** Sets the bit of a query on the slots that it excludes. */
-  #mark(excluded: readonly number[], bit: number, { skip, slotEnd }: WasmRankedTable): void {
+  #mark(excluded: readonly number[], { skip, slotEnd }: WasmRankedTable): void {
     const { u8 } = this.#memory;
     for (let e = 0; e < excluded.length; e++) {
-      if (excluded[e] < slotEnd) u8[skip + excluded[e]] |= bit;
+      if (excluded[e] < slotEnd) u8[skip + excluded[e]] |= EXCLUDED;
     }
   }
 
-  /** Clears the bits of all queries on these slots and keeps HIDDEN. */
   #unmark(excluded: readonly number[], { skip, slotEnd }: WasmRankedTable): void {
     const { u8 } = this.#memory;
     for (let e = 0; e < excluded.length; e++) {

@@ -76,8 +76,8 @@ class WasmKernels implements Kernels {
     return new WasmRow(this.#memory, entries);
   }
 
-  search(searches: readonly Search[], table: RankedTable): void {
-    this.#search.run(searches, this.#reachRanked(table));
+  search(search: Search, table: RankedTable): void {
+    this.#search.run(search, this.#reachRanked(table));
   }
 
   slotsScoring(query: Float32Array, score: number, table: RankedTable): number[] {

@@ -26,9 +26,8 @@ export interface Query extends RankingRequest {
 
 /** A full scan lets other requests run after so many slots: a slice takes a few milliseconds. */
 const SLICE = 20_000;
-/** Results of at most so many items, and of the first so many searches of a call, are reused. */
+/** Results of at most so many items are reused. */
 const REUSED_SIZE = 100;
-const REUSED_SEARCHES = 16;
 
 export class Catalogue {
   readonly items: Replica;
@@ -65,21 +64,18 @@ export class Catalogue {
     return this.#table.migrate(count);
   }
 
-  /** The exact top items of each query, as the catalogue is at this moment. */
-  search(queries: readonly Query[]): ScoredItem[][] {
-    const searches = queries.map((query, nth): Search => {
-      const { vector, count, excluded } = query;
-      const wanted = this.raised.mayRaise(query) ? count + MORE : count;
-      const best = this.#resultOf(Math.min(wanted, this.items.size), nth);
-      return { query: vector, excluded, best, tied: false };
-    });
-    this.#kernels.search(searches, this.#table);
-    return searches.map((search, nth) => this.#listed(queries[nth] as Query, search));
+  /** The exact top items of a query, as the catalogue is at this moment. */
+  search(query: Query): ScoredItem[] {
+    const { vector, count, excluded } = query;
+    const mayRaise = this.raised.mayRaise(query);
+    const best = this.#resultOf(Math.min(mayRaise ? count + MORE : count, this.items.size));
+    const search: Search = { query: vector, excluded, best, tied: false };
+    this.#kernels.search(search, this.#table);
+    return mayRaise ? this.#listed(query, search) : this.#ordered(search);
   }
 
   /** The top items with raises, from the top items without. */
   #listed(query: Query, search: Search): ScoredItem[] {
-    if (!this.raised.mayRaise(query)) return this.#ordered(search);
     const { count, excluded } = query;
     const { slots, scores, length } = search.best;
     const isAll = length < slots.length || length === this.items.size;
@@ -252,12 +248,11 @@ export class Catalogue {
   }
 
   /** Arrays for the result of a search. Small ones are reused: they are read before the next. */
-  #resultOf(size: number, nth: number): Best {
-    const key = size * REUSED_SEARCHES + nth;
-    const known = this.#results.get(key);
+  #resultOf(size: number): Best {
+    const known = this.#results.get(size);
     if (known !== undefined) return known;
     const result = { length: 0, slots: new Uint32Array(size), scores: new Float32Array(size) };
-    if (size <= REUSED_SIZE && nth < REUSED_SEARCHES) this.#results.set(key, result);
+    if (size <= REUSED_SIZE) this.#results.set(size, result);
     return result;
   }
 

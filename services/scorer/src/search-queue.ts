@@ -1,6 +1,5 @@
 /**
- * Batches the searches of requests that arrive in the same turn of the event loop: they share a
- * pass over memory. A search waits only for the end of the turn, so that a single one runs at once.
+ * Puts off the search of a request to the end of the turn of the event loop in which it arrived.
  * The answers of a turn are sent together after its last search, which takes less CPU time than
  * searching and sending by turns.
  */
@@ -14,9 +13,7 @@ interface Waiting {
   readonly failed: (error: unknown) => void;
 }
 
-/** Searches per call. With a million items each takes a millisecond, and blocks the event loop. */
-const SEARCHES_AT_ONCE = 16;
-/** After this time a turn starts no further call, so that other work is not blocked for long. */
+/** After this time a turn starts no further search, so that other work is not blocked for long. */
 const TURN_MS = 4;
 
 export class SearchQueue {
@@ -50,28 +47,22 @@ export class SearchQueue {
 
   #run(): void {
     const end = this.#now() + TURN_MS;
+    const waiting = this.#waiting;
     const ends: (() => void)[] = [];
-    do this.#searchSome(ends);
-    while (this.#waiting.length > 0 && this.#now() < end);
+    do ends.push(this.#answer(waiting[ends.length] as Waiting));
+    while (ends.length < waiting.length && this.#now() < end);
+    this.#waiting = waiting.slice(ends.length);
     if (this.#waiting.length > 0) setImmediate(() => this.#run());
     for (const each of ends) each();
   }
 
-  #searchSome(ends: (() => void)[]): void {
-    const some = this.#waiting.slice(0, SEARCHES_AT_ONCE);
-    this.#waiting = this.#waiting.slice(SEARCHES_AT_ONCE);
+  /** Searches, and returns what then sends the answer. */
+  #answer({ query, form, done, failed }: Waiting): () => void {
     try {
-      const lists = this.#catalogue.search(some.map(({ query }) => query));
-      some.forEach(({ form, done, failed }, nth) => {
-        try {
-          const answer = form(lists[nth] as ScoredItem[]) as never;
-          ends.push(() => done(answer));
-        } catch (error) {
-          ends.push(() => failed(error));
-        }
-      });
+      const answer = form(this.#catalogue.search(query)) as never;
+      return () => done(answer);
     } catch (error) {
-      for (const { failed } of some) ends.push(() => failed(error));
+      return () => failed(error);
     }
   }
 }
