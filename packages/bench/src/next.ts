@@ -8,7 +8,6 @@ import assert from 'node:assert';
 import { type RankedTable, type Search, wasmKernels } from '@freshet/kernels';
 import {
   COUNT_FEATURES,
-  MORE,
   type OnlineModel,
   RaisedItems,
   RankingQuery,
@@ -90,21 +89,21 @@ async function measure(figure: Figure, label: string, model: OnlineModel): Promi
   const successors = successorsOf(model);
   const { lists, items } = model;
   assert(lists !== undefined, 'the default model keeps lists');
-  const raised = new RaisedItems(kernels, table, lists, successors);
+  const raised = new RaisedItems(lists, successors);
   const questions = questionsOf(model);
   for (const { vector: query } of questions) kernels.search({ ...searchOf(LISTED), query }, table);
   table.rebase();
   table.migrate(table.size);
   const asked = (nth: number) => questions[nth % questions.length] as Question;
-  const [few, more] = [searchOf(LISTED), searchOf(LISTED + MORE)];
+  const search = searchOf(LISTED);
   const without = (nth: number) => {
     const { vector, excluded } = asked(nth);
-    kernels.search({ ...few, query: vector, excluded }, table);
+    kernels.search({ ...search, query: vector, excluded }, table);
   };
   const withRaises = (nth: number) => {
     const { vector, excluded } = asked(nth);
-    kernels.search({ ...more, query: vector, excluded }, table);
-    raised.raise(asked(nth), { ...more.best, isAll: false }, LISTED, excluded);
+    const raises = raised.of(asked(nth));
+    kernels.search({ ...search, query: vector, excluded, raises }, table);
   };
   const [listed, plain] = await bestTurns(
     TURNS,
@@ -139,7 +138,7 @@ function tableOf({ items, features, settings }: OnlineModel): RankedTable {
 
 /** As a scorer that has loaded all lists holds them. */
 function successorsOf({ items, lists, features }: OnlineModel): Successors {
-  const successors = new Successors();
+  const successors = new Successors(kernels);
   for (const slot of items.slots()) {
     if (lists !== undefined) successors.set(slot, lists.of(slot), features.countAt(slot));
   }

@@ -18,7 +18,7 @@ function put(heap: usize, room: u32, at: u32, score: f32, slot: u32): void {
 
 // @ts-ignore: decorator
 @inline
-function slotAt(heap: usize, room: u32, at: u32): u32 {
+export function slotAt(heap: usize, room: u32, at: u32): u32 {
   return load<u32>(heap + 16 + (<usize>(room + at) << 2));
 }
 

@@ -14,7 +14,7 @@ function product(low: v128, high: v128, sketch: usize): v128 {
 }
 
 /** The score, computed in the same order as `scan` does, so that both are equal bit for bit. */
-function score(query: usize, vector: usize, bytes: usize): f32 {
+export function score(query: usize, vector: usize, bytes: usize): f32 {
   const zero = f32x4.splat(0);
   let sum = zero;
   for (let at: usize = 0; at < bytes; at += 16) {

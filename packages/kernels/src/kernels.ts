@@ -111,9 +111,49 @@ export interface RankedTable extends VectorTable {
   migrate(count: number): boolean;
 }
 
+/**
+ * Room for lists of (number, weight). A number holds a slot in its lower 24 bits and a stamp in the
+ * others. Read the arrays anew for each use: when a table grows, earlier views become empty.
+ */
+export interface ListPage {
+  readonly numbers: Uint32Array;
+  readonly weights: Float32Array;
+}
+
+/** For each of a few slots, the sum of its weights in several lists. */
+export interface SlotSums {
+  /** How many slots have a sum. */
+  readonly length: number;
+  readonly byteLength: number;
+  /** The slots that have a sum, each once; `nth` is below `length`. */
+  slotAt(nth: number): number;
+  /** 0 if the slot has none. */
+  sumOf(slot: number): number;
+  /** Entries of a list whose stamp is not that of their slot do not count. */
+  stampOf(slot: number): number;
+  setStamp(slot: number, stamp: number): void;
+  /** Makes room for slots below `slotEnd`, whose stamps are 0. May forget all sums. */
+  reserve(slotEnd: number): void;
+  /** Forgets all sums. */
+  clear(): void;
+}
+
+/** Adds weight · ln(1 + sum) to the scores of the slots that have a sum. Nothing is negative. */
+export interface Raises {
+  readonly weight: number;
+  readonly sums: SlotSums;
+}
+
+/** A score with the raise of its slot. */
+export function raisedScore(score: number, slot: number, { weight, sums }: Raises): number {
+  const sum = sums.sumOf(slot);
+  return sum > 0 ? Math.fround(score + weight * Math.log1p(sum)) : score;
+}
+
 /** A search for the slots with the highest query·v. The kernel fills `best` and `tied`. */
 export interface Search {
   readonly query: Float32Array;
+  readonly raises?: Raises | undefined;
   /** Slots that this search must not return; duplicates are allowed. */
   readonly excluded: readonly number[];
   /** Best first; equal scores are in no particular order. */
@@ -184,9 +224,14 @@ export interface Kernels {
   /** out[slot] = query·v for every slot below `slotEnd`; 0 for removed slots. */
   scores(query: Float32Array, table: VectorTable, out: Float32Array): void;
   rankedTable(factorCount: number): RankedTable;
+  listPage(entries: number): ListPage;
+  /** `room`: the most slots that may have a sum. */
+  slotSums(room: number): SlotSums;
+  /** Adds scale · weight to the sum of each slot of a list, which has no slot twice. */
+  gather(page: ListPage, start: number, length: number, scale: number, sums: SlotSums): void;
   /** Fills `best` and `tied` exactly. */
   search(search: Search, table: RankedTable): void;
-  /** Every slot with exactly this score that is not hidden, in no particular order. */
+  /** Every slot with exactly this query·v that is not hidden, in no particular order. */
   slotsScoring(query: Float32Array, score: number, table: RankedTable): number[];
   /** out[e] = the score that a search would return for slots[e]. */
   scoresOf(
@@ -194,5 +239,6 @@ export interface Kernels {
     slots: ArrayLike<number>,
     table: RankedTable,
     out: Float32Array,
+    raises?: Raises,
   ): void;
 }

@@ -1,6 +1,6 @@
 /** The reference implementation of the ranked table: every search computes every score. */
 
-import type { RankedTable, Search } from './kernels.ts';
+import { type Raises, type RankedTable, raisedScore, type Search } from './kernels.ts';
 import { checkLength, ReferenceTable } from './reference-table.ts';
 
 export class ReferenceRankedTable extends ReferenceTable implements RankedTable {
@@ -29,14 +29,19 @@ export class ReferenceRankedTable extends ReferenceTable implements RankedTable 
     return true;
   }
 
-  scoresOf(query: Float32Array, slots: ArrayLike<number>, out: Float32Array): void {
-    for (let e = 0; e < slots.length; e++) out[e] = this.#score(query, slots[e]);
+  scoresOf(
+    query: Float32Array,
+    slots: ArrayLike<number>,
+    out: Float32Array,
+    raises?: Raises,
+  ): void {
+    for (let e = 0; e < slots.length; e++) out[e] = this.#score(query, slots[e], raises);
   }
 
   search(search: Search): void {
-    const { query, excluded, best } = search;
+    const { query, excluded, best, raises } = search;
     const left = new Set(excluded);
-    const ranking = this.#scored(query).filter(({ slot }) => !left.has(slot));
+    const ranking = this.#scored(query, raises).filter(({ slot }) => !left.has(slot));
     ranking.sort((a, b) => b.score - a.score);
     best.length = Math.min(ranking.length, best.slots.length);
     for (let at = 0; at < best.length; at++) {
@@ -51,21 +56,21 @@ export class ReferenceRankedTable extends ReferenceTable implements RankedTable 
     return equal.map(({ slot }) => slot);
   }
 
-  #scored(query: Float32Array): { slot: number; score: number }[] {
+  #scored(query: Float32Array, raises?: Raises): { slot: number; score: number }[] {
     checkLength(query.length, this.factorCount);
     const removed = new Set(this.removed);
     const found: { slot: number; score: number }[] = [];
     for (let slot = 0; slot < this.slotEnd; slot++) {
       if (removed.has(slot) || this.#hidden.has(slot)) continue;
-      found.push({ slot, score: this.#score(query, slot) });
+      found.push({ slot, score: this.#score(query, slot, raises) });
     }
     return found;
   }
 
-  #score(query: Float32Array, slot: number): number {
+  #score(query: Float32Array, slot: number, raises?: Raises): number {
     const k = this.factorCount;
     let score = 0;
     for (let f = 0; f < k; f++) score += query[f] * this.data[slot * k + f];
-    return Math.fround(score);
+    return raises ? raisedScore(Math.fround(score), slot, raises) : Math.fround(score);
   }
 }

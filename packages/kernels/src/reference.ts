@@ -6,6 +6,7 @@
 
 import type { Descent, Kernels, Quadratic, SummedQuadratic, VectorTable } from './kernels.ts';
 import { MAX_FACTOR_COUNT } from './kernels.ts';
+import { ReferenceSlotSums } from './reference-lists.ts';
 import { ReferenceRankedTable } from './reference-ranked-table.ts';
 import { ReferenceRow } from './reference-row.ts';
 import { checkLength, ReferenceTable } from './reference-table.ts';
@@ -256,8 +257,20 @@ export function referenceKernels(): Kernels {
       }
     },
     rankedTable: (factorCount) => new ReferenceRankedTable(factorCount),
+    listPage: (entries) => ({
+      numbers: new Uint32Array(entries),
+      weights: new Float32Array(entries),
+    }),
+    slotSums: () => new ReferenceSlotSums(),
+    gather(page, start, length, scale, sums) {
+      if (!(sums instanceof ReferenceSlotSums)) {
+        throw new TypeError('these sums were made by other kernels');
+      }
+      sums.gather(page, start, length, scale);
+    },
     search: (search, table) => rankedOf(table).search(search),
-    scoresOf: (query, slots, table, out) => rankedOf(table).scoresOf(query, slots, out),
+    scoresOf: (query, slots, table, out, raises) =>
+      rankedOf(table).scoresOf(query, slots, out, raises),
     slotsScoring: (query, score, table) => rankedOf(table).slotsScoring(query, score),
   };
 }

@@ -123,6 +123,30 @@ export interface WasmExports {
     transformed: number,
   ): void;
   order(heap: number): void;
+  gather(
+    numbers: number,
+    weights: number,
+    length: number,
+    scale: number,
+    stamps: number,
+    sums: number,
+    slots: number,
+    found: number,
+  ): number;
+  scoreOthers(
+    query: number,
+    bytes: number,
+    addresses: number,
+    slotEnd: number,
+    slots: number,
+    sums: number,
+    count: number,
+    least: number,
+    skip: number,
+    heap: number,
+    others: number,
+    scores: number,
+  ): number;
   rank(
     query: number,
     directory: number,

@@ -56,6 +56,8 @@ export class WasmRankedTable implements RankedTable {
   /** By slot: the class, and the index within the class. */
   readonly #classOf: NormClass[] = [];
   #indexOf = new Uint32Array(FIRST_SLOTS);
+  /** Address of the address of each slot's vector; 0 stands for none. */
+  #addresses: number;
   /** Address of one byte per slot: 0 if a search may find it, else HIDDEN or excluded or both. */
   #skip: number;
 
@@ -72,6 +74,7 @@ export class WasmRankedTable implements RankedTable {
     this.#layouts.push(this.#newLayout());
     this.#transformed = memory.allocate(this.#layouts[0].transformedBytes);
     this.#skip = memory.allocate(FIRST_SLOTS);
+    this.#addresses = memory.allocate(4 * FIRST_SLOTS);
   }
 
   get size(): number {
@@ -94,6 +97,10 @@ export class WasmRankedTable implements RankedTable {
     return this.#skip;
   }
 
+  get addresses(): number {
+    return this.#addresses;
+  }
+
   belongsTo(memory: WasmMemory): boolean {
     return this.#memory === memory;
   }
@@ -111,6 +118,7 @@ export class WasmRankedTable implements RankedTable {
   remove(slot: number): void {
     this.#slots.release(slot);
     this.#displace(slot);
+    this.#memory.u32[(this.#addresses >>> 2) + slot] = 0;
   }
 
   read(slot: number, out: Float32Array): void {
@@ -178,8 +186,7 @@ export class WasmRankedTable implements RankedTable {
 
   address(slot: number): number {
     this.#slots.check(slot);
-    const index = this.#indexOf[slot];
-    return blockOf(this.#classOf[slot], index) + within(index) * this.stride;
+    return this.#memory.u32[(this.#addresses >>> 2) + slot];
   }
 
   get #blockBytes(): number {
@@ -223,8 +230,8 @@ export class WasmRankedTable implements RankedTable {
     }
     target.layout.count(target, 1);
     this.#classOf[slot] = target;
-    this.#indexOf[slot] = index;
     this.#memory.u32[this.#slotCell(target, index)] = slot;
+    this.#lead(slot, index);
   }
 
   /** Removes a slot from its class. The last vector of the class moves to the freed place. */
@@ -237,7 +244,7 @@ export class WasmRankedTable implements RankedTable {
       const [from, to] = [blockOf(source, last), blockOf(source, index)];
       const { stride, tailStride } = this;
       this.#exports.moveIn(from, within(last), to, within(index), stride, tailStride);
-      this.#indexOf[this.#memory.u32[this.#slotCell(source, index)]] = index;
+      this.#lead(this.#memory.u32[this.#slotCell(source, index)], index);
     }
     if (within(last) === 0) {
       const emptied = source.blocks.pop();
@@ -246,6 +253,13 @@ export class WasmRankedTable implements RankedTable {
     if (source.layout.size === 0 && source.layout === this.#layouts[1]) {
       this.#spare = this.#layouts.pop();
     }
+  }
+
+  /** Notes where in its class the vector of a slot is. */
+  #lead(slot: number, index: number): void {
+    const address = blockOf(this.#classOf[slot], index) + within(index) * this.stride;
+    this.#indexOf[slot] = index;
+    this.#memory.u32[(this.#addresses >>> 2) + slot] = address;
   }
 
   #slotCell(own: NormClass, index: number): number {
@@ -269,9 +283,13 @@ export class WasmRankedTable implements RankedTable {
     const indexOf = new Uint32Array(2 * held);
     indexOf.set(this.#indexOf);
     const skip = this.#memory.allocate(2 * held);
-    this.#memory.u8.copyWithin(skip, this.#skip, this.#skip + held);
+    const addresses = this.#memory.allocate(8 * held);
+    const { u8 } = this.#memory;
+    u8.copyWithin(skip, this.#skip, this.#skip + held);
+    u8.copyWithin(addresses, this.#addresses, this.#addresses + 4 * held);
     this.#indexOf = indexOf;
     this.#skip = skip;
+    this.#addresses = addresses;
   }
 }
 

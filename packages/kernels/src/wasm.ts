@@ -8,16 +8,20 @@ import type {
   Descent,
   KernelRow,
   Kernels,
+  ListPage,
   Matrix,
   Quadratic,
+  Raises,
   RankedTable,
   Search,
+  SlotSums,
   SummedQuadratic,
   VectorTable,
   WeightedRow,
 } from './kernels.ts';
 import { checkFactorCount, checkLength } from './reference-table.ts';
 import { instantiate, type WasmExports } from './wasm-instance.ts';
+import { WasmListPage, WasmSlotSums } from './wasm-lists.ts';
 import { WasmMatrix, WasmMemory, WasmScratch } from './wasm-memory.ts';
 import { WasmRankedTable } from './wasm-ranked-table.ts';
 import { WasmRow } from './wasm-row.ts';
@@ -76,6 +80,22 @@ class WasmKernels implements Kernels {
     return new WasmRow(this.#memory, entries);
   }
 
+  listPage(entries: number): ListPage {
+    return new WasmListPage(this.#memory, entries);
+  }
+
+  slotSums(room: number): SlotSums {
+    return new WasmSlotSums(this.#memory, room);
+  }
+
+  gather(page: ListPage, start: number, length: number, scale: number, sums: SlotSums): void {
+    const isOurs = page instanceof WasmListPage && page.belongsTo(this.#memory);
+    if (!isOurs || !(sums instanceof WasmSlotSums && sums.belongsTo(this.#memory))) {
+      throw new TypeError('these lists were made by other kernels');
+    }
+    sums.gather(this.#exports, page, start, length, scale);
+  }
+
   search(search: Search, table: RankedTable): void {
     this.#search.run(search, this.#reachRanked(table));
   }
@@ -89,8 +109,9 @@ class WasmKernels implements Kernels {
     slots: ArrayLike<number>,
     table: RankedTable,
     out: Float32Array,
+    raises?: Raises,
   ): void {
-    this.#search.scoresOf(query, slots, this.#reachRanked(table), out);
+    this.#search.scoresOf(query, slots, this.#reachRanked(table), out, raises);
   }
 
   dot(a: Float32Array, b: Float32Array): number {

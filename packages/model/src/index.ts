@@ -49,7 +49,7 @@ export {
   rootOf,
 } from './predecessors.ts';
 export { itemWeight, priorWeight } from './prior-weight.ts';
-export { MORE, nthBest, type Raised, RaisedItems, type RankingRequest } from './raised-items.ts';
+export { RaisedItems, type RankingRequest, slotsOf } from './raised-items.ts';
 export { hashId, isOfSample, lotOf, Random } from './random.ts';
 export { rankingParts, rankingShares } from './ranking-shares.ts';
 export { emptyRow, type FullRow, RowWindow } from './row-window.ts';

@@ -1,5 +1,6 @@
 /** The predecessor lists of an in-memory model: the current ones and the published copies. */
 
+import type { Kernels } from '@freshet/kernels';
 import type { FeatureTable } from './feature-table.ts';
 import type { KeyedItems, NextContext } from './next-context.ts';
 import { type ListFollower, PredecessorTable } from './predecessor-table.ts';
@@ -9,7 +10,7 @@ import type { SideState } from './side-state.ts';
 import { Successors } from './successors.ts';
 
 export class ItemLists implements KeyedItems {
-  readonly #successors = new Successors();
+  readonly #successors: Successors;
   /** Items whose published list is not yet in `#successors`; they are added at the next query. */
   readonly #unturned = new Set<number>();
   readonly #told = new PredecessorTable();
@@ -33,7 +34,12 @@ export class ItemLists implements KeyedItems {
   readonly #items: Pick<SideState, 'idOf'>;
   readonly #features: Pick<FeatureTable, 'countAt'>;
 
-  constructor(items: Pick<SideState, 'idOf'>, features: Pick<FeatureTable, 'countAt'>) {
+  constructor(
+    kernels: Kernels,
+    items: Pick<SideState, 'idOf'>,
+    features: Pick<FeatureTable, 'countAt'>,
+  ) {
+    this.#successors = new Successors(kernels);
     this.#items = items;
     this.#features = features;
   }

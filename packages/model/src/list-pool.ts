@@ -4,6 +4,8 @@
  * that outgrows its room is moved.
  */
 
+import type { ListPage } from '@freshet/kernels';
+
 const PAGE_BITS = 14;
 const PAGE_LENGTH = 1 << PAGE_BITS;
 /** Possible sizes of a list's room, in entries: small steps leave little unused. */
@@ -11,12 +13,15 @@ const ROOMS = [0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64] as const;
 export const LONGEST_LIST = 64;
 
 /** Numbers lie apart from weights: most searches for a number do not find it. */
-interface ListPage {
-  readonly numbers: Uint32Array;
-  readonly weights: Float32Array;
-}
+type NewPage = (entries: number) => ListPage;
+
+const plainPage: NewPage = (entries) => ({
+  numbers: new Uint32Array(entries),
+  weights: new Float32Array(entries),
+});
 
 export class ListPool {
+  readonly #newPage: NewPage;
   readonly #pages: ListPage[] = [];
   readonly #free: number[][] = ROOMS.map(() => []);
   #openEnd = PAGE_LENGTH;
@@ -24,6 +29,10 @@ export class ListPool {
   #place = new Uint32Array(64);
   #room = new Uint8Array(64);
   #length = new Uint16Array(64);
+
+  constructor(newPage = plainPage) {
+    this.#newPage = newPage;
+  }
 
   get byteLength(): number {
     return 8 * PAGE_LENGTH * this.#pages.length + 7 * this.#place.length;
@@ -80,8 +89,7 @@ export class ListPool {
 
   #carve(entries: number): number {
     if (this.#openEnd + entries > PAGE_LENGTH) {
-      const numbers = new Uint32Array(PAGE_LENGTH);
-      this.#pages.push({ numbers, weights: new Float32Array(PAGE_LENGTH) });
+      this.#pages.push(this.#newPage(PAGE_LENGTH));
       this.#openEnd = 0;
     }
     const place = (this.#pages.length - 1) * PAGE_LENGTH + this.#openEnd;

@@ -27,6 +27,7 @@ import { Learner } from './learner.ts';
 import { Lessons } from './lessons.ts';
 import { losses } from './loss.ts';
 import { NextContext, nextFeature } from './next-context.ts';
+import { slotsOf } from './raised-items.ts';
 import { hashId, mix } from './random.ts';
 import { Rater } from './rater.ts';
 import { RowStore } from './row-store.ts';
@@ -100,7 +101,8 @@ export class OnlineModel {
     this.#comparison = new Comparison(kernels, settings);
     const isPresent = (slot: number) => this.items.idOf(slot) !== undefined;
     const { features } = this;
-    this.lists = settings.nextItems === 'lists' ? new ItemLists(this.items, features) : undefined;
+    this.lists =
+      settings.nextItems === 'lists' ? new ItemLists(kernels, this.items, features) : undefined;
     const asked = askedOf(this.lists);
     this.#compared = { ...asked, table: this.items.vectors, features, isPresent };
     this.#rater = new Rater(this.users, this.rows, this.#before);
@@ -237,10 +239,8 @@ export class OnlineModel {
     this.#rater.row.setUser(slot);
     this.#context.prepare(this.#rater.row, this.lists);
     const { successors } = this.lists;
-    const { slots, length } = successors.after(this.#context);
-    for (let e = 0; e < length; e++) {
-      out[slots[e]] += query.next * nextFeature(successors.sumAt(slots[e]));
-    }
+    const sums = successors.after(this.#context);
+    for (const slot of slotsOf(sums)) out[slot] += query.next * nextFeature(sums.sumOf(slot));
   }
 
   /** A user's vector, or the mean of all users if she is unknown. */

@@ -1,9 +1,11 @@
 /** Do predecessor lists hold the right counts, and do they agree with their inverted index? */
 
+import { wasmKernels } from '@freshet/kernels';
 import { describe, expect, it } from 'vitest';
 import { NextContext } from './next-context.ts';
 import { PredecessorTable } from './predecessor-table.ts';
 import { isDue, itemKey, Predecessors, rootOf } from './predecessors.ts';
+import { slotsOf } from './raised-items.ts';
 import { Random } from './random.ts';
 import { Successors } from './successors.ts';
 
@@ -120,7 +122,7 @@ describe('a list of predecessors', () => {
 /** Items 0 to m − 1 with random lists of each other, published several times; some are removed. */
 function randomWorld(random: Random, m: number, events: number) {
   const table = new PredecessorTable();
-  const successors = new Successors();
+  const successors = new Successors(wasmKernels());
   const lists = Array.from({ length: m }, () => Predecessors.empty());
   const ratings = new Float64Array(m);
   const told = new Map<number, { list: Predecessors; ratings: number }>();
@@ -172,12 +174,7 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
       for (let question = 0; question < 20; question++) {
         const context = contextOf(random, m, ratings);
         const raised = successors.after(context);
-        const found = new Map(
-          Array.from({ length: raised.length }, (_, e) => [
-            raised.slots[e],
-            successors.sumAt(raised.slots[e]),
-          ]),
-        );
+        const found = new Map(slotsOf(raised).map((slot) => [slot, raised.sumOf(slot)]));
         expect(found.size).toBe(raised.length);
         for (let item = 0; item < m; item++) {
           const { list, ratings: n } = told.get(item) ?? { list: Predecessors.empty(), ratings: 0 };
@@ -199,7 +196,7 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
   });
 
   it('keeps the 64 that an item counts most for', () => {
-    const successors = new Successors();
+    const successors = new Successors(wasmKernels());
     const popular = keyOf(0);
     for (let item = 1; item <= 400; item++) {
       const list = Predecessors.empty();
@@ -211,14 +208,14 @@ describe(`what comes after a user's last items (seed ${SEED})`, () => {
       { length: 1, slotFromEnd: () => 0 },
       { keyAt: () => popular, countAt: () => 10 },
     );
-    const { slots, length } = successors.after(context);
-    expect(length).toBe(64);
-    expect(Math.min(...slots.subarray(0, length))).toBe(337);
+    const slots = slotsOf(successors.after(context));
+    expect(slots.length).toBe(64);
+    expect(Math.min(...slots)).toBe(337);
   });
 
   it('takes no more memory for lists that are told so often that stamps begin anew', () => {
     const random = new Random(SEED);
-    const successors = new Successors();
+    const successors = new Successors(wasmKernels());
     const tell = () => {
       for (let item = 0; item < 100; item++) {
         const list = Predecessors.empty();

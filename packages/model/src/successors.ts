@@ -8,6 +8,7 @@
  * 8 bits; before one would overflow, all void entries are removed and all stamps restart at 0.
  */
 
+import type { Kernels, SlotSums } from '@freshet/kernels';
 import { ListPool, LONGEST_LIST } from './list-pool.ts';
 import { type NextContext, RECENT_ITEMS } from './next-context.ts';
 import type { ListFollower } from './predecessor-table.ts';
@@ -20,38 +21,31 @@ const FIRST_KEYS = 64;
 /** The hash table grows above this load: probing for a key would take too long. */
 const FULL = 0.6;
 
-/** Smaller weights are left out: for `#collect`, a sum of 0 marks an item not met yet. */
+/** Smaller weights are left out: to the kernels a sum of 0 means that an item has none. */
 const LEAST_WEIGHT = 1e-20;
 
-/** Items that come next, each once; `length` are valid, until the next call. */
-interface CameAfter {
-  readonly slots: Uint32Array;
-  length: number;
-}
-
 export class Successors implements ListFollower {
-  readonly #pool = new ListPool();
-  /** The stamp of each item, by slot. */
-  #stamps = new Uint8Array(64);
+  readonly #kernels: Pick<Kernels, 'gather'>;
+  readonly #pool: ListPool;
+  /** P/.04 of the items that the last call of `after` found, and the stamp of each item. */
+  readonly #sums: SlotSums;
+  /** Slots below this have a stamp. */
+  #slotEnd = 0;
   /** Open addressing: keys, and the number of each key's list; 0 stands for none. */
   #keys = new Uint32Array(FIRST_KEYS);
   #lists = new Uint32Array(FIRST_KEYS);
   #listCount = 0;
-  /** By slot: P/.04 of the items that the last call of `after` returned. */
-  #sums = new Float32Array(64);
-  readonly #raised: CameAfter = {
-    slots: new Uint32Array(RECENT_ITEMS * LONGEST_LIST),
-    length: 0,
-  };
 
-  /** Whether no list was ever set. */
-  get isEmpty(): boolean {
-    return this.#listCount === 0;
+  /** Raises can be used in searches of these kernels. */
+  constructor(kernels: Pick<Kernels, 'gather' | 'listPage' | 'slotSums'>) {
+    this.#kernels = kernels;
+    this.#pool = new ListPool((entries) => kernels.listPage(entries));
+    this.#sums = kernels.slotSums(RECENT_ITEMS * LONGEST_LIST);
   }
 
   get byteLength(): number {
-    const perSlot = this.#stamps.byteLength + this.#sums.byteLength;
-    return this.#pool.byteLength + this.#keys.byteLength + this.#lists.byteLength + perSlot;
+    const ofKeys = this.#keys.byteLength + this.#lists.byteLength;
+    return this.#pool.byteLength + ofKeys + this.#sums.byteLength;
   }
 
   set(owner: number, list: KeyedCounts, ratings: number): void {
@@ -68,39 +62,26 @@ export class Successors implements ListFollower {
       throw new RangeError(
         `slot ${owner} is too large: successor lists hold at most ${SLOT_MASK + 1} items`,
       );
-    if (owner >= this.#stamps.length) this.#growSlots(owner + 1);
-    if (this.#stamps[owner] === STAMPS - 1) this.#restartStamps();
-    this.#stamps[owner]++;
+    if (owner >= this.#slotEnd) {
+      this.#slotEnd = Math.ceil(1.25 * (owner + 1));
+      this.#sums.reserve(this.#slotEnd);
+    }
+    if (this.#sums.stampOf(owner) === STAMPS - 1) this.#restartStamps();
+    this.#sums.setStamp(owner, this.#sums.stampOf(owner) + 1);
   }
 
-  /** All items that follow an item of the context; `sumAt` then has their sums. */
-  after(context: NextContext): CameAfter {
-    const raised = this.#raised;
+  /** P/.04 of all items that follow an item of the context, until the next call. */
+  after(context: NextContext): SlotSums {
     const sums = this.#sums;
-    for (let e = 0; e < raised.length; e++) sums[raised.slots[e]] = 0;
-    raised.length = 0;
+    sums.clear();
     for (let l = 0; l < context.length; l++) {
       const list = this.#lists[this.#find(context.keys[l])];
-      if (list !== 0) this.#collect(list, context.scales[l]);
+      const length = this.#pool.lengthOf(list);
+      if (list === 0 || length === 0) continue;
+      const start = this.#pool.startOf(list);
+      this.#kernels.gather(this.#pool.pageOf(list), start, length, context.scales[l], sums);
     }
-    return raised;
-  }
-
-  /** Those items of the last call of `after` whose sum is at least `least`. */
-  atLeast(least: number): number[] {
-    const { slots, length } = this.#raised;
-    const sums = this.#sums;
-    const found: number[] = [];
-    for (let e = 0; e < length; e++) {
-      const slot = slots[e];
-      if (sums[slot] >= least) found.push(slot);
-    }
-    return found;
-  }
-
-  /** P/.04 of an item for the context of the last call of `after`. */
-  sumAt(slot: number): number {
-    return slot < this.#sums.length ? this.#sums[slot] : 0;
+    return sums;
   }
 
   /** An item's weight in the list of a key, or 0; √(n̂ + 5) of the key's item is not in it. */
@@ -110,33 +91,11 @@ export class Successors implements ListFollower {
     if (list === 0 || length === 0) return 0;
     const { numbers, weights } = this.#pool.pageOf(list);
     const start = this.#pool.startOf(list);
-    const wanted = (slot + this.#stamps[slot] * 2 ** STAMP_SHIFT) >>> 0;
+    const wanted = this.#numberOf(slot);
     for (let at = start; at < start + length; at++) {
       if (numbers[at] === wanted) return weights[at];
     }
     return 0;
-  }
-
-  #collect(list: number, scale: number): void {
-    const pool = this.#pool;
-    const stamps = this.#stamps;
-    const sums = this.#sums;
-    const length = pool.lengthOf(list);
-    if (length === 0) return;
-    const { numbers, weights } = pool.pageOf(list);
-    const start = pool.startOf(list);
-    const { slots } = this.#raised;
-    let found = this.#raised.length;
-    const end = start + length;
-    for (let at = start; at < end; at++) {
-      const number = numbers[at];
-      const slot = number & SLOT_MASK;
-      if (number >>> STAMP_SHIFT !== stamps[slot]) continue;
-      const sum = sums[slot];
-      if (sum === 0) slots[found++] = slot;
-      sums[slot] = sum + scale * weights[at];
-    }
-    this.#raised.length = found;
   }
 
   #put(list: number, owner: number, weight: number): void {
@@ -160,7 +119,7 @@ export class Successors implements ListFollower {
     if (!pool.isFull(list)) return length;
     for (let e = 0; e < length; e++) {
       const number = numbers[start + e];
-      if (number >>> STAMP_SHIFT !== this.#stamps[number & SLOT_MASK]) return e;
+      if (number !== this.#numberOf(number & SLOT_MASK)) return e;
     }
     return length < LONGEST_LIST ? length : -1;
   }
@@ -178,7 +137,7 @@ export class Successors implements ListFollower {
   #write(list: number, nth: number, owner: number, weight: number): void {
     const { numbers, weights } = this.#pool.pageOf(list);
     const at = this.#pool.startOf(list) + nth;
-    numbers[at] = owner + this.#stamps[owner] * 2 ** STAMP_SHIFT;
+    numbers[at] = this.#numberOf(owner);
     weights[at] = weight;
   }
 
@@ -191,8 +150,7 @@ export class Successors implements ListFollower {
     const start = pool.startOf(list);
     let kept = start;
     for (let at = start; at < start + length; at++) {
-      const slot = numbers[at] & SLOT_MASK;
-      if (numbers[at] >>> STAMP_SHIFT !== this.#stamps[slot]) continue;
+      if (numbers[at] !== this.#numberOf(numbers[at] & SLOT_MASK)) continue;
       numbers[kept] = numbers[at];
       weights[kept++] = weights[at];
     }
@@ -208,7 +166,7 @@ export class Successors implements ListFollower {
       const start = this.#pool.startOf(list);
       for (let at = start; at < start + length; at++) numbers[at] &= SLOT_MASK;
     }
-    this.#stamps.fill(0);
+    for (let slot = 0; slot < this.#slotEnd; slot++) this.#sums.setStamp(slot, 0);
   }
 
   /** The list of a key; a new one is created if there is none. */
@@ -245,12 +203,8 @@ export class Successors implements ListFollower {
     });
   }
 
-  #growSlots(wanted: number): void {
-    const length = Math.ceil(1.25 * wanted);
-    const stamps = this.#stamps;
-    this.#stamps = new Uint8Array(length);
-    this.#stamps.set(stamps);
-    this.#sums = new Float32Array(length);
-    this.#raised.length = 0;
+  /** The number of a slot's entries in all lists. */
+  #numberOf(slot: number): number {
+    return (slot + this.#sums.stampOf(slot) * 2 ** STAMP_SHIFT) >>> 0;
   }
 }

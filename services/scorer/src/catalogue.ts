@@ -4,15 +4,13 @@
  * pages of a list have no item twice.
  */
 import type { ItemMetadata, ScoredItem } from '@freshet/events';
-import type { Best, Kernels, RankedTable, Search } from '@freshet/kernels';
+import type { Best, Kernels, Raises, RankedTable, Search } from '@freshet/kernels';
 import {
   COUNT_FEATURES,
-  MORE,
-  nthBest,
-  type Raised,
   RaisedItems,
   type RankingRequest,
   Successors,
+  slotsOf,
 } from '@freshet/model';
 import { Replica } from '@freshet/replicas';
 import { type RankingSettings, rankedColumns } from './ranking.ts';
@@ -47,11 +45,11 @@ export class Catalogue {
     this.#table = kernels.rankedTable(rankedColumns(settings));
     this.#factorCount = factorCount;
     this.#wide = new Float32Array(this.#table.factorCount);
-    const successors = new Successors();
+    const successors = new Successors(kernels);
     const present = (slot: number) => this.#show(slot);
     const options = { table: this.#table, present, lists: successors };
     this.items = new Replica(kernels, factorCount, shards, options);
-    this.raised = new RaisedItems(kernels, this.#table, this.items, successors);
+    this.raised = new RaisedItems(this.items, successors);
   }
 
   /** Learns a new layout from the last queries; items that are written from now on get it. */
@@ -67,42 +65,11 @@ export class Catalogue {
   /** The exact top items of a query, as the catalogue is at this moment. */
   search(query: Query): ScoredItem[] {
     const { vector, count, excluded } = query;
-    const mayRaise = this.raised.mayRaise(query);
-    const best = this.#resultOf(Math.min(mayRaise ? count + MORE : count, this.items.size));
-    const search: Search = { query: vector, excluded, best, tied: false };
+    const raises = this.raised.of(query);
+    const best = this.#resultOf(Math.min(count, this.items.size));
+    const search: Search = { query: vector, raises, excluded, best, tied: false };
     this.#kernels.search(search, this.#table);
-    return mayRaise ? this.#listed(query, search) : this.#ordered(search);
-  }
-
-  /** The top items with raises, from the top items without. */
-  #listed(query: Query, search: Search): ScoredItem[] {
-    const { count, excluded } = query;
-    const { slots, scores, length } = search.best;
-    const isAll = length < slots.length || length === this.items.size;
-    const found = { slots, scores, length, isAll };
-    const raised = this.raised.raise(query, found, count, excluded);
-    const last = nthBest(raised.scores, count, raised.length);
-    // Items that were not found may have the last score of the list too: then ids decide.
-    const worst = scores[length - 1] as number;
-    if (!isAll && !(last > worst)) return this.#ofTied(query, search, raised);
-    return this.#scored(raised, last).sort(byScoreThenId).slice(0, count);
-  }
-
-  /** The same list if items that the search did not find may belong to it by their ids. */
-  #ofTied({ count }: Query, search: Search, raised: Raised): ScoredItem[] {
-    const others = this.#scored(raised);
-    const met = new Set(others.map(({ item }) => item));
-    const found = this.#ordered(search).filter(({ item }) => !met.has(item));
-    return [...found, ...others].sort(byScoreThenId).slice(0, count);
-  }
-
-  #scored({ slots, scores, length }: Raised, least = Number.NEGATIVE_INFINITY): ScoredItem[] {
-    const items: ScoredItem[] = [];
-    for (let e = 0; e < length; e++) {
-      const score = scores[e] as number;
-      if (score >= least) items.push({ item: this.items.idAt(slots[e] as number), score });
-    }
-    return items;
+    return this.#ordered(search);
   }
 
   /** The top items of one category. All of its items are scored. */
@@ -114,18 +81,15 @@ export class Catalogue {
       const slot = this.items.slotOf(id);
       if (slot !== undefined && !left.has(slot) && !this.#table.isHidden(slot)) slots.push(slot);
     }
-    const scores = new Float32Array(slots.length);
-    this.#kernels.scoresOf(vector, slots, this.#table, scores);
-    const { length } = slots;
-    const raised = this.raised.raise(query, { slots, scores, length, isAll: true }, length);
-    return this.#scored(raised).sort(byScoreThenId).slice(0, count);
+    const scores = this.#scoresOf(vector, slots, this.raised.of(query));
+    return this.#scored(slots, scores).sort(byScoreThenId).slice(0, count);
   }
 
   /** The score of an item for a query; null if the item has no vector. */
   scoreOf(asked: RankingRequest, id: string): number | null {
     const slot = this.items.slotOf(id);
     if (slot === undefined || !this.items.isPresent(slot)) return null;
-    return this.raised.scoreOf(asked, slot);
+    return this.#scoresOf(asked.vector, [slot], this.raised.of(asked))[0] as number;
   }
 
   /** How much each of the user's last items raises the score of an item, the most first. */
@@ -143,7 +107,8 @@ export class Catalogue {
   next(id: string, count: number): ScoredItem[] {
     const slot = this.items.slotOf(id);
     if (slot === undefined) return [];
-    const found = this.raised.after(slot).map((each) => ({
+    const visible = this.raised.after(slot).filter((each) => !this.#table.isHidden(each.slot));
+    const found = visible.map((each) => ({
       item: this.items.idAt(each.slot),
       score: each.contribution,
     }));
@@ -261,8 +226,19 @@ export class Catalogue {
     this.#table.hide(slot, isWithdrawn || !this.items.isPresent(slot));
   }
 
+  #scoresOf(query: Float32Array, slots: readonly number[], raises?: Raises): Float32Array {
+    const scores = new Float32Array(slots.length);
+    this.#kernels.scoresOf(query, slots, this.#table, scores, raises);
+    return scores;
+  }
+
+  #scored(slots: readonly number[], scores: Float32Array): ScoredItem[] {
+    return slots.map((slot, at) => ({ item: this.items.idAt(slot), score: scores[at] as number }));
+  }
+
   /** The result in the order of the list. Of items that tie at its end, it has the lowest ids. */
-  #ordered({ query, excluded, best, tied }: Search): ScoredItem[] {
+  #ordered(search: Search): ScoredItem[] {
+    const { best, tied } = search;
     const found: ScoredItem[] = [];
     let isLevel = false;
     for (let at = 0; at < best.length; at++) {
@@ -273,13 +249,20 @@ export class Catalogue {
     // The scores are in order already: only items with equal scores may have to be swapped.
     if (!tied) return isLevel ? found.sort(byScoreThenId) : found;
     const last = best.scores[best.length - 1] as number;
-    const left = new Set(excluded);
-    const level = this.#kernels
-      .slotsScoring(query, last, this.#table)
-      .filter((slot) => !left.has(slot))
-      .map((slot) => ({ item: this.items.idAt(slot), score: last }));
     const above = found.filter(({ score }) => score > last);
-    return [...above, ...level].sort(byScoreThenId).slice(0, best.length);
+    return [...above, ...this.#level(search, last)].sort(byScoreThenId).slice(0, best.length);
+  }
+
+  /** All items that may be listed and have this score, with their raises. */
+  #level({ query, excluded, raises }: Search, score: number): ScoredItem[] {
+    const plain = this.#kernels.slotsScoring(query, score, this.#table);
+    const left = new Set(excluded);
+    const raised = raises === undefined ? [] : slotsOf(raises.sums);
+    const slots = [...new Set([...plain, ...raised])].filter(
+      (slot) => !left.has(slot) && !this.#table.isHidden(slot),
+    );
+    const scored = this.#scored(slots, this.#scoresOf(query, slots, raises));
+    return scored.filter((each) => each.score === score);
   }
 
   /** The top visible items by any measure, from a full scan in slices. */
@@ -294,8 +277,7 @@ export class Catalogue {
       const to = Math.min(from + SLICE, this.#table.slotEnd);
       const slots: number[] = [];
       for (let slot = from; slot < to; slot++) if (!this.#table.isHidden(slot)) slots.push(slot);
-      const scores = new Float32Array(slots.length);
-      if (query) this.#kernels.scoresOf(query, slots, this.#table, scores);
+      const scores = query ? this.#scoresOf(query, slots) : new Float32Array(slots.length);
       slots.forEach((slot, at) => {
         const score = measure(slot, scores[at] as number);
         if (score !== undefined) best.push({ item: this.items.idAt(slot), score });

@@ -1,6 +1,6 @@
 /** Is a list with raises that of a full scan, for every query, and while items change? */
 import { wasmKernels } from '@freshet/kernels';
-import { itemKey, nextFeature, nthBest, Predecessors, Random, rootOf } from '@freshet/model';
+import { itemKey, nextFeature, Predecessors, Random, rootOf } from '@freshet/model';
 import { describe, expect, it } from 'vitest';
 import { byScoreThenId, Catalogue, type Query } from './catalogue.ts';
 
@@ -174,17 +174,5 @@ describe('what came after an item', () => {
     expect(found[0]?.score).toBeGreaterThan(2 * (found[1]?.score ?? 1));
     expect(catalogue.next('tea', 1)).toHaveLength(1);
     expect(catalogue.next('nobody knows', 10)).toEqual([]);
-  });
-});
-
-describe('the nth best of some scores', () => {
-  it('is that of a sorted list, and nothing where there are fewer', () => {
-    const random = new Random(SEED);
-    for (let round = 0; round < 200; round++) {
-      const scores = Float32Array.from({ length: random.below(60) }, () => random.below(20));
-      const nth = 1 + random.below(30);
-      const sorted = [...scores].sort((a, b) => b - a);
-      expect(nthBest(scores, nth)).toBe(sorted[nth - 1] ?? Number.NEGATIVE_INFINITY);
-    }
   });
 });

@@ -7,7 +7,6 @@ import { createInterface, type Interface } from 'node:readline';
 import { childEnvironment } from '@freshet/config';
 import { wasmKernels } from '@freshet/kernels';
 import { pythonWith, SetupProblem } from '@freshet/local';
-import { nthBest } from '@freshet/model';
 import { cpuSecondsPerQuery } from '../measuring.ts';
 
 export interface Baseline {
@@ -116,14 +115,24 @@ export function naiveBaseline(): Baseline {
         table.write(table.add(), vectors.subarray(at, at + k));
       }
       const scores = new Float32Array(table.slotEnd);
+      const best = new Float32Array(LISTED);
       const count = queries.length / k;
       query = (nth) => {
         const at = (nth % count) * k;
         kernels.scores(queries.subarray(at, at + k), table, scores);
-        nthBest(scores, LISTED);
+        best.fill(Number.NEGATIVE_INFINITY);
+        for (let slot = 0; slot < scores.length; slot++) insert(scores[slot] as number, best);
       };
     },
     turn: async () => cpuSecondsPerQuery(1, query),
     close: async () => {},
   };
+}
+
+/** Puts a score into a list of the best, greatest first. */
+function insert(score: number, best: Float32Array): void {
+  let at = best.length - 1;
+  if (!(score > (best[at] as number))) return;
+  for (; at > 0 && (best[at - 1] as number) < score; at--) best[at] = best[at - 1] as number;
+  best[at] = score;
 }

@@ -1,0 +1,114 @@
+/** Pages of weighted lists and the sums over them, in WebAssembly memory. */
+
+import type { ListPage, SlotSums } from './kernels.ts';
+import type { WasmExports } from './wasm-instance.ts';
+import type { WasmMemory } from './wasm-memory.ts';
+
+export class WasmListPage implements ListPage {
+  readonly #memory: WasmMemory;
+  readonly #entries: number;
+  readonly addressOfNumbers: number;
+  readonly addressOfWeights: number;
+  #numbers = new Uint32Array();
+  #weights = new Float32Array();
+
+  constructor(memory: WasmMemory, entries: number) {
+    this.#memory = memory;
+    this.#entries = entries;
+    this.addressOfNumbers = memory.allocate(8 * entries);
+    this.addressOfWeights = this.addressOfNumbers + 4 * entries;
+  }
+
+  get numbers(): Uint32Array {
+    if (this.#numbers.length === 0) this.#view();
+    return this.#numbers;
+  }
+
+  get weights(): Float32Array {
+    if (this.#weights.length === 0) this.#view();
+    return this.#weights;
+  }
+
+  belongsTo(memory: WasmMemory): boolean {
+    return this.#memory === memory;
+  }
+
+  /** A view of memory from before it grew has the length 0. */
+  #view(): void {
+    const { buffer } = this.#memory.memory;
+    this.#numbers = new Uint32Array(buffer, this.addressOfNumbers, this.#entries);
+    this.#weights = new Float32Array(buffer, this.addressOfWeights, this.#entries);
+  }
+}
+
+export class WasmSlotSums implements SlotSums {
+  length = 0;
+  readonly addressOfSlots: number;
+  addressOfSums = 0;
+  addressOfStamps = 0;
+  readonly #memory: WasmMemory;
+  readonly room: number;
+  #slotEnd = 0;
+
+  constructor(memory: WasmMemory, room: number) {
+    this.#memory = memory;
+    this.room = room;
+    this.addressOfSlots = memory.allocate(4 * room);
+  }
+
+  belongsTo(memory: WasmMemory): boolean {
+    return this.#memory === memory;
+  }
+
+  slotAt(nth: number): number {
+    return this.#memory.u32[(this.addressOfSlots >>> 2) + nth];
+  }
+
+  sumOf(slot: number): number {
+    return slot < this.#slotEnd ? this.#memory.f32[(this.addressOfSums >>> 2) + slot] : 0;
+  }
+
+  stampOf(slot: number): number {
+    return this.#memory.u8[this.addressOfStamps + slot];
+  }
+
+  setStamp(slot: number, stamp: number): void {
+    this.#memory.u8[this.addressOfStamps + slot] = stamp;
+  }
+
+  reserve(slotEnd: number): void {
+    if (slotEnd <= this.#slotEnd) return;
+    const held = this.#slotEnd;
+    const stamps = this.addressOfStamps;
+    this.clear();
+    // Doubled, since memory that is left behind is not used again.
+    this.#slotEnd = Math.max(slotEnd, 2 * held);
+    this.addressOfStamps = this.#memory.allocate(this.#slotEnd);
+    this.addressOfSums = this.#memory.allocate(4 * this.#slotEnd);
+    this.#memory.u8.copyWithin(this.addressOfStamps, stamps, stamps + held);
+  }
+
+  clear(): void {
+    const { f32 } = this.#memory;
+    for (let e = 0; e < this.length; e++) f32[(this.addressOfSums >>> 2) + this.slotAt(e)] = 0;
+    this.length = 0;
+  }
+
+  gather(
+    { gather }: WasmExports,
+    page: WasmListPage,
+    start: number,
+    length: number,
+    scale: number,
+  ): void {
+    if (this.length + length > this.room) throw new RangeError(`no room for ${length} more sums`);
+    const numbers = page.addressOfNumbers + 4 * start;
+    const weights = page.addressOfWeights + 4 * start;
+    const { addressOfStamps: stamps, addressOfSums: sums, addressOfSlots: slots } = this;
+    this.length = gather(numbers, weights, length, scale, stamps, sums, slots, this.length);
+  }
+
+  get byteLength(): number {
+    return 4 * this.room + 5 * this.#slotEnd;
+  }
+}
