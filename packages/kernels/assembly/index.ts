@@ -4,6 +4,6 @@ export { symv, syrMove, syrTriangle } from './matrix';
 export { point, rowDots, rowOrder, rowSum, scan, weigh } from './row';
 export { descend, descendSums } from './descend';
 export { order } from './heap';
-export { gather, scoreOthers } from './raise';
+export { forget, gather, scoreOthers } from './raise';
 export { rank } from './rank';
 export { layIn, moveIn, transformQuery } from './sketch';

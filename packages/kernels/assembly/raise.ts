@@ -30,6 +30,13 @@ export function gather(
   return found;
 }
 
+/** Sets the sums of `count` slots to 0. */
+export function forget(slots: usize, count: u32, sums: usize): void {
+  for (let e: usize = 0; e < <usize>count << 2; e += 4) {
+    store<f32>(sums + (<usize>load<u32>(slots + e) << 2), 0);
+  }
+}
+
 /**
  * Scores those of `slots` that have a sum of at least `least` and that the search may find but has
  * not found; `heap` has what it has found. Writes the slots and the scores. Returns their number.

@@ -123,6 +123,7 @@ export interface WasmExports {
     transformed: number,
   ): void;
   order(heap: number): void;
+  forget(slots: number, count: number, sums: number): void;
   gather(
     numbers: number,
     weights: number,

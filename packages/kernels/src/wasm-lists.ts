@@ -47,11 +47,13 @@ export class WasmSlotSums implements SlotSums {
   addressOfSums = 0;
   addressOfStamps = 0;
   readonly #memory: WasmMemory;
+  readonly #exports: WasmExports;
   readonly room: number;
   #slotEnd = 0;
 
-  constructor(memory: WasmMemory, room: number) {
+  constructor(memory: WasmMemory, exports: WasmExports, room: number) {
     this.#memory = memory;
+    this.#exports = exports;
     this.room = room;
     this.addressOfSlots = memory.allocate(4 * room);
   }
@@ -89,23 +91,24 @@ export class WasmSlotSums implements SlotSums {
   }
 
   clear(): void {
-    const { f32 } = this.#memory;
-    for (let e = 0; e < this.length; e++) f32[(this.addressOfSums >>> 2) + this.slotAt(e)] = 0;
+    this.#exports.forget(this.addressOfSlots, this.length, this.addressOfSums);
     this.length = 0;
   }
 
-  gather(
-    { gather }: WasmExports,
-    page: WasmListPage,
-    start: number,
-    length: number,
-    scale: number,
-  ): void {
+  gather(page: WasmListPage, start: number, length: number, scale: number): void {
     if (this.length + length > this.room) throw new RangeError(`no room for ${length} more sums`);
     const numbers = page.addressOfNumbers + 4 * start;
     const weights = page.addressOfWeights + 4 * start;
-    const { addressOfStamps: stamps, addressOfSums: sums, addressOfSlots: slots } = this;
-    this.length = gather(numbers, weights, length, scale, stamps, sums, slots, this.length);
+    this.length = this.#exports.gather(
+      numbers,
+      weights,
+      length,
+      scale,
+      this.addressOfStamps,
+      this.addressOfSums,
+      this.addressOfSlots,
+      this.length,
+    );
   }
 
   get byteLength(): number {

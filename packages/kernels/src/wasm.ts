@@ -85,7 +85,7 @@ class WasmKernels implements Kernels {
   }
 
   slotSums(room: number): SlotSums {
-    return new WasmSlotSums(this.#memory, room);
+    return new WasmSlotSums(this.#memory, this.#exports, room);
   }
 
   gather(page: ListPage, start: number, length: number, scale: number, sums: SlotSums): void {
@@ -93,7 +93,7 @@ class WasmKernels implements Kernels {
     if (!isOurs || !(sums instanceof WasmSlotSums && sums.belongsTo(this.#memory))) {
       throw new TypeError('these lists were made by other kernels');
     }
-    sums.gather(this.#exports, page, start, length, scale);
+    sums.gather(page, start, length, scale);
   }
 
   search(search: Search, table: RankedTable): void {
