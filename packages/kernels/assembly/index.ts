@@ -5,5 +5,5 @@ export { point, rowDots, rowOrder, rowSum, scan, weigh } from './row';
 export { descend, descendSums } from './descend';
 export { order } from './heap';
 export { forget, gather, scoreOthers } from './raise';
-export { rank } from './rank';
+export { exclude, rank } from './rank';
 export { layIn, moveIn, transformQuery } from './sketch';

@@ -3,6 +3,8 @@ import { offer } from './heap';
 import { HEAD, HEADS, SCALES, TAIL_LENGTHS, TAIL_SCALES, TAILS, VECTORS } from './sketch';
 import { laneSums } from './vectors';
 
+const EXCLUDED: u8 = 1;
+
 /** The product of 16 integers of a sketch and 16 integers of a query. */
 // @ts-ignore: decorator
 @inline
@@ -35,6 +37,18 @@ function mostOf(sums: v128, scale: v128, ownScale: v128, allowance: v128): v128 
 @inline
 function headProduct(q0: v128, q1: v128, q2: v128, q3: v128, head: usize): v128 {
   return i32x4.add(product(q0, q1, head), product(q2, q3, head + 16));
+}
+
+/** Marks `count` slots in `skip` so that a search passes them over, or takes the marks back. */
+export function exclude(
+  slots: usize, count: u32, slotEnd: u32, skip: usize, isExcluded: bool,
+): void {
+  for (let e: usize = 0; e < <usize>count << 2; e += 4) {
+    const slot = load<u32>(slots + e);
+    if (slot >= slotEnd) continue;
+    const own = load<u8>(skip + slot) & ~EXCLUDED;
+    store<u8>(skip + slot, isExcluded ? own | EXCLUDED : own);
+  }
 }
 
 /** Finds the best slots of a layout for one query, without hidden and excluded ones. */

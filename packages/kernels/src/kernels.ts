@@ -155,7 +155,7 @@ export interface Search {
   readonly query: Float32Array;
   readonly raises?: Raises | undefined;
   /** Slots that this search must not return; duplicates are allowed. */
-  readonly excluded: readonly number[];
+  readonly excluded: ArrayLike<number>;
   /** Best first; equal scores are in no particular order. */
   readonly best: Best;
   /** Whether a slot that is not in `best` has the same score as the last one in it. */

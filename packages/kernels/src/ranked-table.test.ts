@@ -262,7 +262,7 @@ describe(`a ranked table (seed ${SEED})`, () => {
           );
           for (let slot = 0; slot < table.slotEnd; slot++) if (!visible.has(slot)) hidden.add(slot);
           const left = (slot: number) =>
-            hidden.has(slot) || gone.has(slot) || excluded.includes(slot);
+            hidden.has(slot) || gone.has(slot) || Array.from(excluded).includes(slot);
           const all = [...scores.keys()].filter((slot) => !left(slot)).map((slot) => scores[slot]);
           const expected = all.sort((a, b) => b - a).slice(0, best.slots.length);
           expect([...best.scores.slice(0, best.length)]).toEqual(expected.map((x) => x));

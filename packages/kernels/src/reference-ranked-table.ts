@@ -40,7 +40,7 @@ export class ReferenceRankedTable extends ReferenceTable implements RankedTable 
 
   search(search: Search): void {
     const { query, excluded, best, raises } = search;
-    const left = new Set(excluded);
+    const left = new Set(Array.from(excluded));
     const ranking = this.#scored(query, raises).filter(({ slot }) => !left.has(slot));
     ranking.sort((a, b) => b.score - a.score);
     best.length = Math.min(ranking.length, best.slots.length);

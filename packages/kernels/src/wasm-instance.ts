@@ -122,6 +122,7 @@ export interface WasmExports {
     tail: number,
     transformed: number,
   ): void;
+  exclude(slots: number, count: number, slotEnd: number, skip: number, isExcluded: boolean): void;
   order(heap: number): void;
   forget(slots: number, count: number, sums: number): void;
   gather(

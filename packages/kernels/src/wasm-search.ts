@@ -13,9 +13,8 @@ import { checkLength } from './reference-table.ts';
 import type { WasmExports } from './wasm-instance.ts';
 import { WasmSlotSums } from './wasm-lists.ts';
 import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
-import { HEAD, HIDDEN, VECTORS_PER_BLOCK, type WasmRankedTable } from './wasm-ranked-table.ts';
+import { HEAD, VECTORS_PER_BLOCK, type WasmRankedTable } from './wasm-ranked-table.ts';
 
-const EXCLUDED = 1;
 const HEAP_HEADER_BYTES = 16;
 /** Nine figures and padding; see sketch.ts. */
 const QUERY_FIGURES = 12;
@@ -33,6 +32,7 @@ export class WasmSearch {
   readonly #heap: WasmScratch;
   /** Slots that were not found and their scores. */
   readonly #others: WasmScratch;
+  readonly #excluded: WasmScratch;
   /** Address of the transform of the current query. */
   readonly #transformed: number;
 
@@ -42,31 +42,34 @@ export class WasmSearch {
     this.#query = new WasmScratch(memory);
     this.#heap = new WasmScratch(memory);
     this.#others = new WasmScratch(memory);
+    this.#excluded = new WasmScratch(memory);
     this.#transformed = memory.allocate(4 * MAX_FACTOR_COUNT);
   }
 
   /** Scans each layout from the longest vectors down, until none can reach the list. */
   run(search: Search, table: WasmRankedTable): void {
     const { query, excluded, raises, best } = search;
+    const { exclude, rank, order } = this.#exports;
     checkLength(query.length, table.factorCount);
     table.ask(query);
     const address = this.#query.atLeast(queryBytes(table));
     const wanted = best.slots.length + (raises === undefined ? 0 : MORE);
     const heap = this.#openHeap(Math.min(wanted, table.size));
     this.#put(query, address, table.stride);
-    this.#mark(excluded, table);
+    const left = this.#putExcluded(excluded);
+    exclude(left, excluded.length, table.slotEnd, table.skip, true);
     const { skip, stride, tailStride } = table;
     for (const layout of table.layouts) {
       layout.transformQuery(address, tailStride, this.#transformed);
       const { directory, classes } = layout;
-      this.#exports.rank(address, directory, classes.length, stride, tailStride, heap, skip);
+      rank(address, directory, classes.length, stride, tailStride, heap, skip);
     }
-    this.#exports.order(heap);
+    order(heap);
     const dropped =
       raises === undefined
         ? this.#take(best, heap)
         : this.#takeRaised(best, heap, raises, address, table);
-    this.#unmark(excluded, table);
+    exclude(left, excluded.length, table.slotEnd, skip, false);
     search.tied = best.length > 0 && dropped === best.scores[best.length - 1];
   }
 
@@ -135,18 +138,10 @@ export class WasmSearch {
     return address;
   }
 
-  #mark(excluded: readonly number[], { skip, slotEnd }: WasmRankedTable): void {
-    const { u8 } = this.#memory;
-    for (let e = 0; e < excluded.length; e++) {
-      if (excluded[e] < slotEnd) u8[skip + excluded[e]] |= EXCLUDED;
-    }
-  }
-
-  #unmark(excluded: readonly number[], { skip, slotEnd }: WasmRankedTable): void {
-    const { u8 } = this.#memory;
-    for (let e = 0; e < excluded.length; e++) {
-      if (excluded[e] < slotEnd) u8[skip + excluded[e]] &= HIDDEN;
-    }
+  #putExcluded(excluded: ArrayLike<number>): number {
+    const address = this.#excluded.atLeast(4 * excluded.length);
+    this.#memory.u32.set(excluded, address / 4);
+    return address;
   }
 
   /** Copies what was found. Returns the best score that did not fit. */

@@ -9,7 +9,7 @@ export interface RankingRequest {
   /** The query, one number for each column of the table. */
   readonly vector: Float32Array;
   /** The weight of raises, and the user's recent items, the newest last. Absent: no raises. */
-  readonly next?: { readonly weight: number; readonly recent: readonly number[] };
+  readonly next?: { readonly weight: number; readonly recent: ArrayLike<number> };
 }
 
 /** The part of an item's raise that it gets for following the item in `slot`. */
@@ -59,12 +59,12 @@ export class RaisedItems {
     });
   }
 
-  #after(recent: readonly number[]): SlotSums {
+  #after(recent: ArrayLike<number>): SlotSums {
     this.#prepareContext(recent);
     return this.#successors.after(this.#context);
   }
 
-  #prepareContext(recent: readonly number[]): void {
+  #prepareContext(recent: ArrayLike<number>): void {
     const slotFromEnd = (age: number) => recent[recent.length - 1 - age];
     this.#context.prepare({ length: recent.length, slotFromEnd }, this.#items);
   }

@@ -19,7 +19,7 @@ export interface Query extends RankingRequest {
   /** The length of the list. */
   readonly count: number;
   /** Slots to leave out. */
-  readonly excluded: readonly number[];
+  readonly excluded: ArrayLike<number>;
 }
 
 /** A full scan lets other requests run after so many slots: a slice takes a few milliseconds. */
@@ -75,7 +75,7 @@ export class Catalogue {
   /** The top items of one category. All of its items are scored. */
   searchCategory(category: string, query: Query): ScoredItem[] {
     const { vector, count, excluded } = query;
-    const left = new Set(excluded);
+    const left = new Set(Array.from(excluded));
     const slots: number[] = [];
     for (const id of this.#categories.get(category) ?? []) {
       const slot = this.items.slotOf(id);
@@ -256,7 +256,7 @@ export class Catalogue {
   /** All items that may be listed and have this score, with their raises. */
   #level({ query, excluded, raises }: Search, score: number): ScoredItem[] {
     const plain = this.#kernels.slotsScoring(query, score, this.#table);
-    const left = new Set(excluded);
+    const left = new Set(Array.from(excluded));
     const raised = raises === undefined ? [] : slotsOf(raises.sums);
     const slots = [...new Set([...plain, ...raised])].filter(
       (slot) => !left.has(slot) && !this.#table.isHidden(slot),

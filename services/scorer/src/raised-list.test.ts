@@ -67,9 +67,9 @@ class World {
   best({ vector, next, excluded, count }: Query, category?: string) {
     const scored = [...this.#items].flatMap(([item, { vector: own, list, count: ratings }]) => {
       const slot = this.catalogue.items.slotOf(item) ?? -1;
-      const isOut = excluded.includes(slot) || this.#withdrawn.has(item);
+      const isOut = Array.from(excluded).includes(slot) || this.#withdrawn.has(item);
       if (isOut || (category !== undefined && !this.#isOf(item, category))) return [];
-      const sum = this.#sumOf(list, ratings, next?.recent ?? []);
+      const sum = this.#sumOf(list, ratings, Array.from(next?.recent ?? []));
       const dense = own.reduce((total, factor, f) => total + factor * (vector[f] ?? 0), 0);
       return { item, score: dense + (next?.weight ?? 0) * nextFeature(sum) };
     });

@@ -89,7 +89,7 @@ export class Recommender {
   }
 
   /** The list of a guest, who is not stored: a vector, and the items that it was computed from. */
-  recommendTo(vector: Float32Array | null, rated: readonly number[], n: number, wishes: Wishes) {
+  recommendTo(vector: Float32Array | null, rated: ArrayLike<number>, n: number, wishes: Wishes) {
     const model = this.modelOf(null, null);
     return this.#list({ vector, rated }, n, wishes, ({ items, fallback }) => ({
       items,
@@ -148,7 +148,8 @@ export class Recommender {
     const { catalogue, ranking } = this.#options;
     const { rated } = user;
     const named = exclude.length === 0 ? [] : catalogue.knownSlots(exclude);
-    const excluded = includeRated ? named : named.length === 0 ? rated : [...named, ...rated];
+    const left = includeRated ? [] : rated;
+    const excluded = named.length === 0 ? left : [...named, ...Array.from(left)];
     const { vector, next } = ranking.queryOf(user);
     const query = { vector, next, count: offset + n, excluded };
     const page = (items: readonly ScoredItem[]): T => {

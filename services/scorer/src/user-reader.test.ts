@@ -73,7 +73,7 @@ describe('a user that is asked for again', () => {
   it('is not read again until a batch names the user', async () => {
     expect(await users.read('ada')).toEqual({
       vector: Float32Array.of(1),
-      rated: [7],
+      rated: Uint32Array.of(7),
       position: 5,
     });
     store(6, 2);

@@ -18,7 +18,7 @@ export interface KnownUser {
   /** null if the user has no ratings. */
   readonly vector: Float32Array | null;
   /** The slots of all rated items. */
-  readonly rated: readonly number[];
+  readonly rated: ArrayLike<number>;
   /** The position of the user's shard in `user-ratings`. */
   readonly position: number | null;
 }
@@ -207,7 +207,7 @@ export class UserReader {
     const { store, slotsOf, limit } = this.#options;
     const shard = this.#shardOf(user);
     const { stored, body, position, facts } = await store.entity(shard, user);
-    const rated = slotsOf(knownRatings(body).map(({ neighbour }) => neighbour));
+    const rated = Uint32Array.from(slotsOf(knownRatings(body).map(({ neighbour }) => neighbour)));
     const isKnown = stored !== null && stored.vector.length > 0;
     const found = { vector: isKnown ? stored.vector : null, rated, position };
     // A batch that arrived during the read may be newer than the result.
