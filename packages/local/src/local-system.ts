@@ -60,20 +60,18 @@ const LOST_LIMIT_MS = 1_000;
 
 export class LocalSystem {
   readonly folder: string;
-  readonly #options: LocalSystemOptions;
   readonly #chosen: Record<string, string> = {};
   readonly #starters = new Map<ServerName, () => Promise<void>>();
   readonly #servers = new Map<string, Child>();
   readonly #services = new Map<string, Child>();
   #isClosing = false;
 
-  constructor(options: LocalSystemOptions = {}) {
-    this.#options = options;
+  constructor(private readonly options: LocalSystemOptions = {}) {
     this.folder = options.folder ?? mkdtempSync(join(tmpdir(), 'freshet-local-'));
   }
 
   async startServers(): Promise<void> {
-    const { signal, external = [], steps = stepsTo(() => {}) } = this.#options;
+    const { signal, external = [], steps = stepsTo(() => {}) } = this.options;
     const ownsRedis = !external.includes('REDIS_URL');
     // The user learns what is missing before anything runs.
     const jars = external.includes('KAFKA_BROKERS') ? undefined : await kafkaJars(steps, signal);
@@ -133,7 +131,7 @@ export class LocalSystem {
 
   /** What the services are started with. */
   get environment(): Environment {
-    return { ...this.#chosen, ...this.#options.settings };
+    return { ...this.#chosen, ...this.options.settings };
   }
 
   adminPort(name: AnyServiceName): number {
@@ -163,7 +161,7 @@ export class LocalSystem {
     const limitMs = servers.every(({ running }) => running) ? undefined : LOST_LIMIT_MS;
     await Promise.all([...this.#services.values()].map((child) => child.stop(limitMs)));
     await Promise.all(servers.map((child) => child.stop()));
-    if (this.#options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
+    if (this.options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
   }
 
   async #planKafka(jars: string): Promise<void> {
@@ -175,7 +173,7 @@ export class LocalSystem {
   }
 
   async #planRedis(): Promise<void> {
-    if (this.#options.redis === 'cluster') {
+    if (this.options.redis === 'cluster') {
       this.#starters.set('Redis', async () => {
         this.#chosen.REDIS_URL = (await startRedisCluster(this.#place())).join(',');
       });
@@ -201,17 +199,17 @@ export class LocalSystem {
   #own(child: Child, key: string, isServer: boolean): void {
     (isServer ? this.#servers : this.#services).set(key, child);
     if (this.#isClosing) return void child.stop();
-    this.#options.onSpawned?.(child);
+    this.options.onSpawned?.(child);
     if (!isServer) return;
     void child.exited.then(() => {
       if (this.#isClosing) return;
       const problem = new SetupProblem(`${child.name} ended: ${child.diagnosis()}`);
-      this.#options.onServerLost?.(problem);
+      this.options.onServerLost?.(problem);
     });
   }
 
   #port(name: PortName): Promise<number> {
-    return this.#options.choosePort?.(name) ?? freePort();
+    return this.options.choosePort?.(name) ?? freePort();
   }
 
   #setting(name: string): string {

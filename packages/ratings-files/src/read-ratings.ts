@@ -98,23 +98,21 @@ function lineSource(parse: LineParser, skipFirst: boolean): RecordSource {
 
 /** Counts ratings and malformed records, and stops the reading if too many are malformed. */
 class ReadCounts {
-  readonly #path: string;
-  readonly #options: ReadOptions;
   ratings = 0;
   #malformed = 0;
   #firstReason = '';
 
-  constructor(path: string, options: ReadOptions) {
-    this.#path = path;
-    this.#options = options;
-  }
+  constructor(
+    private readonly path: string,
+    private readonly options: ReadOptions,
+  ) {}
 
   add(outcome: ReadRecord, line: number, batch: FileRating[]): void {
     if (outcome === undefined) return;
     if ('reason' in outcome) {
       this.#malformed++;
       this.#firstReason ||= `line ${line}: ${outcome.reason}`;
-      this.#options.onMalformed?.(line, outcome.reason);
+      this.options.onMalformed?.(line, outcome.reason);
       return;
     }
     this.ratings++;
@@ -125,7 +123,7 @@ class ReadCounts {
     const records = this.ratings + this.#malformed;
     if (records < after || this.#malformed <= limits.malformedShare * records) return;
     throw new UnreadableRatings(
-      `${this.#path}: ${this.#malformed} of the first ${records} records are malformed (more than 1 %). Is the format right? The first one, ${this.#firstReason}`,
+      `${this.path}: ${this.#malformed} of the first ${records} records are malformed (more than 1 %). Is the format right? The first one, ${this.#firstReason}`,
     );
   }
 }

@@ -25,17 +25,13 @@ const INTERRUPTED = 130;
 const REPLACED = Symbol.for('freshet.fetch-decoding');
 
 export class BenchSystem {
-  readonly #stack: ClosingStack;
-
   private constructor(
     readonly local: LocalSystem,
     readonly settings: Settings,
     readonly session: Session,
     readonly log: Log,
-    stack: ClosingStack,
-  ) {
-    this.#stack = stack;
-  }
+    private readonly stack: ClosingStack,
+  ) {}
 
   /** Starts Kafka and Redis, creates topics and manifest, and starts no service yet. */
   private static async open(stack: ClosingStack): Promise<BenchSystem> {
@@ -138,7 +134,7 @@ export class BenchSystem {
 
   /** The store of another model, in the same Redis. */
   openStore(model: string): Promise<FactorStore> {
-    return openStore({ ...this.settings, MODEL: model }, { log: this.log, stack: this.#stack });
+    return openStore({ ...this.settings, MODEL: model }, { log: this.log, stack: this.stack });
   }
 
   /** Runs a command of `freshet` and tells its exit code; its output goes to standard error. */
@@ -153,7 +149,7 @@ export class BenchSystem {
   }
 
   own<T extends { close(): Promise<void> }>(resource: T): T {
-    return this.#stack.own(resource);
+    return this.stack.own(resource);
   }
 }
 

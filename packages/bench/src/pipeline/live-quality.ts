@@ -25,15 +25,12 @@ interface Look {
 }
 
 export class LiveQuality {
-  readonly #system: BenchSystem;
   readonly #looks: Look[] = [];
 
-  constructor(system: BenchSystem) {
-    this.#system = system;
-  }
+  constructor(private readonly system: BenchSystem) {}
 
   async look(): Promise<void> {
-    const page = await MetricsPage.scrape(this.#system.settings.UPDATER_ADMIN_PORT);
+    const page = await MetricsPage.scrape(this.system.settings.UPDATER_ADMIN_PORT);
     const measured = page.sum('freshet_prequential_ratings_total', { users: 'all' });
     const model = { users: 'all', method: 'model' };
     this.#looks.push({ measured, sum: page.sum('freshet_prequential_auc_total', model) });
@@ -44,7 +41,7 @@ export class LiveQuality {
     await this.look();
     const table = await loadTable(readRatingBatches(file, { columns: {} }));
     const count = table.user.length;
-    const sample = this.#system.settings.RANKING_SAMPLE;
+    const sample = this.system.settings.RANKING_SAMPLE;
     const isLate = ({ measured }: Look) => measured * sample >= (1 - STRETCH) * count;
     const [first, last] = [this.#looks.find(isLate), this.#looks.at(-1)];
     const answers = first && last ? last.measured - first.measured : 0;

@@ -40,14 +40,12 @@ interface Look {
 }
 
 export class Probe {
-  readonly #system: BenchSystem;
-  readonly #options: ProbeOptions;
   readonly #agent = new Agent({ keepAlive: true });
 
-  constructor(system: BenchSystem, options: ProbeOptions) {
-    this.#system = system;
-    this.#options = options;
-  }
+  constructor(
+    private readonly system: BenchSystem,
+    private readonly options: ProbeOptions,
+  ) {}
 
   /**
    * Follows one rating after the other until the time is up, in turns to the store and to the
@@ -61,7 +59,7 @@ export class Probe {
       const toStore = turn++ % 2 === 0;
       const milliseconds = await this.#follow(rating, toStore, latencies.hops);
       (toStore ? latencies.committed : latencies.visible).push(milliseconds);
-      this.#options.arrivals.clear();
+      this.options.arrivals.clear();
       await pause(BETWEEN_PROBES_MS);
     }
     this.#agent.destroy();
@@ -69,8 +67,8 @@ export class Probe {
   }
 
   async #follow(rating: GeneratedRating, toStore: boolean, hops: number[]): Promise<number> {
-    const { topic, arrivals, publisher } = this.#options;
-    const record = recordOf(rating, topic, this.#system.settings.SHARDS);
+    const { topic, arrivals, publisher } = this.options;
+    const record = recordOf(rating, topic, this.system.settings.SHARDS);
     let offset = Number.POSITIVE_INFINITY;
     const sentAt = performance.now();
     const sending = publisher.append(record).then((at) => {
@@ -98,10 +96,10 @@ export class Probe {
   }
 
   async #stored(partition: number, user: string): Promise<Look> {
-    const { session, settings } = this.#system;
+    const { session, settings } = this.system;
     const id = { side: 'user', shard: shardOf(user, settings.SHARDS) } as const;
     const { position, facts } = await session.store.entity(id, user);
-    const { topic, topicId } = this.#options;
+    const { topic, topicId } = this.options;
     const mark = facts.sources[sourceName(topic, topicId, partition)];
     return { applied: mark?.offset ?? -1, position: position ?? 0 };
   }
@@ -121,7 +119,7 @@ export class Probe {
   }
 
   async #answered(user: string): Promise<number> {
-    const { SCORER_PORT } = this.#system.settings;
+    const { SCORER_PORT } = this.system.settings;
     const path = `/v1/recommendations/${encodeURIComponent(user)}?n=10`;
     const answer: { model: { position: number | null } } = JSON.parse(
       await this.#get(SCORER_PORT, path),

@@ -57,9 +57,6 @@ export async function runLoad(
 }
 
 class LoadRun {
-  readonly #request: LoadRequest;
-  readonly #target: LoadTarget;
-  readonly #place: Place;
   readonly #crowd: Crowd;
   readonly #ratingFigures = new LoadFigures();
   readonly #requestFigures = new LoadFigures();
@@ -68,10 +65,11 @@ class LoadRun {
   readonly #line: ProgressLine;
   readonly #told = new Set<string>();
 
-  constructor(request: LoadRequest, target: LoadTarget, place: Place) {
-    this.#request = request;
-    this.#target = target;
-    this.#place = place;
+  constructor(
+    private readonly request: LoadRequest,
+    private readonly target: LoadTarget,
+    private readonly place: Place,
+  ) {
     this.#line = new ProgressLine(request.quiet);
     const { seed, requests } = request;
     // Each draws from a stream of its own, so that requests do not change which ratings are drawn.
@@ -103,7 +101,7 @@ class LoadRun {
   /** `ending` stops the sending, `leaving` also the wait for what was sent. */
   async toEnd(ending: AbortSignal, leaving: AbortSignal): Promise<Totals> {
     const began = performance.now();
-    const schedule = { began, durationMs: this.#request.durationMs, signal: ending };
+    const schedule = { began, durationMs: this.request.durationMs, signal: ending };
     const watching = this.#ratings.watch();
     const done = new AbortController();
     const showing = this.#show(began, done.signal);
@@ -136,7 +134,7 @@ class LoadRun {
   }
 
   async #show(began: number, done: AbortSignal): Promise<void> {
-    const { durationMs } = this.#request;
+    const { durationMs } = this.request;
     for (let shownAt = began; !done.aborted; ) {
       await pause(SHOW_MS, undefined, { signal: done }).catch(() => undefined);
       const now = performance.now();
@@ -157,8 +155,8 @@ class LoadRun {
 
   /** Undefined while Kafka or the store does not answer. */
   async #lag(): Promise<RecordsBehind | undefined> {
-    const { admin, store } = this.#target;
-    const { model, settings } = this.#place;
+    const { admin, store } = this.target;
+    const { model, settings } = this.place;
     const watched = { admin, store, model, sources: settings.RATINGS_TOPICS };
     return recordsBehind(watched).catch((error: Error) => {
       this.#tell(`the lag cannot be read: ${error.message}`);
