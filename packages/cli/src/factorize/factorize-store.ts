@@ -14,6 +14,7 @@ import { covers, wantedOf } from '../audit/covered-sources.ts';
 import { storedBodies } from '../audit/shard-reading.ts';
 import { CannotWork } from '../operator-command.ts';
 import { claimEpoch } from '../rebuild/rebuild-plan.ts';
+import { shardIds } from '../shard-heads.ts';
 import { type LearntEntity, writeShard } from './write-shard.ts';
 
 interface StoreFactorization {
@@ -54,8 +55,7 @@ export async function factorizeStore(
   // The clock must not go back: counts that decay would look older than they are.
   model.startClockAt(Math.max(...taken.map(({ state }) => state.facts.clock)));
   for (const [done, shard] of taken.entries()) {
-    const { side, shard: number } = shard.id;
-    onProgress(`writing ${side} shard ${number}`, done / taken.length);
+    onProgress(`writing ${shard.id.side} shard ${shard.id.shard}`, done / taken.length);
     await writeTaken(options, model, shard, publisher);
   }
   const { grams, users, items } = model;
@@ -80,13 +80,10 @@ async function takeAll(
 ): Promise<TakenShard[]> {
   const { store, model } = session;
   const taken: TakenShard[] = [];
-  for (const side of sides) {
-    for (let shard = 0; shard < shards; shard++) {
-      const id = { side, shard };
-      const least = (await store.head(id)).fence ?? 0;
-      const epoch = await claimEpoch(publisher, model, { key: 'factorize', least });
-      taken.push({ id, epoch, state: await store.takeOver(id, epoch) });
-    }
+  for (const id of shardIds(shards)) {
+    const least = (await store.head(id)).fence ?? 0;
+    const epoch = await claimEpoch(publisher, model, { key: 'factorize', least });
+    taken.push({ id, epoch, state: await store.takeOver(id, epoch) });
   }
   return taken;
 }

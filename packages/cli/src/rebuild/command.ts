@@ -1,8 +1,7 @@
 /** `freshet rebuild`: deletes everything learnt, and learns it again from the sources. */
-import { sides, topicName } from '@freshet/events';
+import { topicName } from '@freshet/events';
 import { readSources } from '@freshet/positions';
 import { agreementOf } from '@freshet/session';
-import type { FactorStore, ShardHead } from '@freshet/store';
 import { Publisher } from '@freshet/stream';
 import {
   CannotWork,
@@ -13,6 +12,7 @@ import {
   requireTopics,
   say,
 } from '../operator-command.ts';
+import { headsOf } from '../shard-heads.ts';
 import { claimEpoch, planRebuild, type RebuildPlan } from './rebuild-plan.ts';
 
 const HELP = `freshet rebuild [--yes] [--from-part]
@@ -73,14 +73,6 @@ export const rebuildCommand = operatorCommand({
     return 0;
   },
 });
-
-async function headsOf(store: Pick<FactorStore, 'head'>, shards: number): Promise<ShardHead[]> {
-  const heads: ShardHead[] = [];
-  for (const side of sides) {
-    for (let shard = 0; shard < shards; shard++) heads.push(await store.head({ side, shard }));
-  }
-  return heads;
-}
 
 function tellPlan(plan: RebuildPlan, model: string, topics: readonly string[]): void {
   const { records, known, missing } = plan;

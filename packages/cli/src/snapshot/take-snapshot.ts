@@ -3,9 +3,10 @@
  * is as of one moment, one shard after the other: that is enough, because a position is part of its
  * shard, and what comes after a position is in the log of the shard (docs/architecture.md).
  */
-import { type Side, sides } from '@freshet/events';
+import type { Side } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import type { FactorStore, SavedModel, ShardId, ShardState } from '@freshet/store';
+import { shardIds } from '../shard-heads.ts';
 import { encodeAbout, encodeEntity, encodeHead } from './saved-blocks.ts';
 import { SnapshotWriter } from './snapshot-file.ts';
 
@@ -17,31 +18,21 @@ interface Snapshot {
   readonly onProgress: (what: string, share: number) => void;
 }
 
-interface Taken {
-  readonly users: number;
-  readonly items: number;
-  readonly ratings: number;
-  readonly bytes: number;
-}
-
 /** Before it is compressed. Larger blocks are hardly smaller in the file. */
 const BLOCK_BYTES = 1 << 20;
 
-export async function takeSnapshot(snapshot: Snapshot): Promise<Taken> {
+export async function takeSnapshot(snapshot: Snapshot) {
   const { model, saved, path, onProgress } = snapshot;
-  const { shards } = saved.manifest;
+  const ids = shardIds(saved.manifest.shards);
   const writer = await SnapshotWriter.create(path);
   const counts = { user: 0, item: 0, ratings: 0 };
   try {
     await writer.write('model', encodeAbout({ ...saved, model, taken: new Date().toISOString() }));
-    for (const [nth, side] of sides.entries()) {
-      for (let shard = 0; shard < shards; shard++) {
-        const done = (nth * shards + shard) / (sides.length * shards);
-        onProgress(`copying ${side} shard ${shard}`, done);
-        const state = await copyShard(snapshot, writer, { side, shard });
-        counts[side] += countIn(snapshot, side, state);
-        if (side === 'user') counts.ratings += state.facts.ratings;
-      }
+    for (const [done, id] of ids.entries()) {
+      onProgress(`copying ${id.side} shard ${id.shard}`, done / ids.length);
+      const state = await copyShard(snapshot, writer, id);
+      counts[id.side] += countIn(snapshot, id.side, state);
+      if (id.side === 'user') counts.ratings += state.facts.ratings;
     }
     await writer.finish();
   } catch (error) {
