@@ -79,7 +79,11 @@ export function operatorCommand<O extends Options>(
     }
     const stack = new ClosingStack();
     try {
-      const given = read(command, args);
+      const given = givenOf(command.options, args);
+      const [first] = given.positionals;
+      if (!command.takesArguments && first !== undefined) {
+        throw new WrongUsage(`it takes no argument "${first}"`);
+      }
       const settings = readSettings(childEnvironment({}));
       const log = openLog(name, 'error');
       return await command.run(given, { settings, model: settings.MODEL, log, stack });
@@ -122,6 +126,13 @@ export function ratingReader(settings: Settings): RatingReader {
   return new RatingReader(ratingRules(settings));
 }
 
+/** The topic that --topic names, or else the first of RATINGS_TOPICS. */
+export function ratingsTopic(given: string | undefined, { RATINGS_TOPICS }: Settings): string {
+  const chosen = given ?? RATINGS_TOPICS[0];
+  if (chosen !== undefined && RATINGS_TOPICS.includes(chosen)) return chosen;
+  throw new WrongUsage(`--topic must be one of RATINGS_TOPICS: ${RATINGS_TOPICS.join(', ')}`);
+}
+
 /** How many partitions a topic of the user's has; throws if there is no such topic. */
 export async function partitionsOf(
   admin: Pick<TopicAdmin, 'exists' | 'ends'>,
@@ -155,13 +166,10 @@ export function openStore({ settings, ...context }: Place): Promise<FactorStore>
   return openStoreOf(settings, context);
 }
 
-function read<O extends Options>(command: OperatorCommand<O>, args: readonly string[]): Given<O> {
-  const { options, takesArguments = false } = command;
+/** The values and arguments of a command line; throws for an option that is not in the table. */
+export function givenOf<O extends Options>(options: O, args: readonly string[]): Given<O> {
   try {
-    const given = parseArgs({ args: [...args], options, allowPositionals: true });
-    const [first] = given.positionals;
-    if (takesArguments || first === undefined) return given;
-    throw new Error(`it takes no argument "${first}"`);
+    return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     throw new WrongUsage((error as Error).message, { cause: error });
   }

@@ -8,8 +8,8 @@ import {
   type Place,
   partitionsOf,
   ratingReader,
+  ratingsTopic,
   say,
-  WrongUsage,
 } from '../operator-command.ts';
 import { fileRatings } from './file-ratings.ts';
 import { type ImportOutcome, importRatings } from './import-ratings.ts';
@@ -35,7 +35,7 @@ export async function importFile(
   brokers: Brokers,
 ): Promise<ImportOutcome | undefined> {
   const { settings, model, log, stack } = place;
-  const topic = topicOf(request, settings.RATINGS_TOPICS);
+  const topic = ratingsTopic(request.topic, settings);
   await brokers.admin.ensure(topicPlan(settings));
   const partitions = await partitionsOf(brokers.admin, topic);
   const file = stateFileOf(request, topic, settings.KAFKA_BROKERS);
@@ -70,12 +70,6 @@ export async function importFile(
   } finally {
     process.removeListener('SIGINT', interrupt).removeListener('SIGTERM', interrupt);
   }
-}
-
-function topicOf({ topic }: ImportRequest, sources: readonly string[]): string {
-  const chosen = topic ?? sources[0];
-  if (chosen !== undefined && sources.includes(chosen)) return chosen;
-  throw new WrongUsage(`--topic must be one of RATINGS_TOPICS: ${sources.join(', ')}`);
 }
 
 function stateFileOf(
