@@ -11,17 +11,14 @@ import {
   ratingsTopic,
   say,
 } from '../operator-command.ts';
-import { fileRatings } from './file-ratings.ts';
+import { fileRatings, type RatingsFile } from './file-ratings.ts';
 import { type ImportOutcome, importRatings } from './import-ratings.ts';
 import { type ImportState, ImportStateFile, isRecreated } from './import-state.ts';
 import { Telling } from './telling.ts';
 
-interface ImportRequest {
-  readonly path: string;
+interface ImportRequest extends RatingsFile {
   readonly topic?: string | undefined;
   readonly 'by-time': boolean;
-  readonly format?: string | undefined;
-  readonly columns?: string | undefined;
   readonly again: boolean;
   readonly quiet: boolean;
   /** Where the progress is kept, if Kafka keeps its data in that folder too and for it alone. */
@@ -45,7 +42,6 @@ export async function importFile(
   const stop = new AbortController();
   const interrupt = () => stop.abort();
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
-  const { path, format, columns, 'by-time': byTime } = request;
   try {
     const outcome = await importRatings({
       ...brokers,
@@ -55,7 +51,7 @@ export async function importFile(
       model,
       log,
       reader: ratingReader(settings),
-      batches: fileRatings({ path, format, columns, byTime }, telling),
+      batches: fileRatings(request, request['by-time'], telling),
       state,
       save: (next) => file?.write(next),
       onSent: telling.onSent,

@@ -9,17 +9,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SetupProblem } from '@freshet/local';
 import { type FileRating, UnreadableRatings } from '@freshet/ratings-files';
 import { type Brokers, STORE_FORMAT } from '@freshet/session';
-import { fileRatings } from '../import/file-ratings.ts';
+import { fileRatings, type RatingsFile } from '../import/file-ratings.ts';
 import { importFile } from '../import/import-file.ts';
 import { waitUntilApplied } from '../import/wait-until-applied.ts';
 import { CannotWork, isOfFile, type Place } from '../operator-command.ts';
 import { askScorer, type Scorer } from './ask-scorer.ts';
-
-export interface RatingsFile {
-  readonly path: string;
-  readonly format: string | undefined;
-  readonly columns: string | undefined;
-}
 
 /** As many as tell whether the file has the format that it seems to have. */
 const RATINGS_LOOKED_AT = 10_000;
@@ -36,7 +30,7 @@ export async function lookAtFile(file: RatingsFile) {
   let ratings = 0;
   const ignored = { onMalformed: () => {}, onTotal: () => {} };
   try {
-    for await (const batch of fileRatings({ ...file, byTime: false }, ignored)) {
+    for await (const batch of fileRatings(file, false, ignored)) {
       first ??= batch[0];
       for (const { user } of batch) counts.set(user, (counts.get(user) ?? 0) + 1);
       ratings += batch.length;

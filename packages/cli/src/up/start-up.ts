@@ -14,12 +14,12 @@ import {
 } from '@freshet/local';
 import type { ClosingStack } from '@freshet/service';
 import { openSession } from '@freshet/session';
-import { Publisher } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
-import { openBrokers, partitionsOf } from '../operator-command.ts';
+import type { RatingsFile } from '../import/file-ratings.ts';
+import { openBrokers } from '../operator-command.ts';
 import { DEMO_TOPIC, Demo } from './demo.ts';
 import { Lock } from './lock.ts';
-import { dataName, learnFile, listOf, lookAtFile, type RatingsFile } from './own-ratings.ts';
+import { dataName, learnFile, listOf, lookAtFile } from './own-ratings.ts';
 import { PortClaims } from './port-claims.ts';
 
 interface StartUp {
@@ -137,16 +137,8 @@ async function startDemo(
   }
   const log = openLog('demo', 'error');
   const session = await openSession('demo', settingsOrExit(system.environment), { log, stack });
-  const demo = new Demo({
-    publisher: stack.own(await Publisher.open(session.kafka)),
-    admin: session.admin,
-    model: session.model,
-    partitions: await partitionsOf(session.admin, DEMO_TOPIC),
-    scorer: { url: system.scorerUrl, token: settings.HTTP_TOKEN },
-    ratingsPerSecond: rate,
-    tell,
-  });
-  stack.own(demo);
+  const scorer = { url: system.scorerUrl, token: settings.HTTP_TOKEN };
+  const demo = await Demo.open(session, stack, { scorer, ratingsPerSecond: rate, tell });
   demo.start((error) => {
     const cause = isFull(system.folder) ? DISK_FULL : (error as Error).message;
     fail(new SetupProblem(`the demo ended: ${cause}`, { cause: error }));
