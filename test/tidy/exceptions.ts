@@ -21,8 +21,6 @@ export const unusedExports: readonly string[] = [
   'packages/config/src/read-settings.ts: httpHost',
   'packages/events/src/rating-fields.ts: usualNames',
   'packages/events/src/rating-reader.ts: ratingSchemas',
-  'packages/experiments/src/baselines/als.ts: solveSide',
-  'packages/experiments/src/baselines/mult-nmf.ts: multiply',
   'packages/experiments/src/report/line-chart.ts: niceTicks',
   'packages/local/src/on-path.ts: programPath',
   'packages/model/src/combiner.ts: knotPositionOf',
