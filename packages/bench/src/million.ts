@@ -9,7 +9,6 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sides } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import type { BenchOptions, Figure } from './main.ts';
 import { median } from './measuring.ts';
@@ -67,16 +66,15 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
 
 /** Tells the bytes in Redis of a rating, of an item's evidence, of a vector over its factors. */
 async function tellStore(figure: Figure, system: BenchSystem, ratings: number): Promise<void> {
-  const { FACTOR_COUNT, SHARDS } = system.settings;
+  const { FACTOR_COUNT } = system.settings;
   const url = system.local.redisUrl;
   const rows = await redisBytes(url, 'default:{u:*}:body:*');
   figure('redis_bytes_per_rating', rows / ratings, 'bytes of the rows of users');
   const counts = { user: 0, item: 0 };
-  for (const side of sides) {
-    for (let shard = 0; shard < SHARDS; shard++) {
-      const { sums } = await system.session.store.inspect({ side, shard });
-      if (sums !== null) counts[side] += ShardSums.fromBytes(side, sums, FACTOR_COUNT).gram.count;
-    }
+  for (const id of system.shards) {
+    const { sums } = await system.session.store.inspect(id);
+    if (sums === null) continue;
+    counts[id.side] += ShardSums.fromBytes(id.side, sums, FACTOR_COUNT).gram.count;
   }
   const evidence = await redisBytes(url, 'default:{i:*}:body:*');
   figure('redis_evidence_bytes', evidence / counts.item, 'bytes of an item beside its vector');

@@ -8,9 +8,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sides } from '@freshet/events';
 import { AliasTable, type GeneratedRating } from '@freshet/experiments';
-import { untilReady } from '@freshet/local';
 import { Random } from '@freshet/model';
 import type { BenchOptions, Figure } from './main.ts';
 import { learn } from './pipeline/backlog.ts';
@@ -34,7 +32,7 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
   await BenchSystem.use(async (system) => {
     await keepInMemory(system.local.redisUrl);
     const ratings = madeUpRatings();
-    await start(system);
+    await system.local.startServices(services);
     const began = performance.now();
     await learn(system, ratings, HISTORY);
     const rateOfHistory = HISTORY / ((performance.now() - began) / 1_000);
@@ -56,10 +54,6 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
   });
 }
 
-async function start({ local }: BenchSystem): Promise<void> {
-  for (const name of services) await untilReady(local.launch(name), local.adminPort(name));
-}
-
 interface Look {
   readonly figure: Figure;
   readonly system: BenchSystem;
@@ -73,11 +67,7 @@ async function watch(
   { figure, system, sent }: Look,
   work: () => Promise<void>,
 ): Promise<number> {
-  const { store } = system.session;
-  const shards = sides.flatMap((side) =>
-    Array.from({ length: system.settings.SHARDS }, (_, shard) => ({ side, shard })),
-  );
-  const standstill = new Standstill(store, shards);
+  const standstill = new Standstill(system.session.store, system.shards);
   const [before, began] = [await system.applied(), performance.now()];
   await work();
   const seconds = (performance.now() - began) / 1_000;
@@ -100,7 +90,7 @@ async function restore(
   const began = performance.now();
   await succeed(system, 'restore', file, '--replace');
   figure('restore_seconds', (performance.now() - began) / 1_000, 's, with its verification');
-  await start(system);
+  await system.local.startServices(services);
   await system.untilNoLag(LEARNT_LIMIT_MS);
   const { user, item } = await system.applied();
   figure('restore_lost', sent - Math.min(user, item), `of ${sent} ratings do not count`);

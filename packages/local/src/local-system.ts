@@ -53,9 +53,7 @@ interface LocalSystemOptions {
   readonly onServerLost?: (problem: SetupProblem) => void;
 }
 
-/**
- * Services that have lost Kafka or Redis cannot finish their work, so they get little time to end.
- */
+/** Services without Kafka or Redis cannot finish their work, so they get little time to end. */
 const LOST_LIMIT_MS = 1_000;
 
 export class LocalSystem {
@@ -90,15 +88,15 @@ export class LocalSystem {
   }
 
   /** Starts services at once and waits until each is ready. */
-  async startServices(names: readonly AnyServiceName[] = serviceNames): Promise<void> {
-    for (const name of names) this.launch(name);
+  async startServices(
+    names: readonly AnyServiceName[] = serviceNames,
+    settings: Environment = {},
+  ): Promise<void> {
+    for (const name of names) this.launch(name, settings);
     await Promise.all(names.map((name) => this.ready(name)));
   }
 
-  /**
-   * Starts a service, in place of the last process of that name, and does not wait until it is
-   * ready.
-   */
+  /** Starts a service in place of the last process of that name; does not wait for it. */
   launch(name: AnyServiceName, settings: Environment = {}): Child {
     return this.#launch(name, name, settings, { folder: this.folder });
   }

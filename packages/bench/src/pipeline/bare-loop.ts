@@ -7,18 +7,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import { type BodyChange, type FactorStore, NO_FACTS, type StoredVector } from '@freshet/store';
 import { type LogRecord, PartitionReader } from '@freshet/stream';
-import type { Backlog } from './backlog.ts';
+import { type Backlog, RATINGS_TOPIC } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
 
 const SESSION_MS = 30_000;
 const EPOCH = 1;
-/**
- * Bytes of a forwarded rating in the outbox, and of a vector in a factor batch beside its factors.
- */
+/** Bytes of a forwarded rating in the outbox, and of a vector in a batch beside its factors. */
 const FORWARD_BYTES = 130;
 const FACTOR_OVERHEAD_BYTES = 28;
 /** A row entry: a length, an id of about four bytes, a value, a time. */
@@ -47,14 +44,13 @@ export class BareLoop {
     const name = `bare-${++this.#turns}`;
     const { session, log } = this.#system;
     const store = await this.#system.openStore(name);
-    const topic = topicName('ratings', session.model);
     let failure: unknown;
     let [count, isOver] = [0, false];
     const reader = new PartitionReader(
       session.kafka,
       {
         groupId: name,
-        topic,
+        topic: RATINGS_TOPIC,
         admin: session.admin,
         onLoss: 'hold',
         log,

@@ -15,8 +15,8 @@ import {
 } from '@freshet/local';
 import { type RecordsBehind, recordsBehind, untilNoLag } from '@freshet/positions';
 import { ClosingStack } from '@freshet/service';
-import { openSession, openStore, type Session } from '@freshet/session';
-import type { FactorStore } from '@freshet/store';
+import { agreementOf, openSession, openStore, type Session } from '@freshet/session';
+import type { FactorStore, ShardId } from '@freshet/store';
 import { type LabelSet, type Log, MetricsPage, openLog } from '@freshet/telemetry';
 
 const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
@@ -95,13 +95,16 @@ export class BenchSystem {
   /** Ratings applied so far, as each commit counts them. */
   async applied(): Promise<Record<Side, number>> {
     const sums = { user: 0, item: 0 };
-    for (const side of sides) {
-      for (let shard = 0; shard < this.settings.SHARDS; shard++) {
-        const { facts } = await this.session.store.head({ side, shard });
-        for (const { applied } of Object.values(facts.sources)) sums[side] += applied.count;
-      }
+    for (const id of this.shards) {
+      const { facts } = await this.session.store.head(id);
+      for (const { applied } of Object.values(facts.sources)) sums[id.side] += applied.count;
     }
     return sums;
+  }
+
+  get shards(): ShardId[] {
+    const numbers = Array.from({ length: this.settings.SHARDS }, (_, shard) => shard);
+    return sides.flatMap((side) => numbers.map((shard) => ({ side, shard })));
   }
 
   /** Ratings per second that both sides have committed over a time. */
@@ -119,8 +122,8 @@ export class BenchSystem {
   }
 
   async untilNoLag(limitMs: number): Promise<void> {
-    const watched = { ...this.session, sources: this.settings.RATINGS_TOPICS };
-    await untilNoLag({ ...watched, limitMs, stuckMs: limitMs });
+    const { RATINGS_TOPICS: sources } = this.settings;
+    await untilNoLag({ ...this.session, sources, limitMs, stuckMs: limitMs });
   }
 
   /** Halts the services, so that something else can be measured on the same machine. */
@@ -135,6 +138,13 @@ export class BenchSystem {
   /** The store of another model, in the same Redis. */
   openStore(model: string): Promise<FactorStore> {
     return openStore({ ...this.settings, MODEL: model }, { log: this.log, stack: this.stack });
+  }
+
+  /** The same, with a manifest, so that services can join the model. */
+  async beginModel(model: string, settings = this.settings): Promise<FactorStore> {
+    const store = await this.openStore(model);
+    await store.agree(agreementOf(settings), { id: 'bench', born: 0 });
+    return store;
   }
 
   /** Runs a command of `freshet` and tells its exit code; its output goes to standard error. */
