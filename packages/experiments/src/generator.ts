@@ -127,9 +127,7 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Gene
   }
 }
 
-function refuseNonsense(
-  settings: Record<'users' | 'items' | 'ratings' | 'concurrency' | 'sequences', number>,
-): void {
+function refuseNonsense(settings: typeof defaults): void {
   if (!(settings.sequences >= 0 && settings.sequences <= 1)) {
     throw new RangeError(`sequences must be a chance from 0 to 1: ${settings.sequences}`);
   }
@@ -143,11 +141,8 @@ function refuseNonsense(
   }
 }
 
-function createWorld(
-  { items: count, seed }: Record<'items' | 'seed', number>,
-  nature: Nature,
-  random: Random,
-): World {
+function createWorld(settings: typeof defaults, nature: Nature, random: Random): World {
+  const { items: count, seed } = settings;
   const items = drawItems(count, seed, nature);
   const released = Uint32Array.from({ length: count }, (_, index) => index);
   random.shuffle(released);
