@@ -24,7 +24,7 @@ import {
   OnlineModel,
   paperModel,
 } from '@freshet/model';
-import { readRatings } from '@freshet/ratings-files';
+import { readRatingBatches } from '@freshet/ratings-files';
 import type { BenchOptions, Figure } from './main.ts';
 import { cpuSeconds } from './measuring.ts';
 
@@ -156,8 +156,8 @@ function countCollections(): () => Promise<number> {
 async function load(path: string | undefined): Promise<GeneratedRating[]> {
   if (path === undefined) return [...generateRatings(SHAPE)];
   const ratings: GeneratedRating[] = [];
-  for await (const { user, item, value, time } of readRatings(path)) {
-    ratings.push({ user, item, value, time: time ?? ratings.length });
+  for await (const batch of readRatingBatches(path)) {
+    for (const { time = ratings.length, ...rating } of batch) ratings.push({ ...rating, time });
   }
   return ratings.sort((a, b) => a.time - b.time);
 }

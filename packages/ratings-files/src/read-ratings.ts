@@ -35,14 +35,7 @@ const limits = {
   judgeAfter: 10_000,
 } as const;
 
-export async function* readRatings(
-  path: string,
-  options: ReadOptions = {},
-): AsyncGenerator<FileRating, void> {
-  for await (const batch of readRatingBatches(path, options)) yield* batch;
-}
-
-/** The same, some thousands at a time, which is faster for files of ten million lines. */
+/** Some thousands at a time, which is faster for files of ten million lines. */
 export async function* readRatingBatches(
   path: string,
   options: ReadOptions = {},
