@@ -72,12 +72,9 @@ class LoadRun {
   ) {
     this.#line = new ProgressLine(request.quiet);
     const { seed, requests } = request;
+    const random = (nth: number) => new Random(4 * seed + nth);
     // Each draws from a stream of its own, so that requests do not change which ratings are drawn.
-    const [times, people, asked] = [1, 2, 3].map((nth) => new Random(4 * seed + nth)) as [
-      Random,
-      Random,
-      Random,
-    ];
+    const [times, people, asked] = [random(1), random(2), random(3)];
     this.#crowd = new Crowd(request, people);
     const onError = (message: string) => this.#tell(message);
     this.#ratings = new RatingLoad({
