@@ -1,7 +1,6 @@
 /**
- * At 1,000 ratings per second, how long does it take from sending a rating until the vector of its
- * user is committed, and until the scorer answers by that vector? Compared with the hop of the same
- * records to a plain consumer.
+ * At 1,000 ratings per second, how long is it from sending a rating until its user's vector is
+ * stored, and until the scorer answers by that vector? Beside the hop to a plain consumer.
  */
 import { Publisher } from '@freshet/stream';
 import type { Figure } from './main.ts';

@@ -1,9 +1,8 @@
 /**
- * What does it take to learn a million ratings from nothing, as a user would bring them? Runs
- * `freshet import` of a file with all services up until nothing is left to apply, then `freshet
- * audit`. Tells time and memory, whether a rating costs more when a million are known than when ten
- * thousand are, and whether the model ranks as well as the same model does offline, where no update
- * is late. Takes about three minutes.
+ * What does it take to learn a million ratings from nothing? Runs `freshet import` with all
+ * services up until nothing is left to apply, then `freshet audit`. Tells time and memory, whether
+ * a rating costs more when more are known, and whether the model ranks as well as the same model
+ * offline, where no update is late. Takes about three minutes.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';

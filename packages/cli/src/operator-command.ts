@@ -1,8 +1,7 @@
 /**
- * What do the commands that work on a running system share? They read options in the same way, and
- * they reach Kafka and Redis with the settings of the services. An error that the operator can mend
- * is printed in one line, any other error with its stack trace. The exit code of an error says only
- * that the work was not done.
+ * What do the commands that work on a running system share? How they read options, and how they
+ * reach Kafka and Redis. An error that the operator can mend is printed in one line, any other with
+ * its stack trace. The exit code of an error says only that the work was not done.
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadConfig, childEnvironment, readSettings, type Settings } from '@freshet/config';

@@ -11,8 +11,7 @@ export class BadValue extends Error {
 export type Reader<T> = (text: string) => T;
 
 /**
- * A row of the table of settings. `fallback` is the text that is read where the setting is not
- * given; `alias` is an older name, by which it may still be given.
+ * `fallback` is read where the setting is not given; `alias` is an older name that still counts.
  */
 export function setting<T>(
   read: Reader<T>,

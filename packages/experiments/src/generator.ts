@@ -41,8 +41,7 @@ const defaults = {
   concurrency: 24,
   /**
    * Chance that a user goes on with the next part of the series that her last rating belongs to. If
-   * there is no next part, or it is not released yet, or she has rated it, she chooses as usual.
-   * With 0 nobody follows a series.
+   * there is none, it is not released yet, or she has rated it, she chooses as usual.
    */
   sequences: 0.25,
   /** Time of the first rating, ms. */

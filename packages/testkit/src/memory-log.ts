@@ -16,9 +16,7 @@ interface MemoryPartition {
 
 const emptyPartition = (): MemoryPartition => ({ records: [], start: 0, end: 0 });
 
-/**
- * What a broker answers to a fetch: the records between two offsets. Some offsets may have none.
- */
+/** The records between two offsets, of which some may have none. */
 interface Fetched {
   readonly records: readonly LogRecord[];
   readonly next: number;

@@ -127,10 +127,7 @@ function unequalTallies(users: readonly ShardFacts[], items: readonly ShardFacts
   return found;
 }
 
-/**
- * Compares the stored bytes (count, sum, packed lower triangle, perhaps lessons) with a plain
- * double loop, in which an item counts as √weight·v.
- */
+/** Compares the stored cells with a plain double loop, in which an item counts as √weight·v. */
 function relativeError(sums: Uint8Array, found: readonly StoredVector[], k: number): number {
   const vectors = found.map(({ vector }) => vector);
   const weighed = found.map(({ vector, figures: [weight = 1] }) => {

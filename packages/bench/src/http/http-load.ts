@@ -1,7 +1,6 @@
 /**
- * Asks a server as fast as it answers, over keep-alive connections with one request in flight on
- * each. It uses bare sockets without promises: a client that costs more than the server would
- * measure itself.
+ * Asks a server as fast as it answers, with one request in flight on each connection. Bare sockets
+ * without promises, because a client that costs more than the server would measure itself.
  */
 import { connect } from 'node:net';
 

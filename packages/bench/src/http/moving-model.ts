@@ -1,7 +1,4 @@
-/**
- * Moves vectors while a scorer is measured, as updaters would: each batch is committed to the
- * store, then published. If no vector moved, every answer could come from a cache.
- */
+/** Moves vectors, as updaters would, while a scorer is measured: else a cache could answer it all. */
 import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FactorBatch, factorBatchCodec, type Side, sides, topicName } from '@freshet/events';

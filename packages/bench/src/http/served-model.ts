@@ -1,7 +1,6 @@
 /**
  * A scorer that serves a model of MovieLens-1M's size, or one of 100,000 items. The model is learnt
- * here and written to the store as the stream would have left it, and its vectors move while the
- * scorer is measured.
+ * here and written to the store, and its vectors move while the scorer is measured.
  */
 import assert from 'node:assert';
 import type { Settings } from '@freshet/config';

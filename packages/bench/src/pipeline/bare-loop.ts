@@ -36,10 +36,7 @@ export class BareLoop {
     this.#sums = ShardSums.zero('user', k).toBytes();
   }
 
-  /**
-   * Ratings per second, read from the start of the log and written to a model of its own. The clock
-   * starts when the group has its partitions and has fetched nothing.
-   */
+  /** Ratings per second. The clock starts when the group has its partitions and fetched nothing. */
   async turn(milliseconds: number): Promise<number> {
     const name = `bare-${++this.#turns}`;
     const { session, log } = this.#system;

@@ -45,10 +45,7 @@ export class BenchSystem {
     return new BenchSystem(local, settings, session, log, stack);
   }
 
-  /**
-   * Measures on a system of its own. The servers are processes that nobody else would end, so
-   * Ctrl-C closes the system first and ends this process last.
-   */
+  /** Nobody else would end the servers, so Ctrl-C closes the system first and then this process. */
   static async use(measure: (system: BenchSystem) => Promise<void>): Promise<void> {
     const stack = new ClosingStack();
     let interrupt: () => void = () => {};

@@ -1,7 +1,4 @@
-/**
- * The yardstick of latencies is a bare hop: the time from sending a record until a plain consumer
- * has it. This one watches the ratings topic.
- */
+/** The yardstick of latencies: the time from sending a rating until a plain consumer has it. */
 import { Tail } from '@freshet/stream';
 import { RATINGS_TOPIC as topic } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';

@@ -13,10 +13,7 @@ export async function redisInfo(url: string, section: string, name: string): Pro
   return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await ask(url, 'info', section))?.[1]);
 }
 
-/**
- * Turns the append-only file off: Redis rewrites it from time to time, in a process as large as
- * itself.
- */
+/** Stops the append-only file, which Redis rewrites at times in a process as large as itself. */
 export async function keepInMemory(url: string): Promise<void> {
   await ask(url, 'config', 'set', 'appendonly', 'no');
 }

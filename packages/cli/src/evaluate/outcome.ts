@@ -1,6 +1,5 @@
 /**
- * What are the results of each protocol? In three forms: sections to print or draw, fields for
- * JSON, and for a delay run the curve.
+ * The results of each protocol: sections to print or draw, fields for JSON, and the delay curve.
  */
 import assert from 'node:assert';
 import {

@@ -1,6 +1,5 @@
 /**
- * Asks for recommendations at scheduled times, whether the last request was answered or not.
- * Latency counts from the scheduled time, with the wait for a free connection.
+ * Asks at scheduled times, from which latency counts, whether the last request is answered or not.
  */
 import http from 'node:http';
 import https from 'node:https';

@@ -89,9 +89,8 @@ export async function listOf(
 }
 
 /**
- * The folder of the data of a run: the ratings of each file, and those on each Kafka of the user's,
- * have one of their own, so that they are not mixed with the films of the demo. `brokers`: of a
- * Kafka that runs elsewhere.
+ * The folder of the data of a run. The ratings of each file, and those on each Kafka elsewhere
+ * (`brokers`), have one of their own, so that they are not mixed with the films of the demo.
  */
 export function dataName(
   file: RatingsFile | undefined,

@@ -1,8 +1,7 @@
 /**
  * Non-negative factorization by multiplicative updates (Lee and Seung). `squared-known` minimizes
- * the squared error over the known ratings, which is what the paper says it ran. `divergence-all`
- * minimizes the divergence over all cells with the unknown ones as 0, which is what the program
- * that the paper names computes.
+ * the squared error over the known ratings, which the paper says it ran; `divergence-all` the
+ * divergence over all cells, unknown ones as 0, as the program does that the paper names.
  */
 import type { Random } from '@freshet/model';
 import type { Rows } from '../rating-table.ts';

@@ -1,7 +1,6 @@
 /**
- * Are the items that a user rates highly near the top? NDCG with discount log2(rank + 1) and no
- * cut-off. Items with equal scores share the discounts of their ranks evenly, which is the
- * expectation over random tie-breaking.
+ * Are the items that a user rates highly near the top? NDCG with discount log2(rank + 1), no
+ * cut-off. Items with equal scores share their discounts, the expectation over random tie-breaking.
  */
 
 /** What a rating is worth: 2^r − 1, or r itself. */
