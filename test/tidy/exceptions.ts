@@ -18,7 +18,6 @@ export const unusedExports: readonly string[] = [
   'packages/cli/src/progress-line.ts: leftWords',
   'packages/cli/src/sources/accept-source.ts: factsBehind',
   'packages/cli/src/up/ada.ts: ADA_KEEPS_A_TASTE',
-  'packages/config/src/read-settings.ts: httpHost',
   'packages/events/src/rating-fields.ts: usualNames',
   'packages/events/src/rating-reader.ts: ratingSchemas',
   'packages/experiments/src/report/line-chart.ts: niceTicks',

@@ -1,5 +1,6 @@
 /** `freshet demo`: the stream of `freshet up`, for a system that runs elsewhere. */
 import { once } from 'node:events';
+import { scorerAddress } from '@freshet/config';
 import {
   CannotWork,
   openBrokers,
@@ -8,7 +9,6 @@ import {
   say,
   textOr,
 } from './operator-command.ts';
-import { scorerOf } from './up/ask-scorer.ts';
 import { DEMO_TOPIC, Demo, rateOption } from './up/demo.ts';
 
 const HELP = `freshet demo [--rate N]
@@ -31,7 +31,7 @@ export const demo = operatorCommand({
   run: async ({ values }, place) => {
     const ratingsPerSecond = rateOption(values.rate);
     const { settings, model, stack } = place;
-    const scorer = scorerOf(settings);
+    const scorer = scorerAddress(settings);
     const brokers = await openBrokers(place);
     await requireTopics(brokers, model, ['items']);
     if (!settings.RATINGS_TOPICS.includes(DEMO_TOPIC)) {

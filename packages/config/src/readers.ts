@@ -39,7 +39,6 @@ function matching(pattern: RegExp, form: string): Reader<string> {
   };
 }
 
-/** A list whose parts all are of this form. */
 export function listOf(pattern: RegExp, form: string): Reader<readonly string[]> {
   const one = matching(pattern, form);
   return (given) => list(given).map(one);

@@ -1,12 +1,12 @@
 /** Runs a load to its end or until Ctrl-C, shows figures every second, and sums them up. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { scorerAddress } from '@freshet/config';
 import { Random } from '@freshet/model';
 import { type RecordsBehind, recordsBehind } from '@freshet/positions';
 import type { FactorStore } from '@freshet/store';
 import type { Publisher, TopicAdmin } from '@freshet/stream';
 import { type Place, say } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
-import { scorerOf } from '../up/ask-scorer.ts';
 import { Crowd, type CrowdOptions } from './crowd.ts';
 import { LoadFigures } from './load-figures.ts';
 import { liveLine, summaryLines, type Totals, totalsOf } from './load-report.ts';
@@ -89,7 +89,7 @@ class LoadRun {
     this.#requests = new RequestLoad({
       arrivals: new Arrivals({ ...request, rate: requests }, asked),
       crowd: new Crowd(request, asked),
-      scorer: scorerOf(place.settings),
+      scorer: scorerAddress(place.settings),
       figures: this.#requestFigures,
       onError,
     });

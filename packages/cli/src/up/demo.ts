@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ScorerAddress } from '@freshet/config';
 import { shardOf, topicName, topics } from '@freshet/events';
 import { type CatalogueItem, generateCatalogue, generateRatings } from '@freshet/experiments';
 import type { ClosingStack } from '@freshet/service';
@@ -12,10 +13,10 @@ import type { Brokers } from '@freshet/session';
 import { type OutRecord, Publisher } from '@freshet/stream';
 import { numberOption, partitionsOf } from '../operator-command.ts';
 import { adasLikings, BACKLOG, world } from './ada.ts';
-import { askScorer, type Scorer } from './ask-scorer.ts';
+import { askScorer } from './ask-scorer.ts';
 
 interface DemoOptions {
-  readonly scorer: Scorer;
+  readonly scorer: ScorerAddress;
   readonly ratingsPerSecond: number;
   readonly tell: (line: string) => void;
 }
@@ -142,7 +143,6 @@ export class Demo {
     }
   }
 
-  /** Waits until these ratings are applied, or for 10 s. */
   async #caughtUp(sent: readonly Sent[]): Promise<void> {
     const until = performance.now() + CAUGHT_UP_LIMIT_MS;
     for (const { user, place } of sent) {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ScorerAddress } from '@freshet/config';
 import { SetupProblem } from '@freshet/local';
 import { type FileRating, UnreadableRatings } from '@freshet/ratings-files';
 import { type Brokers, STORE_FORMAT } from '@freshet/session';
@@ -13,7 +14,7 @@ import { fileRatings, type RatingsFile } from '../import/file-ratings.ts';
 import { importFile } from '../import/import-file.ts';
 import { waitUntilApplied } from '../import/wait-until-applied.ts';
 import { CannotWork, isOfFile, type Place } from '../operator-command.ts';
-import { askScorer, type Scorer } from './ask-scorer.ts';
+import { askScorer } from './ask-scorer.ts';
 
 /** As many as tell whether the file has the format that it seems to have. */
 const RATINGS_LOOKED_AT = 10_000;
@@ -76,7 +77,7 @@ export async function learnFile(
 /** Waits until the scorer has a list of the user's own, and returns its items; undefined if not. */
 export async function listOf(
   user: string,
-  scorer: Scorer,
+  scorer: ScorerAddress,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   const until = performance.now() + LIST_LIMIT_MS;
