@@ -64,13 +64,10 @@ function tellRatings(figure: Figure, idle: Usage, turns: readonly Usage[]): void
   }
 }
 
-interface Usage {
-  readonly seconds: number;
-  readonly cpuSeconds: Readonly<Record<(typeof processes)[number], number>>;
-}
+type Usage = Awaited<ReturnType<typeof usage>>;
 
 /** How long something takes, and the CPU-seconds of each process meanwhile. */
-async function usage({ local }: BenchSystem, work: () => Promise<void>): Promise<Usage> {
+async function usage({ local }: BenchSystem, work: () => Promise<void>) {
   const look = () => processes.map((name) => cpuSecondsOf(local.child(name)));
   const [before, began] = [look(), performance.now()];
   await work();

@@ -57,7 +57,6 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
 interface Look {
   readonly figure: Figure;
   readonly system: BenchSystem;
-  /** How many ratings were sent so far. */
   readonly sent: () => number;
 }
 

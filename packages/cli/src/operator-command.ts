@@ -66,7 +66,6 @@ const expected = [
   CopyFailed,
 ];
 
-/** Makes a command: what it returns takes the arguments and returns the exit code. */
 export function operatorCommand<O extends Options>(
   command: OperatorCommand<O>,
 ): (args: readonly string[]) => Promise<number> {

@@ -16,12 +16,6 @@ interface MemoryPartition {
 
 const emptyPartition = (): MemoryPartition => ({ records: [], start: 0, end: 0 });
 
-/** The records between two offsets, of which some may have none. */
-interface Fetched {
-  readonly records: readonly LogRecord[];
-  readonly next: number;
-}
-
 export class MemoryLog {
   readonly #topics = new Map<string, MemoryTopic>();
   /** Every topic that ever was, by id. */
@@ -39,12 +33,10 @@ export class MemoryLog {
     return this.partitionsOf(topic) > 0;
   }
 
-  /** How many partitions a topic has now. */
   partitionsOf(topic: string): number {
     return this.#topic(topic).partitions.length;
   }
 
-  /** Adds partitions until the topic has `count` of them. */
   addPartitions(topic: string, count: number): void {
     const { partitions } = this.#topic(topic);
     while (partitions.length < count) partitions.push(emptyPartition());
@@ -86,7 +78,7 @@ export class MemoryLog {
   }
 
   /** At most `limit` offsets from `from` on; undefined if `from` is out of range. */
-  fetch(topic: string, partition: number, from: number, limit: number): Fetched | undefined {
+  fetch(topic: string, partition: number, from: number, limit: number) {
     const { records, start, end } = this.#partition(topic, partition);
     if (from < start || from > end) return undefined;
     const next = Math.min(from + limit, end);

@@ -16,17 +16,12 @@ export interface Load {
   readonly latencies: number[];
 }
 
-interface Pace {
-  readonly connections: number;
-  /** Between an answer and the next request of the same connection. */
-  readonly pauseMs: number;
-}
-
+/** `pauseMs`: between an answer and the next request of the same connection. */
 export async function httpLoad(
   port: number,
   pathOf: (nth: number) => string,
   durationMs: number,
-  { connections, pauseMs }: Pace = { connections: BUSY_CONNECTIONS, pauseMs: 0 },
+  { connections, pauseMs } = { connections: BUSY_CONNECTIONS, pauseMs: 0 },
 ): Promise<Load> {
   const latencies: number[] = [];
   const began = performance.now();

@@ -1,4 +1,4 @@
-/** Moves vectors, as updaters would, while a scorer is measured: else a cache could answer it all. */
+/** Moves vectors while a scorer is measured, as updaters would: else caches could answer it all. */
 import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FactorBatch, factorBatchCodec, type Side, sides, topicName } from '@freshet/events';

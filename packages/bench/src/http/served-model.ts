@@ -71,7 +71,6 @@ export async function serveWithAndWithoutLists(
   return [listed, { port, adminPort }];
 }
 
-/** Learns the model, fills the store with it, and starts the services that answer. */
 async function serve({ session, settings, local }: BenchSystem, shape: Shape): Promise<Sides> {
   const model = learntModel(shape, settings.FACTOR_COUNT);
   const sides = { item: [...entities(model, 'item')], user: [...entities(model, 'user')] };

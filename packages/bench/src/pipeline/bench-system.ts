@@ -5,14 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { type Side, sides } from '@freshet/events';
-import {
-  type Child,
-  freePort,
-  LocalSystem,
-  serviceNames,
-  stepsTo,
-  untilReady,
-} from '@freshet/local';
+import { freePort, LocalSystem, serviceNames, stepsTo, untilReady } from '@freshet/local';
 import { type RecordsBehind, recordsBehind, untilNoLag } from '@freshet/positions';
 import { ClosingStack } from '@freshet/service';
 import { agreementOf, openSession, openStore, type Session } from '@freshet/session';
@@ -69,10 +62,8 @@ export class BenchSystem {
     process.exit();
   }
 
-  /** Starts one more updater, ready when this returns, and tells its admin port. */
-  async startUpdater(
-    settings: Readonly<Record<string, string>> = {},
-  ): Promise<{ readonly child: Child; readonly adminPort: number }> {
+  /** Starts one more updater and waits until it is ready. */
+  async startUpdater(settings: Readonly<Record<string, string>> = {}) {
     const adminPort = await freePort();
     const own = { ...settings, UPDATER_ADMIN_PORT: String(adminPort) };
     const child = this.local.launchAnother('updater', own);

@@ -18,7 +18,6 @@ const STRETCH = 0.2;
 /** Of the AUC of one rating when it is compared with five items, as `bench -- quality` prints. */
 const DEVIATION = 0.16;
 
-/** How many ratings were measured so far, and the sum of their AUC. */
 interface Look {
   readonly measured: number;
   readonly sum: number;

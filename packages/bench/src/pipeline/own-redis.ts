@@ -8,7 +8,6 @@ async function ask(url: string, ...command: readonly string[]): Promise<string> 
   return (await run('redis-cli', ['-u', url, ...command])).stdout;
 }
 
-/** A number that the command `INFO` of Redis tells. */
 export async function redisInfo(url: string, section: string, name: string): Promise<number> {
   return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await ask(url, 'info', section))?.[1]);
 }
@@ -30,7 +29,6 @@ repeat
 until cursor == '0'
 return sum`;
 
-/** How many bytes the keys of a pattern take, as Redis counts them. */
 export async function redisBytes(url: string, pattern: string): Promise<number> {
   return Number(await ask(url, 'eval', SUM, '0', pattern));
 }

@@ -7,12 +7,10 @@
 import { float64s } from '@freshet/events';
 import type { ShardState } from '@freshet/store';
 
-interface WeighedVector {
-  readonly vector: Float32Array;
-  readonly weight: number;
-}
-
-export function packedGram(vectors: Iterable<WeighedVector>, k: number): Float64Array {
+export function packedGram(
+  vectors: Iterable<{ readonly vector: Float32Array; readonly weight: number }>,
+  k: number,
+): Float64Array {
   const packed = new Float64Array(packedLength(k));
   for (const { vector, weight } of vectors) {
     const weighed = vector.map((factor) => Math.sqrt(weight) * factor);

@@ -12,13 +12,8 @@ import type { ShardReading } from './shard-reading.ts';
 
 const NO_LIST = new Uint8Array();
 
-interface Refolded {
-  readonly evidence: Evidence;
-  readonly list: Predecessors;
-}
-
 export class RefoldedEvidence {
-  readonly #items = new Map<string, Refolded>();
+  readonly #items = new Map<string, { readonly evidence: Evidence; readonly list: Predecessors }>();
   readonly #marks = new Map<number, SourceMark>();
 
   constructor(

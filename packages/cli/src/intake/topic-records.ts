@@ -50,7 +50,6 @@ export async function topicRecords(
   return chosenRecords(found, count, fromBeginning);
 }
 
-/** The first or the last `count` records of all partitions together. */
 export function chosenRecords(
   found: ReadonlyMap<number, readonly LogRecord[]>,
   count: number,

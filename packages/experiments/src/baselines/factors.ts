@@ -71,7 +71,6 @@ export abstract class AlternatingFactors<O extends AlternatingOptions> implement
     this.#items = new Factors(0, options.k);
   }
 
-  /** What the users' vectors start at. */
   protected abstract firstUsers(count: number, k: number, random: Random): Factors;
   /** Moves every vector of `own`, which has these rows. */
   abstract improve(own: Factors, rows: Rows, others: Factors): void;

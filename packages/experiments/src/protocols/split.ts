@@ -41,7 +41,6 @@ export class Histories {
 export interface Split {
   /** Rows of the table to learn from, in order of time. */
   readonly train: Uint32Array;
-  /** Held-out rows of each chosen user. */
   readonly test: readonly { readonly user: number; readonly rows: Uint32Array }[];
 }
 
