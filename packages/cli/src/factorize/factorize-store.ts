@@ -108,11 +108,8 @@ async function requireCovered(
   );
 }
 
-async function loadModel({
-  session,
-  shards,
-  onProgress,
-}: StoreFactorization): Promise<OnlineModel> {
+async function loadModel(options: StoreFactorization): Promise<OnlineModel> {
+  const { session, shards, onProgress } = options;
   const model = new OnlineModel(session.modelSettings);
   for (let shard = 0; shard < shards; shard++) {
     onProgress(`reading user shard ${shard}`, shard / shards);
@@ -168,21 +165,15 @@ function* learntEntities(
     const vector = new Float32Array(model.settings.factorCount);
     state.vectors.read(slot, vector);
     const before = stored.get(id);
-    const after = storedOf(model, side, slot, vector);
-    const body = side === 'item' ? model.evidenceOf(id)?.toBytes() : undefined;
+    if (side === 'user') {
+      yield { id, before, after: { vector, figures: NO_FIGURES } };
+      continue;
+    }
+    const list = model.lists?.of(slot).toBytes();
+    const after = { vector, figures: model.figuresOf(slot), ...(list ? { list } : {}) };
+    const body = model.evidenceOf(id)?.toBytes();
     yield { id, before, after, ...(body === undefined ? {} : { body }) };
   }
-}
-
-function storedOf(
-  model: OnlineModel,
-  side: Side,
-  slot: number,
-  vector: Float32Array,
-): StoredVector {
-  if (side === 'user') return { vector, figures: NO_FIGURES };
-  const stored = { vector, figures: model.figuresOf(slot) };
-  return model.lists ? { ...stored, list: model.lists.of(slot).toBytes() } : stored;
 }
 
 /** Items that the store holds and no user has rated any more: these are removed. */
