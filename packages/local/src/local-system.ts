@@ -59,7 +59,7 @@ const LOST_LIMIT_MS = 1_000;
 export class LocalSystem {
   readonly folder: string;
   readonly #chosen: Record<string, string> = {};
-  readonly #starters = new Map<ServerName, () => Promise<void>>();
+  readonly #starters = new Map<ServerName, () => Promise<unknown>>();
   readonly #servers = new Map<string, Child>();
   readonly #services = new Map<string, Child>();
   #isClosing = false;
@@ -165,9 +165,8 @@ export class LocalSystem {
   async #planKafka(jars: string): Promise<void> {
     const [port, controllerPort] = [await this.#port('kafka'), await this.#port('controller')];
     this.#chosen.KAFKA_BROKERS = `127.0.0.1:${port}`;
-    this.#starters.set('Kafka', async () => {
-      await startKafka({ jars, port, controllerPort, ...this.#place() });
-    });
+    const start = () => startKafka({ jars, port, controllerPort, ...this.#place() });
+    this.#starters.set('Kafka', start);
   }
 
   async #planRedis(): Promise<void> {
@@ -179,9 +178,7 @@ export class LocalSystem {
     }
     const port = await this.#port('redis');
     this.#chosen.REDIS_URL = `redis://127.0.0.1:${port}`;
-    this.#starters.set('Redis', async () => {
-      await startRedis({ port, ...this.#place() });
-    });
+    this.#starters.set('Redis', () => startRedis({ port, ...this.#place() }));
   }
 
   #place() {

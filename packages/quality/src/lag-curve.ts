@@ -44,16 +44,11 @@ export const defaultLagCurve: LagCurve = {
   ],
 };
 
-export function lagCurve(points: readonly DelayLoss[], source: string): LagCurve {
-  return {
-    format: 1,
-    source,
-    points: points.flatMap(({ delay, lossServed, lossCold }) =>
-      lossServed === undefined
-        ? []
-        : [{ lag: delay, loss: lossServed, lossCold: lossCold ?? lossServed }],
-    ),
-  };
+export function lagCurve(delays: readonly DelayLoss[], source: string): LagCurve {
+  const points = delays.flatMap(({ delay: lag, lossServed: loss, lossCold }) =>
+    loss === undefined ? [] : [{ lag, loss, lossCold: lossCold ?? loss }],
+  );
+  return { format: 1, source, points };
 }
 
 /** Throws an error that tells what is wrong, because a person may have edited the file. */

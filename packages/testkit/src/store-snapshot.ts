@@ -64,7 +64,9 @@ export async function snapshot(
     gramError,
     counted: facts.user.reduce((sum, { ratings }) => sum + ratings, 0),
     values: facts.user.reduce((sum, { values }) => sum + values, 0),
-    applied: facts.user.reduce((sum, { sources }) => sum + appliedOf(sources), 0),
+    applied: facts.user
+      .flatMap(({ sources }) => Object.values(sources))
+      .reduce((sum, { applied }) => sum + applied.count, 0),
     unequal: unequalTallies(facts.user, facts.item),
   };
 }
@@ -98,10 +100,6 @@ export function violationsOf(
   }
   if (!(gramError < 1e-9)) found.push(`a gram is off by ${gramError}`);
   return found;
-}
-
-function appliedOf(sources: ShardFacts['sources']): number {
-  return Object.values(sources).reduce((sum, { applied }) => sum + applied.count, 0);
 }
 
 /** Compares each user shard with each item shard, in the present life of the user shard. */
