@@ -1,7 +1,6 @@
 /**
- * What do a rating, a user, an item and an answer cost with the default settings? Processor time of
- * every process for a rating and for an answer, and bytes in Redis, on Kafka and in the memory of
- * services: what one needs to know to size a cluster.
+ * What does a rating, a user, an item and an answer cost with the default settings? Processor time,
+ * and bytes in Redis, on Kafka and in services: what one needs to size a cluster.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,7 @@
 /**
- * How many ratings does the model learn per CPU-second of one thread, does the rate stay the same
- * as rows grow, and how much memory does the model need? Learns generated ratings of MovieLens-1M's
- * shape, or `--ratings FILE`. With `--deviations` it measures instead what each departure from the
- * paper is worth, and how fast the model is without it.
+ * How many ratings does the model learn per CPU-second, does the rate stay the same as rows grow,
+ * and how much memory does it need? Learns generated ratings of MovieLens-1M's shape, or `--ratings
+ * FILE`. `--deviations` measures instead what each departure from the paper is worth.
  */
 import assert from 'node:assert';
 import { PerformanceObserver } from 'node:perf_hooks';

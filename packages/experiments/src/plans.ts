@@ -1,7 +1,6 @@
 /**
- * The tasks of the paper's two tables. Static: the seed chooses the users held out, and settings
- * are chosen by NDCG on validation sets cut from the training set. Dynamic: settings are chosen by
- * AUC on the block before the test block.
+ * The tasks of the paper's two tables. Static: settings are chosen by NDCG on validation sets cut
+ * from the training set. Dynamic: by AUC on the block before the test block.
  */
 import type { Plan } from './experiment.ts';
 import type { Method, StreamingMethod } from './method.ts';

@@ -1,9 +1,8 @@
 /**
  * How fast would the transport alone be? A loop with the partitions, fetch limits and batches of
- * the updater that decodes nothing and learns nothing. For every batch it writes to Redis, in one
- * call, a vector and a few more bytes of each user and item, and an outbox of the size that would
- * be sent. It fetches with unchanged kafkajs, and what it writes must stay the same from version to
- * version, because the pipeline is measured against it.
+ * the updater that learns nothing. For every batch it writes to Redis a vector and a few more bytes
+ * of each user and item, and an outbox of the size that would be sent. It fetches with unchanged
+ * kafkajs, and its writes must never change: the pipeline is measured against it.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

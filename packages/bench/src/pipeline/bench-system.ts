@@ -153,9 +153,8 @@ export class BenchSystem {
 
 /**
  * Makes this process fetch as kafkajs does by itself. @freshet/stream replaces one function of
- * kafkajs with a faster one when it is loaded, and a baseline that used it would move whenever that
- * function is improved. Services are processes of their own and keep the fast one. Must be called
- * before the first fetch, when kafkajs loads its decoders.
+ * kafkajs with a faster one, and a baseline that used it would move whenever it is improved. Must
+ * be called before the first fetch, when kafkajs loads its decoders.
  */
 function fetchPlainly(): void {
   const { cache } = createRequire(import.meta.url);

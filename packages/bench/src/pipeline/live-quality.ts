@@ -1,10 +1,8 @@
 /**
  * Does a model that is fed at full speed rank as well as the same model offline, where no update is
- * late? The live figure is the mean over the ratings that were measured in the last stretch. The
- * offline one is the mean over the same ratings by the dynamic protocol, which compares each with
- * every item. Where the stretch begins is told by the meter's own count, not by what the store has:
- * a shard asks before it commits, and in a log whose AUC changes, ratings that lie a few batches
- * apart differ by more than lateness costs.
+ * late? Both figures are means over the ratings of the last stretch; the offline one compares each
+ * with every item. The meter's own count tells where the stretch begins, because a shard asks
+ * before it commits, and where the AUC changes, a few batches differ by more than lateness costs.
  */
 import { loadTable, Runner } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';

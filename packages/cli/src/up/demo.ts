@@ -1,7 +1,6 @@
 /**
- * A stream to watch: a generated catalogue, a crowd of users with tastes who rate it, and Ada, who
- * likes films of one category for a while and then of another. After each rating of hers the demo
- * asks for her recommendations.
+ * A stream to watch: a crowd of users with tastes rates generated items, and Ada, who likes one
+ * category for a while and then another, asks for her list after each of her ratings.
  */
 import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,7 +1,6 @@
 /**
- * Only one `freshet up` may run per data folder. If the last one was killed, the processes that it
- * left behind still hold the data. They are stopped, each after a check that it is the process that
- * was noted and not another one with the same id.
+ * Only one `freshet up` may run per data folder. Processes that a killed one left behind still hold
+ * the data: they are stopped, unless another process has got the id by now.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
