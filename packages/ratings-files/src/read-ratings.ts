@@ -18,14 +18,15 @@ import {
   ReviewBlocks,
   separatedParser,
 } from './line-format.ts';
-import { type ReadProgress, textLines } from './text-lines.ts';
+import { textLines } from './text-lines.ts';
 
 export interface ReadOptions {
   /** If absent, the first line tells the format. */
   readonly format?: Format;
   /** Names in the header, or numbers from 1; columns that are absent here are guessed. */
   readonly columns?: Columns;
-  readonly onProgress?: (progress: ReadProgress & { readonly ratings: number }) => void;
+  /** `share`: of the file; unknown for standard input. */
+  readonly onProgress?: (share: number | undefined, ratings: number) => void;
   readonly onMalformed?: (line: number, reason: string) => void;
 }
 
@@ -42,8 +43,8 @@ export async function* readRatingBatches(
 ): AsyncGenerator<readonly FileRating[], void> {
   const counts = new ReadCounts(path, options);
   let source: RecordSource | undefined;
-  const progress = (at: ReadProgress) => options.onProgress?.({ ...at, ratings: counts.ratings });
-  for await (const { first, lines } of textLines(path, progress)) {
+  const tell = (share: number | undefined) => options.onProgress?.(share, counts.ratings);
+  for await (const { first, lines } of textLines(path, tell)) {
     const batch: FileRating[] = [];
     for (let i = 0; i < lines.length; i++) {
       const line = clean(lines[i], first + i);
