@@ -62,7 +62,7 @@ export class MemoryLog {
 
   async append({ topic, partition = 0, key, value, headers = {} }: OutRecord): Promise<number> {
     const records = this.records(topic, partition);
-    const offset = this.#takeOffset(topic, partition);
+    const offset = this.#partition(topic, partition).end++;
     const bytes = typeof key === 'string' ? Buffer.from(key) : key;
     records.push({ offset, timestamp: this.#clock++, key: bytes, value, headers });
     return offset;
@@ -74,7 +74,7 @@ export class MemoryLog {
 
   /** Takes an offset without a record, as the end of a transaction does. */
   mark(topic: string, partition: number): void {
-    this.#takeOffset(topic, partition);
+    this.#partition(topic, partition).end++;
   }
 
   /** At most `limit` offsets from `from` on; undefined if `from` is out of range. */
@@ -138,10 +138,6 @@ export class MemoryLog {
     const { offset, timestamp, key, value, headers } = found;
     const places = { offset: String(offset), timestamp: String(timestamp), attributes: 0 };
     return [{ ...places, key, value, headers }];
-  }
-
-  #takeOffset(topic: string, partition: number): number {
-    return this.#partition(topic, partition).end++;
   }
 
   #partition(topic: string, partition: number): MemoryPartition {

@@ -13,7 +13,7 @@ import {
   say,
 } from '../operator-command.ts';
 import { headsOf } from '../shard-heads.ts';
-import { claimEpoch, planRebuild, type RebuildPlan } from './rebuild-plan.ts';
+import { claimEpoch, planRebuild } from './rebuild-plan.ts';
 
 const HELP = `freshet rebuild [--yes] [--from-part]
 
@@ -55,8 +55,11 @@ export const rebuildCommand = operatorCommand({
       heads: await headsOf(store, shards),
       birth: await store.birth(),
     });
-    tellPlan(plan, model, topics);
-    if (plan.missing.length > 0 && !values['from-part']) {
+    const { records, known, missing } = plan;
+    say(`the store holds ${known} ratings of model "${model}": all of them will be deleted`);
+    say(`${topics.join(', ')}: ${records} records, to be read from the beginning`);
+    for (const each of missing) say(`missing  ${each}`);
+    if (missing.length > 0 && !values['from-part']) {
       throw new CannotWork(
         'nothing was changed: --from-part rebuilds from what is left, and the rest is lost for good',
       );
@@ -73,10 +76,3 @@ export const rebuildCommand = operatorCommand({
     return 0;
   },
 });
-
-function tellPlan(plan: RebuildPlan, model: string, topics: readonly string[]): void {
-  const { records, known, missing } = plan;
-  say(`the store holds ${known} ratings of model "${model}": all of them will be deleted`);
-  say(`${topics.join(', ')}: ${records} records, to be read from the beginning`);
-  for (const each of missing) say(`missing  ${each}`);
-}

@@ -3,7 +3,6 @@
  * is as of one moment, one shard after the other: that is enough, because a position is part of its
  * shard, and what comes after a position is in the log of the shard (docs/architecture.md).
  */
-import type { Side } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import type { FactorStore, SavedModel, ShardId, ShardState } from '@freshet/store';
 import { shardIds } from '../shard-heads.ts';
@@ -23,16 +22,18 @@ const BLOCK_BYTES = 1 << 20;
 
 export async function takeSnapshot(snapshot: Snapshot) {
   const { model, saved, path, onProgress } = snapshot;
-  const ids = shardIds(saved.manifest.shards);
+  const { shards, factorCount } = saved.manifest;
+  const ids = shardIds(shards);
   const writer = await SnapshotWriter.create(path);
   const counts = { user: 0, item: 0, ratings: 0 };
   try {
     await writer.write('model', encodeAbout({ ...saved, model, taken: new Date().toISOString() }));
     for (const [done, id] of ids.entries()) {
       onProgress(`copying ${id.side} shard ${id.shard}`, done / ids.length);
-      const state = await copyShard(snapshot, writer, id);
-      counts[id.side] += countIn(snapshot, id.side, state);
-      if (id.side === 'user') counts.ratings += state.facts.ratings;
+      const { sums, facts } = await copyShard(snapshot, writer, id);
+      // Not counted one by one: some users or items come twice in a copy.
+      if (sums) counts[id.side] += ShardSums.fromBytes(id.side, sums, factorCount).gram.count;
+      if (id.side === 'user') counts.ratings += facts.ratings;
     }
     await writer.finish();
   } catch (error) {
@@ -69,9 +70,4 @@ async function copyShard(
   } finally {
     await copy.close();
   }
-}
-
-/** Users or items with a vector. Some entities come twice in a copy, so they are not counted. */
-function countIn({ saved }: Snapshot, side: Side, { sums }: ShardState): number {
-  return sums ? ShardSums.fromBytes(side, sums, saved.manifest.factorCount).gram.count : 0;
 }
