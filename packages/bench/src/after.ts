@@ -17,11 +17,6 @@ const USERS = 6_040;
 /** Visits the users in an order that has nothing to do with partitions. */
 const STRIDE = 1_009;
 
-interface Place {
-  readonly partition: number;
-  readonly offset: number;
-}
-
 export async function bench(figure: Figure): Promise<void> {
   await BenchSystem.use(async (system) => {
     const { arrivals } = await startUnderLoad(system, RATE_PER_SECOND);
@@ -66,11 +61,11 @@ async function listOf(url: string): Promise<string[]> {
   return items.map(({ item }) => item);
 }
 
-async function rate(url: string, rating: object): Promise<Place> {
+async function rate(url: string, rating: object) {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(rating) });
-  const { ratings } = (await response.json()) as { ratings?: Place[] };
-  const [place] = ratings ?? [];
+  const answer = (await response.json()) as { ratings?: { partition: number; offset: number }[] };
+  const place = answer.ratings?.[0];
   if (place === undefined) throw new Error(`rating refused: ${response.status}`);
   return place;
 }

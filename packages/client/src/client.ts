@@ -49,8 +49,9 @@ export class FreshetClient {
 
   /** The best items for a user. */
   recommend(user: string, wishes: Wishes = {}) {
-    const { after, ...others } = wishes;
-    const query = after === undefined ? others : { ...others, after: placeText(after) };
+    const { after } = wishes;
+    const place = typeof after === 'object' ? `${after.partition}:${after.offset}` : after;
+    const query = { ...wishes, after: place };
     return this.#ask('GET /v1/recommendations/{user}', { path: { user }, query });
   }
 
@@ -176,8 +177,4 @@ function queryOf({ query = {} }: Request): string {
     for (const each of [value].flat()) if (each !== undefined) pairs.append(name, String(each));
   }
   return pairs.size === 0 ? '' : `?${pairs}`;
-}
-
-function placeText(after: Place | string): string {
-  return typeof after === 'string' ? after : `${after.partition}:${after.offset}`;
 }

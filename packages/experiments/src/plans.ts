@@ -24,25 +24,19 @@ interface DynamicBlocks extends Pick<DynamicTask, 'train' | 'test' | 'seed'> {
 export function staticPlan(table: RatingTable, options: StaticOptions): Plan<Method, StaticTask> {
   requireRatings(table);
   if (table.user.length === table.users.length) {
-    throw new NotEnoughRatings(
-      'every user has a single rating: there is no later half to hold out',
-    );
+    throw new NotEnoughRatings('every user has a single rating: no later half can be held out');
   }
   const { users, runs, seed, validations } = options;
-  const task = (method: Method, run: number): StaticTask => ({
-    protocol: 'static',
-    method,
-    seed: seed + run,
-    users,
-  });
+  const task = (method: Method, run: number): StaticTask => {
+    return { protocol: 'static', method, seed: seed + run, users };
+  };
   return {
     runs,
     test: task,
     validate: (method, run) =>
-      Array.from({ length: validations }, (_, validation) => ({
-        ...task(method, run),
-        validation,
-      })),
+      Array.from({ length: validations }, (_, validation) => {
+        return { ...task(method, run), validation };
+      }),
     score: ({ ndcg }) => ndcg,
   };
 }

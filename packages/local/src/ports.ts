@@ -10,10 +10,7 @@ const LAST_PORT = 32_000;
 let next = FIRST_PORT + ((process.pid * 61) % (LAST_PORT - FIRST_PORT));
 
 /** The preferred port if it is free, else the next free one; any free port without a preference. */
-export async function freePort(
-  preferred = 0,
-  taken: ReadonlySet<number> = new Set(),
-): Promise<number> {
+export async function freePort(preferred = 0, taken?: ReadonlySet<number>): Promise<number> {
   if (preferred === 0) return anyPort();
   return (await firstFree(preferred, preferred + NEXT_PORTS, taken)) ?? anyPort();
 }
@@ -25,13 +22,9 @@ async function anyPort(): Promise<number> {
   return found;
 }
 
-async function firstFree(
-  from: number,
-  to: number,
-  taken: ReadonlySet<number> = new Set(),
-): Promise<number | undefined> {
+async function firstFree(from: number, to: number, taken?: ReadonlySet<number>) {
   for (let port = from; port < to; port++) {
-    if (!taken.has(port) && (await isFree(port))) return port;
+    if (!taken?.has(port) && (await isFree(port))) return port;
   }
   return undefined;
 }

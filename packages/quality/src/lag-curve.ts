@@ -75,10 +75,7 @@ export function parseLagCurve(text: string): LagCurve {
  * figure. Beyond the last point its loss is returned: at least that much is lost. A loss below 0 is
  * noise and becomes 0. The loss at an unknown lag, NaN, is NaN.
  */
-export function expectedLoss(
-  { points }: LagCurve,
-  lag: number,
-): { readonly all: number; readonly cold: number } {
+export function expectedLoss({ points }: LagCurve, lag: number) {
   assert(points.length > 0, 'a lag curve has at least one point');
   if (Number.isNaN(lag)) return { all: lag, cold: lag };
   const after = points.findIndex((point) => point.lag >= lag);

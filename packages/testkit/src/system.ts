@@ -60,10 +60,7 @@ export class System extends LocalSystem {
   }
 
   /** The command line, as an operator of this system runs it. */
-  async freshet(
-    args: readonly string[],
-    settings: Settings = {},
-  ): Promise<{ code: number | null; out: string; err: string }> {
+  async freshet(args: readonly string[], settings: Settings = {}) {
     const XDG_CACHE_HOME = join(this.folder, 'cache');
     const variables = { ...this.environment, ...settings, XDG_CACHE_HOME };
     const command = new Command(process.execPath, [MAIN, ...args], variables);

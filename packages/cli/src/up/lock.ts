@@ -7,10 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { processIdentity, SetupProblem } from '@freshet/local';
 
-interface Noted {
-  readonly pid: number;
-  readonly identity: string;
-}
+type Noted = ReturnType<typeof note>;
 
 interface Running {
   readonly up: Noted;
@@ -78,7 +75,7 @@ export class Lock {
 }
 
 /** A process that has ended already has no identity, and is never taken for a running one. */
-function note(pid: number): Noted {
+function note(pid: number) {
   return { pid, identity: processIdentity(pid) ?? 'ended' };
 }
 
