@@ -105,11 +105,8 @@ async function leaving(figure: Figure, system: BenchSystem, second: Child): Prom
   await second.stop();
   await pause(IDLE_MS);
   const count = (await takeOvers(system)) - taken;
-  figure(
-    'scale_take_over_bytes',
-    ((await sent()) - bytes) / count,
-    `bytes, of ${count} shards each`,
-  );
+  const each = ((await sent()) - bytes) / count;
+  figure('scale_take_over_bytes', each, `bytes, of ${count} shards each`);
 }
 
 function takeOvers(system: BenchSystem, port?: number): Promise<number> {

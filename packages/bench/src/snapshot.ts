@@ -1,9 +1,8 @@
 /**
  * Does the stream stand still while a snapshot is taken? Learns a history, lets ratings come at a
- * steady rate, and takes a snapshot with the command, as an operator does. The same is measured
- * just before and just after it, because shards also wait for each other without a snapshot; a rate
- * that the machine cannot learn shows in what is behind. Then the services are stopped, the
- * snapshot is restored and they go on: every rating must count once.
+ * steady rate, and takes a snapshot with the command. The same is measured before and after it,
+ * because shards also wait for each other without one. Then the services are stopped, the snapshot
+ * is restored and they go on: every rating must count once.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,11 +39,11 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
     const stream = new SteadyStream(system, ratings, rate);
     await pause(WARM_UP_MS);
     const sent = () => HISTORY + stream.sent;
-    const look = { figure, system, sent };
-    await watch('calm', look, () => pause(CALM_MS));
+    await watch(figure, system, 'calm', sent, () => pause(CALM_MS));
     const file = join(system.local.folder, 'model.snapshot');
-    const seconds = await watch('taking', look, () => succeed(system, 'snapshot', file));
-    await watch('after', look, () => pause(CALM_MS));
+    const taking = () => succeed(system, 'snapshot', file);
+    const seconds = await watch(figure, system, 'taking', sent, taking);
+    await watch(figure, system, 'after', sent, () => pause(CALM_MS));
     figure('snapshot_stream_rate', stream.rate, 'ratings/s sent');
     await stream.close();
     const megabytes = statSync(file).size / 1e6;
@@ -54,16 +53,12 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
   });
 }
 
-interface Look {
-  readonly figure: Figure;
-  readonly system: BenchSystem;
-  readonly sent: () => number;
-}
-
 /** Tells how long a shard of either side stood still while something is done; returns seconds. */
 async function watch(
+  figure: Figure,
+  system: BenchSystem,
   when: string,
-  { figure, system, sent }: Look,
+  sent: () => number,
   work: () => Promise<void>,
 ): Promise<number> {
   const standstill = new Standstill(system.session.store, system.shards);

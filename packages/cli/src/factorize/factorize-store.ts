@@ -89,10 +89,7 @@ async function takeAll(
 }
 
 /** Ratings that user shards have decided and item shards have not applied would count twice. */
-async function requireCovered(
-  { admin, model }: Session,
-  taken: readonly TakenShard[],
-): Promise<void> {
+async function requireCovered({ admin, model }: Session, taken: readonly TakenShard[]) {
   const statesOf = (side: Side) => taken.filter(({ id }) => id.side === side);
   const topic = topicName('itemRatings', model);
   const users = statesOf('user').map(({ state }) => state);
