@@ -1,9 +1,8 @@
 /**
- * Generates a stream of ratings where no real one may be used. Tastes are of low rank (a user is a
- * mixture of categories) and drift, the popularity of items follows a Zipf law, users arrive and
- * rate in bursts with a mood that lasts a few ratings, items are released over time, and people
- * often rate the parts of a series one after the other. Memory holds only the users who will still
- * rate, and one rating costs a few draws whatever the size of the world.
+ * Generates a stream of ratings where no real one may be used. Tastes are mixtures of categories
+ * and drift, the popularity of items follows a Zipf law, users rate in bursts with a mood that
+ * lasts, items are released over time, and people often rate the parts of a series in turn. Memory
+ * holds only users who will still rate, and a rating costs a few draws in a world of any size.
  */
 import { hashId, Random } from '@freshet/model';
 import { AliasTable } from './alias-table.ts';

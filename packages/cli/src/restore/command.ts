@@ -80,10 +80,8 @@ export const restoreCommand = operatorCommand({
 
 /** What follows the snapshot is on topics of this model alone: new ones would be of no use. */
 async function requireOwnTopics(admin: Pick<TopicAdmin, 'missing'>, model: string): Promise<void> {
-  const needed = (['userRatings', 'itemRatings', 'claims'] as const).map((topic) =>
-    topicName(topic, model),
-  );
-  const missing = await admin.missing(needed);
+  const needed = ['userRatings', 'itemRatings', 'claims'] as const;
+  const missing = await admin.missing(needed.map((topic) => topicName(topic, model)));
   if (missing.length > 0) throw refusal(`this Kafka has no topic ${missing.join(', ')}`);
 }
 
