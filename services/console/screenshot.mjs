@@ -1,7 +1,4 @@
-/**
- * Takes the screenshot of docs/console.md from a running console, after rating three items:
- * node services/console/screenshot.mjs [URL [USER]]
- */
+/** Takes the screenshot of docs/console.md: node services/console/screenshot.mjs [URL [USER]] */
 
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';

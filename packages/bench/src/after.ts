@@ -6,46 +6,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Figure } from './main.ts';
 import { median, quantile } from './measuring.ts';
-import { benchRatings, produceBacklog } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
-import { type Arrivals, watchArrivals } from './pipeline/hop.ts';
-import { SteadyStream } from './pipeline/steady-stream.ts';
+import type { Arrivals } from './pipeline/hop.ts';
+import { startUnderLoad } from './pipeline/steady-stream.ts';
 
 const RATE_PER_SECOND = 200;
 const WARM_UP_MS = 3_000;
 const MEASURE_MS = 15_000;
-/** Enough that users have lists of their own. */
-const HISTORY = 20_000;
-const HISTORY_LIMIT_MS = 60_000;
 const USERS = 6_040;
 /** Visits the users in an order that has nothing to do with partitions. */
 const STRIDE = 1_009;
 
-interface Place {
-  readonly partition: number;
-  readonly offset: number;
-}
-
-interface Probes {
-  /** ms until the rating is accepted. */
-  readonly accepted: number[];
-  /** ms until the list without the item, from the same start. */
-  readonly answered: number[];
-  /** ms until a plain consumer has the rating. */
-  readonly hops: number[];
-}
-
 export async function bench(figure: Figure): Promise<void> {
   await BenchSystem.use(async (system) => {
-    await produceBacklog(system, HISTORY);
-    await system.local.startServices();
-    await system.untilNoLag(HISTORY_LIMIT_MS);
-    const arrivals = await watchArrivals(system);
-    const stream = new SteadyStream(system, benchRatings(10 * HISTORY), RATE_PER_SECOND);
+    const { arrivals } = await startUnderLoad(system, RATE_PER_SECOND);
     const url = `${system.local.scorerUrl}/v1`;
     await probe(url, arrivals, performance.now() + WARM_UP_MS);
     const probes = await probe(url, arrivals, performance.now() + MEASURE_MS);
-    await stream.close();
     figure('after_probes', probes.answered.length, 'ratings');
     figure('after_accepted_ms_p50', median(probes.accepted), 'ms, of the whole');
     const [answered, hop] = [median(probes.answered), median(probes.hops)];
@@ -56,8 +33,9 @@ export async function bench(figure: Figure): Promise<void> {
   });
 }
 
-async function probe(url: string, arrivals: Arrivals, until: number): Promise<Probes> {
-  const probes: Probes = { accepted: [], answered: [], hops: [] };
+async function probe(url: string, arrivals: Arrivals, until: number) {
+  /** In ms from the start: rating accepted, list without the item, rating at a plain consumer. */
+  const probes = { accepted: [] as number[], answered: [] as number[], hops: [] as number[] };
   for (let nth = 0; performance.now() < until; nth++) {
     const user = `u${1 + ((nth * STRIDE) % USERS)}`;
     const [item] = await listOf(`${url}/recommendations/${user}`);
@@ -83,11 +61,11 @@ async function listOf(url: string): Promise<string[]> {
   return items.map(({ item }) => item);
 }
 
-async function rate(url: string, rating: object): Promise<Place> {
+async function rate(url: string, rating: object) {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(rating) });
-  const { ratings } = (await response.json()) as { ratings?: Place[] };
-  const [place] = ratings ?? [];
+  const answer = (await response.json()) as { ratings?: { partition: number; offset: number }[] };
+  const place = answer.ratings?.[0];
   if (place === undefined) throw new Error(`rating refused: ${response.status}`);
   return place;
 }

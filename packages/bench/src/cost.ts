@@ -1,18 +1,16 @@
 /**
- * What do a rating, a user, an item and an answer cost with the default settings? Processor time of
- * every process for a rating and for an answer, and bytes in Redis, on Kafka and in the memory of
- * services: what one needs to know to size a cluster.
+ * What does a rating, a user, an item and an answer cost with the default settings? Processor time,
+ * and bytes in Redis, on Kafka and in services: what one needs to size a cluster.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';
-import { type Child, serviceNames, untilReady } from '@freshet/local';
-import { agreementOf } from '@freshet/session';
+import { serviceNames } from '@freshet/local';
 import { httpLoad } from './http/http-load.ts';
 import type { Figure } from './main.ts';
 import { cpuSecondsOf, median, residentBytes } from './measuring.ts';
-import { benchRatings, learn } from './pipeline/backlog.ts';
+import { benchRatings, learn, RATINGS_TOPIC } from './pipeline/backlog.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
 import { keepInMemory, redisBytes, redisInfo } from './pipeline/own-redis.ts';
 import { FilledModel, ITEMS, ROW_LENGTH } from './scale/filled-model.ts';
@@ -59,21 +57,16 @@ function tellRatings(figure: Figure, idle: Usage, turns: readonly Usage[]): void
     const cores = idle.cpuSeconds[name] / idle.seconds;
     figure(`cost_idle_${label}_cores`, cores, 'cores without ratings');
     const costs = turns.map(({ cpuSeconds }) => (1e6 * cpuSeconds[name]) / TURN);
-    const spread = `${costs
-      .map(Math.round)
-      .sort((a, b) => a - b)
-      .join(', ')}`;
-    figure(`cost_rating_${label}_us`, median(costs), `CPU µs a rating, the median of ${spread}`);
+    const spread = costs.map(Math.round).sort((a, b) => a - b);
+    const unit = `CPU µs a rating, the median of ${spread.join(', ')}`;
+    figure(`cost_rating_${label}_us`, median(costs), unit);
   }
 }
 
-interface Usage {
-  readonly seconds: number;
-  readonly cpuSeconds: Readonly<Record<(typeof processes)[number], number>>;
-}
+type Usage = Awaited<ReturnType<typeof usage>>;
 
 /** How long something takes, and the CPU-seconds of each process meanwhile. */
-async function usage({ local }: BenchSystem, work: () => Promise<void>): Promise<Usage> {
+async function usage({ local }: BenchSystem, work: () => Promise<void>) {
   const look = () => processes.map((name) => cpuSecondsOf(local.child(name)));
   const [before, began] = [look(), performance.now()];
   await work();
@@ -97,7 +90,7 @@ function tellKafka(figure: Figure, { local, session }: BenchSystem): void {
   };
   const named = (topic: 'userRatings' | 'itemRatings' | 'userFactors' | 'itemFactors') =>
     bytesOf(topicName(topic, session.model));
-  figure('cost_kafka_bytes_source', bytesOf(topicName('ratings', session.model)), 'bytes a rating');
+  figure('cost_kafka_bytes_source', bytesOf(RATINGS_TOPIC), 'bytes a rating');
   const copies = named('userRatings') + named('itemRatings');
   figure('cost_kafka_bytes_copies', copies, 'bytes a rating, for USER_RATINGS_DAYS');
   const factors = named('userFactors') + named('itemFactors');
@@ -126,8 +119,7 @@ async function tellStore(
   const small = await restarted(system, settings.MODEL);
   await keepInMemory(local.redisUrl);
   const used = () => redisInfo(local.redisUrl, 'memory', 'used_memory');
-  const store = await system.openStore('filled');
-  await store.agree(agreementOf(settings), { id: 'bench', born: 0 });
+  const store = await system.beginModel('filled');
   const filled = await FilledModel.begin(store, session.modelSettings, settings.SHARDS);
   const empty = await used();
   await filled.writeUsers(FILLED_USERS);
@@ -155,13 +147,8 @@ async function tellStore(
 /** Starts all services afresh on a model; tells the memory of each when it is ready. */
 async function restarted({ local }: BenchSystem, model: string) {
   for (const name of [...serviceNames].reverse()) await local.child(name).stop();
-  const children: Child[] = [];
-  for (const name of serviceNames) {
-    const child = local.launch(name, { MODEL: model });
-    await untilReady(child, local.adminPort(name));
-    children.push(child);
-  }
+  await local.startServices(serviceNames, { MODEL: model });
   await pause(IDLE_MS);
-  const [aggregator, updater, scorer] = children.map(residentBytes) as [number, number, number];
-  return { aggregator, updater, scorer };
+  const bytesOf = (name: 'updater' | 'scorer') => residentBytes(local.child(name));
+  return { updater: bytesOf('updater'), scorer: bytesOf('scorer') };
 }

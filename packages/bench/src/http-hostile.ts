@@ -12,6 +12,7 @@ import { BenchSystem } from './pipeline/bench-system.ts';
 
 const TURNS = 3;
 const TURN_MS = 3_000;
+const HOSTILE = new URL('./http/hostile-worker.js', import.meta.url);
 /** About 500 requests per second, far below what a scorer can do without hostile clients. */
 const PACE = { connections: 8, pauseMs: 15 };
 
@@ -22,9 +23,7 @@ export async function bench(figure: Figure): Promise<void> {
     const latencies = { alone: [] as number[], beside: [] as number[] };
     for (let turn = 0; turn < TURNS; turn++) {
       latencies.alone.push(...(await httpLoad(port, pathOf, TURN_MS, PACE)).latencies);
-      const hostile = new Worker(new URL('./http/hostile-worker.js', import.meta.url), {
-        workerData: { port },
-      });
+      const hostile = new Worker(HOSTILE, { workerData: { port } });
       latencies.beside.push(...(await httpLoad(port, pathOf, TURN_MS, PACE)).latencies);
       await hostile.terminate();
     }

@@ -1,8 +1,7 @@
 /**
  * How fast is the recommendation API compared with a bare fastify server that returns the same
- * bytes? Rate and p99 of a model of MovieLens-1M's size whose vectors move; both servers run all
- * the time and are asked in turns. `--large` measures a model of 100,000 items; `--cold` measures
- * the start and the size of a scorer with a million items instead.
+ * bytes? Both are asked in turns while vectors of a MovieLens-1M model move. `--large`: a model of
+ * 100,000 items; `--cold`: the start and size of a scorer with a million items instead.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

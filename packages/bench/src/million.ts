@@ -1,15 +1,13 @@
 /**
- * What does it take to learn a million ratings from nothing, as a user would bring them? Runs
- * `freshet import` of a file with all services up until nothing is left to apply, then `freshet
- * audit`. Tells time and memory, whether a rating costs more when a million are known than when ten
- * thousand are, and whether the model ranks as well as the same model does offline, where no update
- * is late. Takes about three minutes.
+ * What does it take to learn a million ratings from nothing? Runs `freshet import` with all
+ * services up until nothing is left to apply, then `freshet audit`. Tells time and memory, whether
+ * a rating costs more when more are known, and whether the model ranks as well as the same model
+ * offline, where no update is late. Takes about three minutes.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sides } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import type { BenchOptions, Figure } from './main.ts';
 import { median } from './measuring.ts';
@@ -67,16 +65,15 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
 
 /** Tells the bytes in Redis of a rating, of an item's evidence, of a vector over its factors. */
 async function tellStore(figure: Figure, system: BenchSystem, ratings: number): Promise<void> {
-  const { FACTOR_COUNT, SHARDS } = system.settings;
+  const { FACTOR_COUNT } = system.settings;
   const url = system.local.redisUrl;
   const rows = await redisBytes(url, 'default:{u:*}:body:*');
   figure('redis_bytes_per_rating', rows / ratings, 'bytes of the rows of users');
   const counts = { user: 0, item: 0 };
-  for (const side of sides) {
-    for (let shard = 0; shard < SHARDS; shard++) {
-      const { sums } = await system.session.store.inspect({ side, shard });
-      if (sums !== null) counts[side] += ShardSums.fromBytes(side, sums, FACTOR_COUNT).gram.count;
-    }
+  for (const id of system.shards) {
+    const { sums } = await system.session.store.inspect(id);
+    if (sums === null) continue;
+    counts[id.side] += ShardSums.fromBytes(id.side, sums, FACTOR_COUNT).gram.count;
   }
   const evidence = await redisBytes(url, 'default:{i:*}:body:*');
   figure('redis_evidence_bytes', evidence / counts.item, 'bytes of an item beside its vector');

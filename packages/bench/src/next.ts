@@ -1,8 +1,7 @@
 /**
  * What do successor lists cost a scorer? Compares the CPU time of a search for ten items with
- * raises and without, on catalogues of 3,706 and of 100,000 items, and tells the memory for each
- * item. Then compares the CPU time of a request over HTTP, among 3,706 items. With `--large` it
- * compares only a request, among 100,000 items.
+ * raises and without, on catalogues of 3,706 and of 100,000 items, and of a request over HTTP. With
+ * `--large` it compares only a request, among 100,000 items.
  */
 import assert from 'node:assert';
 import { type RankedTable, type Search, wasmKernels } from '@freshet/kernels';

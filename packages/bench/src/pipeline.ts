@@ -1,8 +1,7 @@
 /**
- * How many ratings per second does the whole system learn, with both half-steps and the scorer
- * keeping up, and what share is that of the rate of bare transport? Drains a backlog in turns of 3
- * s, 12 s in all. Between these turns the services are halted and the bare loop has its own turns,
- * so that both see the same machine.
+ * How many ratings per second does the whole system learn, and what share is that of the rate of
+ * bare transport? Drains a backlog in turns of 3 s. Between them the services are halted and the
+ * bare loop has its turns, so that both see the same machine.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { topicName } from '@freshet/events';

@@ -6,7 +6,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { GeneratedRating } from '@freshet/experiments';
 import { type Child, untilReady } from '@freshet/local';
-import { agreementOf } from '@freshet/session';
 import type { FactorStore } from '@freshet/store';
 import type { Figure } from './main.ts';
 import { BenchSystem } from './pipeline/bench-system.ts';
@@ -29,7 +28,7 @@ export async function bench(figure: Figure): Promise<void> {
     await keepInMemory(system.local.redisUrl);
     const few = await fill(figure, system, FEW);
     const small = await start(system, few.model);
-    for (const child of small.children) await child.stop();
+    for (const name of ['updater', 'aggregator'] as const) await system.local.child(name).stop();
     const many = await fill(figure, system, MANY);
     const large = await start(system, many.model);
     figure('scale_updater_mb', large.bytes / 1e6, `MB at ${MANY} users`);
@@ -45,8 +44,7 @@ export async function bench(figure: Figure): Promise<void> {
 async function fill(figure: Figure, system: BenchSystem, users: number) {
   const { settings, session } = system;
   const model = `scale-${users}`;
-  const store = await system.openStore(model);
-  await store.agree(agreementOf(settings), { id: 'bench', born: 0 });
+  const store = await system.beginModel(model);
   const filled = await FilledModel.begin(store, session.modelSettings, settings.SHARDS);
   const began = performance.now();
   await filled.writeUsers(users);
@@ -67,16 +65,14 @@ async function fill(figure: Figure, system: BenchSystem, users: number) {
 
 async function start(system: BenchSystem, model: string) {
   const { local } = system;
-  const children: Child[] = [];
   for (const name of ['aggregator', 'updater'] as const) {
     const child = local.launch(name, { MODEL: model });
     await untilReady(child, local.adminPort(name), READY_LIMIT_MS);
-    children.unshift(child);
   }
   const cpuSeconds = await system.ofUpdater('process_cpu_seconds_total');
   await pause(IDLE_MS);
   const bytes = await system.ofUpdater('process_resident_memory_bytes');
-  return { bytes, cpuSeconds, children };
+  return { bytes, cpuSeconds };
 }
 
 /** A second updater joins while ratings come: for how long did a user shard stand still at most? */
@@ -87,8 +83,7 @@ async function joining(
 ): Promise<Child> {
   const stream = new SteadyStream(system, fewRatings(), RATE_PER_SECOND);
   await pause(IDLE_MS);
-  const { SHARDS } = system.settings;
-  const users = Array.from({ length: SHARDS }, (_, shard) => ({ side: 'user' as const, shard }));
+  const users = system.shards.filter(({ side }) => side === 'user');
   const before = new Standstill(store, users);
   await pause(IDLE_MS);
   figure('scale_calm_seconds', await before.stop(), 's, the longest standstill before');
@@ -110,11 +105,8 @@ async function leaving(figure: Figure, system: BenchSystem, second: Child): Prom
   await second.stop();
   await pause(IDLE_MS);
   const count = (await takeOvers(system)) - taken;
-  figure(
-    'scale_take_over_bytes',
-    ((await sent()) - bytes) / count,
-    `bytes, of ${count} shards each`,
-  );
+  const each = ((await sent()) - bytes) / count;
+  figure('scale_take_over_bytes', each, `bytes, of ${count} shards each`);
 }
 
 function takeOvers(system: BenchSystem, port?: number): Promise<number> {

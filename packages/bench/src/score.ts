@@ -1,8 +1,7 @@
 /**
  * How much faster than the baseline is an exact top 10 of vectors of 50 factors, in one thread?
- * Searches vectors of random directions and log-normal norms, of which least can be pruned; factors
- * learnt from generated ratings; and the rows of a scorer by its queries. Both sides search the
- * same vectors and count CPU time.
+ * Searches random vectors of log-normal norms, of which least can be pruned; learnt factors; and
+ * the rows of a scorer by its queries. Both sides search the same vectors and count CPU time.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,16 +1,13 @@
 /**
  * Does the stream stand still while a snapshot is taken? Learns a history, lets ratings come at a
- * steady rate, and takes a snapshot with the command, as an operator does. The same is measured
- * just before and just after it, because shards also wait for each other without a snapshot; a rate
- * that the machine cannot learn shows in what is behind. Then the services are stopped, the
- * snapshot is restored and they go on: every rating must count once.
+ * steady rate, and takes a snapshot with the command. The same is measured before and after it,
+ * because shards also wait for each other without one. Then the services are stopped, the snapshot
+ * is restored and they go on: every rating must count once.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sides } from '@freshet/events';
 import { AliasTable, type GeneratedRating } from '@freshet/experiments';
-import { untilReady } from '@freshet/local';
 import { Random } from '@freshet/model';
 import type { BenchOptions, Figure } from './main.ts';
 import { learn } from './pipeline/backlog.ts';
@@ -34,7 +31,7 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
   await BenchSystem.use(async (system) => {
     await keepInMemory(system.local.redisUrl);
     const ratings = madeUpRatings();
-    await start(system);
+    await system.local.startServices(services);
     const began = performance.now();
     await learn(system, ratings, HISTORY);
     const rateOfHistory = HISTORY / ((performance.now() - began) / 1_000);
@@ -42,11 +39,11 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
     const stream = new SteadyStream(system, ratings, rate);
     await pause(WARM_UP_MS);
     const sent = () => HISTORY + stream.sent;
-    const look = { figure, system, sent };
-    await watch('calm', look, () => pause(CALM_MS));
+    await watch(figure, system, 'calm', sent, () => pause(CALM_MS));
     const file = join(system.local.folder, 'model.snapshot');
-    const seconds = await watch('taking', look, () => succeed(system, 'snapshot', file));
-    await watch('after', look, () => pause(CALM_MS));
+    const taking = () => succeed(system, 'snapshot', file);
+    const seconds = await watch(figure, system, 'taking', sent, taking);
+    await watch(figure, system, 'after', sent, () => pause(CALM_MS));
     figure('snapshot_stream_rate', stream.rate, 'ratings/s sent');
     await stream.close();
     const megabytes = statSync(file).size / 1e6;
@@ -56,28 +53,15 @@ export async function bench(figure: Figure, { argument }: BenchOptions): Promise
   });
 }
 
-async function start({ local }: BenchSystem): Promise<void> {
-  for (const name of services) await untilReady(local.launch(name), local.adminPort(name));
-}
-
-interface Look {
-  readonly figure: Figure;
-  readonly system: BenchSystem;
-  /** How many ratings were sent so far. */
-  readonly sent: () => number;
-}
-
 /** Tells how long a shard of either side stood still while something is done; returns seconds. */
 async function watch(
+  figure: Figure,
+  system: BenchSystem,
   when: string,
-  { figure, system, sent }: Look,
+  sent: () => number,
   work: () => Promise<void>,
 ): Promise<number> {
-  const { store } = system.session;
-  const shards = sides.flatMap((side) =>
-    Array.from({ length: system.settings.SHARDS }, (_, shard) => ({ side, shard })),
-  );
-  const standstill = new Standstill(store, shards);
+  const standstill = new Standstill(system.session.store, system.shards);
   const [before, began] = [await system.applied(), performance.now()];
   await work();
   const seconds = (performance.now() - began) / 1_000;
@@ -100,7 +84,7 @@ async function restore(
   const began = performance.now();
   await succeed(system, 'restore', file, '--replace');
   figure('restore_seconds', (performance.now() - began) / 1_000, 's, with its verification');
-  await start(system);
+  await system.local.startServices(services);
   await system.untilNoLag(LEARNT_LIMIT_MS);
   const { user, item } = await system.applied();
   figure('restore_lost', sent - Math.min(user, item), `of ${sent} ratings do not count`);

@@ -1,8 +1,7 @@
 /**
- * How many ratings does the model learn per CPU-second of one thread, does the rate stay the same
- * as rows grow, and how much memory does the model need? Learns generated ratings of MovieLens-1M's
- * shape, or `--ratings FILE`. With `--deviations` it measures instead what each departure from the
- * paper is worth, and how fast the model is without it.
+ * How many ratings does the model learn per CPU-second, does the rate stay the same as rows grow,
+ * and how much memory does it need? Learns generated ratings of MovieLens-1M's shape, or `--ratings
+ * FILE`. `--deviations` measures instead what each departure from the paper is worth.
  */
 import assert from 'node:assert';
 import { PerformanceObserver } from 'node:perf_hooks';
@@ -24,7 +23,7 @@ import {
   OnlineModel,
   paperModel,
 } from '@freshet/model';
-import { readRatings } from '@freshet/ratings-files';
+import { readRatingBatches } from '@freshet/ratings-files';
 import type { BenchOptions, Figure } from './main.ts';
 import { cpuSeconds } from './measuring.ts';
 
@@ -156,8 +155,8 @@ function countCollections(): () => Promise<number> {
 async function load(path: string | undefined): Promise<GeneratedRating[]> {
   if (path === undefined) return [...generateRatings(SHAPE)];
   const ratings: GeneratedRating[] = [];
-  for await (const { user, item, value, time } of readRatings(path)) {
-    ratings.push({ user, item, value, time: time ?? ratings.length });
+  for await (const batch of readRatingBatches(path)) {
+    for (const { time = ratings.length, ...rating } of batch) ratings.push({ ...rating, time });
   }
   return ratings.sort((a, b) => a.time - b.time);
 }

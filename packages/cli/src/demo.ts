@@ -1,16 +1,14 @@
 /** `freshet demo`: the stream of `freshet up`, for a system that runs elsewhere. */
 import { once } from 'node:events';
-import { Publisher } from '@freshet/stream';
+import { scorerAddress } from '@freshet/config';
 import {
   CannotWork,
   openBrokers,
   operatorCommand,
-  partitionsOf,
   requireTopics,
   say,
   textOr,
 } from './operator-command.ts';
-import { scorerOf } from './up/ask-scorer.ts';
 import { DEMO_TOPIC, Demo, rateOption } from './up/demo.ts';
 
 const HELP = `freshet demo [--rate N]
@@ -33,6 +31,7 @@ export const demo = operatorCommand({
   run: async ({ values }, place) => {
     const ratingsPerSecond = rateOption(values.rate);
     const { settings, model, stack } = place;
+    const scorer = scorerAddress(settings);
     const brokers = await openBrokers(place);
     await requireTopics(brokers, model, ['items']);
     if (!settings.RATINGS_TOPICS.includes(DEMO_TOPIC)) {
@@ -40,16 +39,8 @@ export const demo = operatorCommand({
         `the demo writes to the topic ${DEMO_TOPIC} only, and RATINGS_TOPICS does not name it: add it there`,
       );
     }
-    const stream = new Demo({
-      publisher: stack.own(await Publisher.open(brokers.kafka)),
-      admin: brokers.admin,
-      model,
-      partitions: await partitionsOf(brokers.admin, DEMO_TOPIC),
-      scorer: scorerOf(settings),
-      ratingsPerSecond,
-      tell: say,
-    });
-    stack.own(stream);
+    const options = { scorer, ratingsPerSecond, tell: say };
+    const stream = await Demo.open({ ...brokers, model }, stack, options);
     const failed = new Promise<never>((_, reject) => stream.start(reject));
     await Promise.race([failed, once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     return 0;

@@ -1,8 +1,7 @@
 /**
- * What do the commands that work on a running system share? They read options in the same way, and
- * they reach Kafka and Redis with the settings of the services. An error that the operator can mend
- * is printed in one line, any other error with its stack trace. The exit code of an error says only
- * that the work was not done.
+ * What do the commands that work on a running system share? How they read options, and how they
+ * reach Kafka and Redis. An error that the operator can mend is printed in one line, any other with
+ * its stack trace. The exit code of an error says only that the work was not done.
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadConfig, childEnvironment, readSettings, type Settings } from '@freshet/config';
@@ -67,7 +66,6 @@ const expected = [
   CopyFailed,
 ];
 
-/** Makes a command: what it returns takes the arguments and returns the exit code. */
 export function operatorCommand<O extends Options>(
   command: OperatorCommand<O>,
 ): (args: readonly string[]) => Promise<number> {
@@ -79,7 +77,11 @@ export function operatorCommand<O extends Options>(
     }
     const stack = new ClosingStack();
     try {
-      const given = read(command, args);
+      const given = givenOf(command.options, args);
+      const [first] = given.positionals;
+      if (!command.takesArguments && first !== undefined) {
+        throw new WrongUsage(`it takes no argument "${first}"`);
+      }
       const settings = readSettings(childEnvironment({}));
       const log = openLog(name, 'error');
       return await command.run(given, { settings, model: settings.MODEL, log, stack });
@@ -122,6 +124,13 @@ export function ratingReader(settings: Settings): RatingReader {
   return new RatingReader(ratingRules(settings));
 }
 
+/** The topic that --topic names, or else the first of RATINGS_TOPICS. */
+export function ratingsTopic(given: string | undefined, { RATINGS_TOPICS }: Settings): string {
+  const chosen = given ?? RATINGS_TOPICS[0];
+  if (chosen !== undefined && RATINGS_TOPICS.includes(chosen)) return chosen;
+  throw new WrongUsage(`--topic must be one of RATINGS_TOPICS: ${RATINGS_TOPICS.join(', ')}`);
+}
+
 /** How many partitions a topic of the user's has; throws if there is no such topic. */
 export async function partitionsOf(
   admin: Pick<TopicAdmin, 'exists' | 'ends'>,
@@ -155,13 +164,10 @@ export function openStore({ settings, ...context }: Place): Promise<FactorStore>
   return openStoreOf(settings, context);
 }
 
-function read<O extends Options>(command: OperatorCommand<O>, args: readonly string[]): Given<O> {
-  const { options, takesArguments = false } = command;
+/** The values and arguments of a command line; throws for an option that is not in the table. */
+export function givenOf<O extends Options>(options: O, args: readonly string[]): Given<O> {
   try {
-    const given = parseArgs({ args: [...args], options, allowPositionals: true });
-    const [first] = given.positionals;
-    if (takesArguments || first === undefined) return given;
-    throw new Error(`it takes no argument "${first}"`);
+    return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     throw new WrongUsage((error as Error).message, { cause: error });
   }

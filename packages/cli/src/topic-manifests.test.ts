@@ -30,7 +30,7 @@ describe('the topics that are planned', () => {
   });
 
   it('become resources of Terraform, each under a name of its own', () => {
-    const text = manifestForms.terraform(topics);
+    const text = manifestForms.terraform(topics, 'k');
     const names = [...text.matchAll(/^resource "kafka_topic" "(\w+)" \{$/gm)].map(
       ([, name]) => name,
     );
@@ -40,7 +40,9 @@ describe('the topics that are planned', () => {
   });
 
   it('become resources of Strimzi with the very same topics', () => {
-    const documents = parseAllDocuments(manifestForms.strimzi(three)).map((each) => each.toJS());
+    const documents = parseAllDocuments(manifestForms.strimzi(three, 'k')).map((each) =>
+      each.toJS(),
+    );
     expect(documents.map(({ spec }) => spec)).toEqual(
       three.map(({ name, partitions, replication, config }) => {
         return { topicName: name, partitions, replicas: replication, config };
@@ -51,7 +53,7 @@ describe('the topics that are planned', () => {
       expect(metadata.name).toMatch(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
     }
     expect(
-      parseAllDocuments(manifestForms.strimzi(topics))[0]?.toJS().spec.replicas,
+      parseAllDocuments(manifestForms.strimzi(topics, 'k'))[0]?.toJS().spec.replicas,
     ).toBeUndefined();
   });
 });

@@ -21,13 +21,6 @@ It uses KAFKA_BROKERS, MODEL and the other settings of docs/reference.md.
 Exit code: 0 done, 1 Kafka cannot be used, or a topic has another number of partitions than SHARDS.
 `;
 
-interface ListedTopic {
-  readonly name: string;
-  readonly created: boolean;
-  readonly carries: string;
-  readonly partitions: readonly { readonly first: number; readonly end: number }[];
-}
-
 export const topics = operatorCommand({
   name: 'topics',
   help: HELP,
@@ -44,12 +37,9 @@ export const topics = operatorCommand({
     if (values.as !== undefined) throw new WrongUsage('--as needs --dry-run');
     const { admin } = await openBrokers(place);
     const created = await admin.ensure(topicPlan(settings));
-    const names = namesOf(model, settings.RATINGS_TOPICS);
-    const listed: ListedTopic[] = [];
-    for (const [name, carries] of names) {
-      const isCreated = created.includes(name);
-      const partitions = await partitionsIn(admin, name);
-      listed.push({ name, created: isCreated, carries, partitions });
+    const listed = [];
+    for (const [name, carries] of namesOf(model, settings.RATINGS_TOPICS)) {
+      listed.push(await listedTopic(admin, name, carries, created.includes(name)));
     }
     process.stdout.write(
       values.json ? listed.map((row) => `${JSON.stringify(row)}\n`).join('') : render(listed),
@@ -74,14 +64,14 @@ function namesOf(model: string, sources: readonly string[]): (readonly [string, 
   ];
 }
 
-/** Empty if the topic does not exist. */
-async function partitionsIn(admin: TopicAdmin, name: string): Promise<ListedTopic['partitions']> {
-  if (!(await admin.exists(name))) return [];
-  const ranges = [...(await admin.ranges(name))].sort(([a], [b]) => a - b);
-  return ranges.map(([, { start, end }]) => ({ first: start, end }));
+async function listedTopic(admin: TopicAdmin, name: string, carries: string, created: boolean) {
+  const ranges = (await admin.exists(name)) ? [...(await admin.ranges(name))] : [];
+  const inOrder = ranges.sort(([a], [b]) => a - b);
+  const partitions = inOrder.map(([, { start, end }]) => ({ first: start, end }));
+  return { name, created, carries, partitions };
 }
 
-function render(listed: readonly ListedTopic[]): string {
+function render(listed: readonly Awaited<ReturnType<typeof listedTopic>>[]): string {
   const lines = listed.map(({ name, created, carries, partitions }) => {
     const records = partitions.reduce((sum, { first, end }) => sum + end - first, 0);
     const ranges =

@@ -48,23 +48,20 @@ export class FreshetClient {
   }
 
   /** The best items for a user. */
-  recommend(user: string, wishes: Wishes = {}): Promise<Answer<'GET /v1/recommendations/{user}'>> {
-    const { after, ...others } = wishes;
-    const query = after === undefined ? others : { ...others, after: placeText(after) };
+  recommend(user: string, wishes: Wishes = {}) {
+    const { after } = wishes;
+    const place = typeof after === 'object' ? `${after.partition}:${after.offset}` : after;
+    const query = { ...wishes, after: place };
     return this.#ask('GET /v1/recommendations/{user}', { path: { user }, query });
   }
 
   /** The best items for each of several users. */
-  recommendToMany(
-    body: Body<'POST /v1/recommendations/batch'>,
-  ): Promise<Answer<'POST /v1/recommendations/batch'>> {
+  recommendToMany(body: Body<'POST /v1/recommendations/batch'>) {
     return this.#ask('POST /v1/recommendations/batch', { body });
   }
 
   /** The best items for somebody with these ratings, oldest first; nothing is stored. */
-  recommendToGuest(
-    body: Body<'POST /v1/recommendations'>,
-  ): Promise<Answer<'POST /v1/recommendations'>> {
+  recommendToGuest(body: Body<'POST /v1/recommendations'>) {
     return this.#ask('POST /v1/recommendations', { body });
   }
 
@@ -86,41 +83,32 @@ export class FreshetClient {
   }
 
   /** The ratings of a user and how fresh they are. */
-  ratingsOf(user: string): Promise<Answer<'GET /v1/users/{user}'>> {
+  ratingsOf(user: string) {
     return this.#ask('GET /v1/users/{user}', { path: { user } });
   }
 
   /** The score and the expected value of items for a user. */
-  estimate(
-    user: string,
-    items: readonly string[],
-  ): Promise<Answer<'GET /v1/estimates/{user}/{items}'>> {
+  estimate(user: string, items: readonly string[]) {
     return this.#ask('GET /v1/estimates/{user}/{items}', { path: { user, items } });
   }
 
   /** The parts of an item's score for a user; they add up to the score. */
-  because(user: string, item: string): Promise<Answer<'GET /v1/users/{user}/because/{item}'>> {
+  because(user: string, item: string) {
     return this.#ask('GET /v1/users/{user}/because/{item}', { path: { user, item } });
   }
 
   /** The items most like one. */
-  similar(
-    item: string,
-    query: Query<'GET /v1/items/{item}/similar'> = {},
-  ): Promise<Answer<'GET /v1/items/{item}/similar'>> {
+  similar(item: string, query: Query<'GET /v1/items/{item}/similar'> = {}) {
     return this.#ask('GET /v1/items/{item}/similar', { path: { item }, query });
   }
 
   /** The items that users rated after one, more often than chance. */
-  next(
-    item: string,
-    query: Query<'GET /v1/items/{item}/next'> = {},
-  ): Promise<Answer<'GET /v1/items/{item}/next'>> {
+  next(item: string, query: Query<'GET /v1/items/{item}/next'> = {}) {
     return this.#ask('GET /v1/items/{item}/next', { path: { item }, query });
   }
 
   /** What is rated most now. */
-  popular(query: Query<'GET /v1/items/popular'> = {}): Promise<Answer<'GET /v1/items/popular'>> {
+  popular(query: Query<'GET /v1/items/popular'> = {}) {
     return this.#ask('GET /v1/items/popular', { query });
   }
 
@@ -145,24 +133,16 @@ export class FreshetClient {
     const headers: Record<string, string> = {};
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
     if (request.body !== undefined) headers['content-type'] = 'application/json';
-    const init: RequestInit = {
-      method,
-      headers,
-      signal: AbortSignal.timeout(Math.max(1, Math.ceil(leftMs))),
-    };
-    if (request.body !== undefined) init.body = JSON.stringify(request.body);
+    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)));
+    const body = request.body === undefined ? null : JSON.stringify(request.body);
     try {
-      const response = await send(address, init);
+      const response = await send(address, { method, headers, signal, body });
       if (response.ok) return await response.json();
       return await problemOf(response, `${method} ${template}`);
     } catch (error) {
       const reason = error instanceof Error ? (error.cause ?? error) : error;
-      return new FreshetError(
-        `${method} ${url}: no answer: ${reason}`,
-        undefined,
-        {},
-        { cause: error },
-      );
+      const detail = `${method} ${url}: no answer: ${reason}`;
+      return new FreshetError(detail, undefined, {}, { cause: error });
     }
   }
 }
@@ -197,8 +177,4 @@ function queryOf({ query = {} }: Request): string {
     for (const each of [value].flat()) if (each !== undefined) pairs.append(name, String(each));
   }
   return pairs.size === 0 ? '' : `?${pairs}`;
-}
-
-function placeText(after: Place | string): string {
-  return typeof after === 'string' ? after : `${after.partition}:${after.offset}`;
 }

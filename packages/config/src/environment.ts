@@ -35,7 +35,6 @@ export function isGiven(name: string): boolean {
   return Boolean(process.env[name] || process.env[`${name}_FILE`]);
 }
 
-/** This process's environment with some settings replaced, for a child process. */
 export function childEnvironment(
   overrides: Readonly<Record<string, string>>,
 ): Record<string, string | undefined> {

@@ -8,6 +8,13 @@ export {
 } from './environment.ts';
 export { kafkaSecurity } from './kafka-security.ts';
 export { asksForLoopback } from './loopback.ts';
-export { adminAddress, BadConfig, httpAddress, readSettings } from './read-settings.ts';
+export {
+  adminAddress,
+  BadConfig,
+  httpAddress,
+  readSettings,
+  type ScorerAddress,
+  scorerAddress,
+} from './read-settings.ts';
 export { matcher } from './readers.ts';
 export { type Settings, settings } from './settings.ts';

@@ -11,11 +11,9 @@ const HOST_HEADER = /^(?:\[([0-9a-f:]+)\]|([^:[\]]+))(?::\d{0,5})?$/i;
 
 /**
  * True if a request has exactly one Host header and it names loopback. The owner of a web page can
- * let his domain resolve to 127.0.0.1 and so make a browser on this machine send requests to our
- * port (DNS rebinding). The browser sends that domain as Host.
- *
- * Takes the raw headers, name and value in turn, because Node's parsed headers show only the first
- * of several Host headers.
+ * let his domain resolve to 127.0.0.1, so that a browser on this machine sends requests to our port
+ * with that domain as Host (DNS rebinding). Takes the raw headers, because the parsed ones show
+ * only the first Host.
  */
 export function asksForLoopback(rawHeaders: readonly string[]): boolean {
   let host: string | undefined;

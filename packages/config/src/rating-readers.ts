@@ -1,18 +1,17 @@
 /** Readers of the settings that tell where ratings come from and what their records look like. */
-import { BadValue, list, type Reader } from './readers.ts';
+import { BadValue, list, listOf, type Reader } from './readers.ts';
 
 const ratingFieldNames = ['user', 'item', 'value', 'time', 'kind'] as const;
 type RatingFieldName = (typeof ratingFieldNames)[number];
 
+const namesOfTopics = listOf(
+  /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/,
+  'topic names, each 1 to 249 of A-Z, a-z, 0-9, ".", "_" and "-"',
+);
+
 /** Names that Kafka accepts for topics, each once. */
 export const topicNames: Reader<readonly string[]> = (given) => {
-  const names = list(given);
-  const bad = names.find((name) => !/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/.test(name));
-  if (bad !== undefined) {
-    throw new BadValue(
-      `must be topic names, each 1 to 249 of A-Z, a-z, 0-9, ".", "_" and "-", not "${bad}"`,
-    );
-  }
+  const names = namesOfTopics(given);
   refuseRepetition(names);
   return names;
 };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { adminAddress, BadConfig, httpHost, readSettings } from './read-settings.ts';
+import { adminAddress, BadConfig, httpAddress, readSettings } from './read-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'freshet-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -59,8 +59,10 @@ describe('settings', () => {
   });
 
   it('bind HTTP to loopback until a token is set', () => {
-    expect(httpHost(readSettings({}))).toBe('127.0.0.1');
-    expect(httpHost(readSettings({ HTTP_TOKEN: 't' }))).toBe('0.0.0.0');
+    const hostOf = (given: Record<string, string>) =>
+      httpAddress(readSettings(given), 'SCORER_PORT').host;
+    expect(hostOf({})).toBe('127.0.0.1');
+    expect(hostOf({ HTTP_TOKEN: 't' })).toBe('0.0.0.0');
     expect(problemsOf({ HTTP_HOST: '0.0.0.0' })[0]).toContain('HTTP_TOKEN');
     expect(problemsOf({ HTTP_HOST: '127.0.0.1' })).toEqual([]);
   });

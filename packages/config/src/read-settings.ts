@@ -36,7 +36,7 @@ export function readSettings(environment: Environment): Settings {
 }
 
 /** The address that HTTP servers bind to: beyond loopback only with a token. */
-export function httpHost(chosen: Settings): string {
+function httpHost(chosen: Settings): string {
   if (chosen.HTTP_HOST !== '') return chosen.HTTP_HOST;
   return chosen.HTTP_TOKEN === '' ? '127.0.0.1' : '0.0.0.0';
 }
@@ -44,6 +44,14 @@ export function httpHost(chosen: Settings): string {
 /** Where an HTTP server listens, and the names of the settings to change if it cannot. */
 export function httpAddress(chosen: Settings, setting: HttpPortName) {
   return { host: httpHost(chosen), port: chosen[setting], setting, hostSetting: 'HTTP_HOST' };
+}
+
+export type ScorerAddress = ReturnType<typeof scorerAddress>;
+
+/** Where a scorer answers, by SCORER_URL or on this machine. With an empty token none is needed. */
+export function scorerAddress({ SCORER_URL, SCORER_PORT, HTTP_TOKEN: token }: Settings) {
+  const url = SCORER_URL === '' ? `http://127.0.0.1:${SCORER_PORT}` : SCORER_URL;
+  return { url: url.replace(/\/+$/, ''), token };
 }
 
 /**

@@ -11,8 +11,7 @@ export class BadValue extends Error {
 export type Reader<T> = (text: string) => T;
 
 /**
- * A row of the table of settings. `fallback` is the text that is read where the setting is not
- * given; `alias` is an older name, by which it may still be given.
+ * `fallback` is read where the setting is not given; `alias` is an older name that still counts.
  */
 export function setting<T>(
   read: Reader<T>,
@@ -32,19 +31,24 @@ export const list: Reader<readonly string[]> = (given) => {
   return parts;
 };
 
+/** A text of this form; `form` says it in words. */
+function matching(pattern: RegExp, form: string): Reader<string> {
+  return (given) => {
+    if (pattern.test(given)) return given;
+    throw new BadValue(`must be ${form}, not "${given}"`);
+  };
+}
+
+export function listOf(pattern: RegExp, form: string): Reader<readonly string[]> {
+  const one = matching(pattern, form);
+  return (given) => list(given).map(one);
+}
+
 /** An address to bind to. Never empty, because Node binds to all addresses then. */
-export const host: Reader<string> = (given) => {
-  if (/^[^\s/[\]]+$/.test(given)) return given;
-  throw new BadValue(`must be an address or a host name without a port, not "${given}"`);
-};
+export const host = matching(/^[^\s/[\]]+$/, 'an address or a host name without a port');
 
 /** host:port pairs, as Kafka clients take them. */
-export const addresses: Reader<readonly string[]> = (given) => {
-  const parts = list(given);
-  const bad = parts.find((part) => !/^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(part));
-  if (bad !== undefined) throw new BadValue(`must be host:port[,host:port…], not "${bad}"`);
-  return parts;
-};
+export const addresses = listOf(/^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, 'host:port[,host:port…]');
 
 /** service=host:port pairs, one for each process of a service. Empty is allowed. */
 export const watchedAddresses: Reader<readonly { service: string; address: string }[]> = (
@@ -125,12 +129,7 @@ export const flag: Reader<boolean> = (given) => oneOf('true', 'false')(given) ==
 /** The text of a PEM file; for an empty path, an empty text. */
 export const pemFile: Reader<string> = (path) => {
   if (path === '') return '';
-  let found: string;
-  try {
-    found = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new BadValue(`must be the path of a PEM file: ${(error as Error).message}`);
-  }
+  const found = readFrom('a PEM file', () => readFileSync(path, 'utf8'));
   if (found.includes('-----BEGIN ')) return found;
   throw new BadValue(`must be the path of a PEM file, and ${path} has no "-----BEGIN" line`);
 };
@@ -138,34 +137,29 @@ export const pemFile: Reader<string> = (path) => {
 /** The JSON object in a file; for an empty path, an empty object. */
 export const jsonFile: Reader<Readonly<Record<string, unknown>>> = (path) => {
   if (path === '') return {};
-  let found: unknown;
-  try {
-    found = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new BadValue(`must be the path of a JSON file: ${(error as Error).message}`);
-  }
+  const found: unknown = readFrom('a JSON file', () => JSON.parse(readFileSync(path, 'utf8')));
   if (typeof found !== 'object' || found === null || Array.isArray(found)) {
     throw new BadValue(`must be the path of a JSON object, not of ${JSON.stringify(found)}`);
   }
   return found as Record<string, unknown>;
 };
 
-/** A name that can be part of a Kafka topic, a Redis key and a consumer group. */
-export const name: Reader<string> = (given) => {
-  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(given)) {
-    throw new BadValue(`must be 1 to 40 of a-z, 0-9 and "-", not "${given}"`);
+function readFrom<T>(kind: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new BadValue(`must be the path of ${kind}: ${(error as Error).message}`);
   }
-  return given;
-};
+}
+
+/** A name that can be part of a Kafka topic, a Redis key and a consumer group. */
+export const name = matching(/^[a-z0-9][a-z0-9-]{0,39}$/, '1 to 40 of a-z, 0-9 and "-"');
 
 /** Topic names in which * stands for any text. */
-export const topicPatterns: Reader<readonly string[]> = (given) => {
-  const parts = list(given);
-  const bad = parts.find((part) => !/^[A-Za-z0-9._*-]{1,249}$/.test(part));
-  if (bad !== undefined)
-    throw new BadValue(`must be topic names, in which * stands for any text, not "${bad}"`);
-  return parts;
-};
+export const topicPatterns = listOf(
+  /^[A-Za-z0-9._*-]{1,249}$/,
+  'topic names, in which * stands for any text',
+);
 
 /** Subjects of a schema registry, in which * stands for any text. Empty is allowed. */
 export const subjectPatterns: Reader<readonly string[]> = (given) =>

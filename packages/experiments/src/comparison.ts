@@ -61,7 +61,6 @@ const smallGrid: Record<LossName | 'withoutPrior', readonly Partial<ModelSetting
   ],
 };
 
-/** The paper's form of one loss, with or without prior. */
 export function paperRow(
   loss: LossName,
   prior: boolean,

@@ -1,7 +1,6 @@
 /**
  * Ranks by the expected value alone, r̄ + a + b: by what will be liked, not by what comes next. The
- * biases of users and items are computed in turn by the model's own formulas. A stream, which sees
- * each rating once, comes close to the same biases.
+ * biases of users and items are computed in turn; a stream comes close to the same.
  */
 import { itemBias, userBias } from '@freshet/model';
 import { type RatingColumns, rowsOf } from './rating-table.ts';

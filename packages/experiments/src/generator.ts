@@ -1,9 +1,8 @@
 /**
- * Generates a stream of ratings where no real one may be used. Tastes are of low rank (a user is a
- * mixture of categories) and drift, the popularity of items follows a Zipf law, users arrive and
- * rate in bursts with a mood that lasts a few ratings, items are released over time, and people
- * often rate the parts of a series one after the other. Memory holds only the users who will still
- * rate, and one rating costs a few draws whatever the size of the world.
+ * Generates a stream of ratings where no real one may be used. Tastes are mixtures of categories
+ * and drift, the popularity of items follows a Zipf law, users rate in bursts with a mood that
+ * lasts, items are released over time, and people often rate the parts of a series in turn. Memory
+ * holds only users who will still rate, and a rating costs a few draws in a world of any size.
  */
 import { hashId, Random } from '@freshet/model';
 import { AliasTable } from './alias-table.ts';
@@ -41,8 +40,7 @@ const defaults = {
   concurrency: 24,
   /**
    * Chance that a user goes on with the next part of the series that her last rating belongs to. If
-   * there is no next part, or it is not released yet, or she has rated it, she chooses as usual.
-   * With 0 nobody follows a series.
+   * there is none, it is not released yet, or she has rated it, she chooses as usual.
    */
   sequences: 0.25,
   /** Time of the first rating, ms. */
@@ -127,9 +125,7 @@ export function* generateRatings(options: GeneratorOptions = {}): Generator<Gene
   }
 }
 
-function refuseNonsense(
-  settings: Record<'users' | 'items' | 'ratings' | 'concurrency' | 'sequences', number>,
-): void {
+function refuseNonsense(settings: typeof defaults): void {
   if (!(settings.sequences >= 0 && settings.sequences <= 1)) {
     throw new RangeError(`sequences must be a chance from 0 to 1: ${settings.sequences}`);
   }
@@ -143,11 +139,8 @@ function refuseNonsense(
   }
 }
 
-function createWorld(
-  { items: count, seed }: Record<'items' | 'seed', number>,
-  nature: Nature,
-  random: Random,
-): World {
+function createWorld(settings: typeof defaults, nature: Nature, random: Random): World {
+  const { items: count, seed } = settings;
   const items = drawItems(count, seed, nature);
   const released = Uint32Array.from({ length: count }, (_, index) => index);
   random.shuffle(released);

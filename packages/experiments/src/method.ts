@@ -32,11 +32,12 @@ export function createStreaming(
   method: StreamingMethod,
   ids: RatingIds,
   seed: number,
+  streams = true,
 ): StreamingRecommender {
   const size = { users: ids.users.length, items: ids.items.length, seed };
   switch (method.kind) {
     case 'model':
-      return new ModelRecommender(ids, { ...method, seed, streams: true });
+      return new ModelRecommender(ids, { ...method, seed, streams });
     case 'popularity':
       return new Popularity({ ...method, ...size });
     case 'item-mean':
@@ -51,8 +52,6 @@ export function createStreaming(
 export function createRecommender(method: Method, ids: RatingIds, seed: number): Recommender {
   const size = { users: ids.users.length, items: ids.items.length, seed };
   switch (method.kind) {
-    case 'model':
-      return new ModelRecommender(ids, { ...method, seed, streams: false });
     case 'expected-value':
       return new ExpectedValues(size);
     case 'mult-nmf':
@@ -60,6 +59,6 @@ export function createRecommender(method: Method, ids: RatingIds, seed: number):
     case 'als':
       return new Als({ ...method, ...size });
     default:
-      return createStreaming(method, ids, seed);
+      return createStreaming(method, ids, seed, false);
   }
 }

@@ -1,9 +1,8 @@
 /**
  * The model itself in an experiment. As in the live system, the first ratings are streamed into an
  * empty model and then factorized (alg:static), and each further rating is an update (alg:update).
- * A model that ranks by factors alone only records the first ratings, because the factorization
- * replaces what streaming them would learn. The model gets the ids of the table: start vectors are
- * drawn by id, so that an experiment and the live system start with the same ones.
+ * A model that ranks by factors alone only records the first ones, since the factorization replaces
+ * what it would learn. It gets the ids of the table, by which start vectors are drawn.
  */
 import assert from 'node:assert/strict';
 import { factorize, handOver, type ModelSettings, OnlineModel } from '@freshet/model';

@@ -1,8 +1,7 @@
 /**
- * The kinds of world that can be generated. `movieLens` has the statistics of MovieLens-1M, in
- * which nearly everybody rates the same few items. In `strands` a category has several kinds of
- * items, as crime has heists and courtrooms; each user prefers some of them, and popularity matters
- * less, so that a person who watches can see a list follow somebody's taste.
+ * The kinds of world that can be generated. `movieLens` has the statistics of MovieLens-1M, where
+ * nearly everybody rates the same few items. In `strands` users prefer some kinds of a category, as
+ * of crime heists or courtrooms, so that one can watch a list follow a taste.
  */
 import { categories } from './titles.ts';
 

@@ -65,17 +65,9 @@ export function ratingsPerUser(
 
 export function createPerson(id: number, left: number, nature: Nature, random: Random): Person {
   const tastes = drawTastes(nature, random);
-  const person = {
-    id,
-    tastes,
-    rated: new Set<number>(),
-    leniency: 0.4 * random.normal(),
-    left,
-    mood: 0,
-    last: NO_ITEM,
-  };
-  person.mood = draw(tastes, random);
-  return person;
+  const leniency = 0.4 * random.normal();
+  const mood = draw(tastes, random);
+  return { id, tastes, rated: new Set(), leniency, left, mood, last: NO_ITEM };
 }
 
 /** How many ratings a user gives in a row: most give all of theirs on arrival. */

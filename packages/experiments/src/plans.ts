@@ -1,7 +1,6 @@
 /**
- * The tasks of the paper's two tables. Static: the seed chooses the users held out, and settings
- * are chosen by NDCG on validation sets cut from the training set. Dynamic: settings are chosen by
- * AUC on the block before the test block.
+ * The tasks of the paper's two tables. Static: settings are chosen by NDCG on validation sets cut
+ * from the training set. Dynamic: by AUC on the block before the test block.
  */
 import type { Plan } from './experiment.ts';
 import type { Method, StreamingMethod } from './method.ts';
@@ -25,25 +24,19 @@ interface DynamicBlocks extends Pick<DynamicTask, 'train' | 'test' | 'seed'> {
 export function staticPlan(table: RatingTable, options: StaticOptions): Plan<Method, StaticTask> {
   requireRatings(table);
   if (table.user.length === table.users.length) {
-    throw new NotEnoughRatings(
-      'every user has a single rating: there is no later half to hold out',
-    );
+    throw new NotEnoughRatings('every user has a single rating: no later half can be held out');
   }
   const { users, runs, seed, validations } = options;
-  const task = (method: Method, run: number): StaticTask => ({
-    protocol: 'static',
-    method,
-    seed: seed + run,
-    users,
-  });
+  const task = (method: Method, run: number): StaticTask => {
+    return { protocol: 'static', method, seed: seed + run, users };
+  };
   return {
     runs,
     test: task,
     validate: (method, run) =>
-      Array.from({ length: validations }, (_, validation) => ({
-        ...task(method, run),
-        validation,
-      })),
+      Array.from({ length: validations }, (_, validation) => {
+        return { ...task(method, run), validation };
+      }),
     score: ({ ndcg }) => ndcg,
   };
 }

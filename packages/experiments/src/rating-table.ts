@@ -49,9 +49,14 @@ export function sliceColumns(table: RatingColumns, from: number, to: number): Ra
   };
 }
 
+const columnNames = ['user', 'item', 'value', 'time'] as const;
+
 export function selectColumns(table: RatingColumns, rows: Uint32Array): RatingColumns {
   const columns = allocate(rows.length);
-  for (let i = 0; i < rows.length; i++) copyRow(table, rows[i], columns, i);
+  for (const name of columnNames) {
+    const [from, to] = [table[name], columns[name]];
+    for (let i = 0; i < rows.length; i++) to[i] = from[rows[i]];
+  }
   return columns;
 }
 
@@ -94,13 +99,6 @@ function allocate(count: number): RatingColumns {
   };
 }
 
-function copyRow(source: RatingColumns, from: number, target: RatingColumns, to: number): void {
-  target.user[to] = source.user[from];
-  target.item[to] = source.item[from];
-  target.value[to] = source.value[from];
-  target.time[to] = source.time[from];
-}
-
 class TableBuilder {
   readonly #users = new Map<string, number>();
   readonly #items = new Map<string, number>();
@@ -109,7 +107,11 @@ class TableBuilder {
   #timed = false;
 
   add(rating: FileRating): void {
-    if (this.#count === this.#columns.user.length) this.#grow();
+    if (this.#count === this.#columns.user.length) {
+      const larger = allocate(2 * this.#count);
+      for (const name of columnNames) larger[name].set(this.#columns[name]);
+      this.#columns = larger;
+    }
     const at = this.#count++;
     this.#columns.user[at] = numberOf(rating.user, this.#users);
     this.#columns.item[at] = numberOf(rating.item, this.#items);
@@ -131,15 +133,6 @@ class TableBuilder {
       items: renumber(columns.item, [...this.#items.keys()]),
       timed: this.#timed,
     };
-  }
-
-  #grow(): void {
-    const larger = allocate(2 * this.#count);
-    larger.user.set(this.#columns.user);
-    larger.item.set(this.#columns.item);
-    larger.value.set(this.#columns.value);
-    larger.time.set(this.#columns.time);
-    this.#columns = larger;
   }
 }
 

@@ -24,21 +24,19 @@ interface RunnerOptions {
 }
 
 export class Runner {
-  readonly table: RatingTable;
-  readonly #options: RunnerOptions;
   readonly #startedMs = performance.now();
   #total = 0;
   #finished = 0;
   /** Tasks whose results were in the file. */
   #found = 0;
 
-  constructor(table: RatingTable, options: RunnerOptions) {
-    this.table = table;
-    this.#options = options;
-  }
+  constructor(
+    readonly table: RatingTable,
+    private readonly options: RunnerOptions,
+  ) {}
 
   get interrupted(): boolean {
-    return this.#options.signal?.aborted ?? false;
+    return this.options.signal?.aborted ?? false;
   }
 
   /** Adds tasks that will be run, so that the time left is that of the whole experiment. */
@@ -48,7 +46,7 @@ export class Runner {
 
   /** Results in the order of the tasks. When stopped: the result so far of a task, or undefined. */
   async run<T extends Task>(tasks: readonly T[]): Promise<(ResultOf<T> | undefined)[]> {
-    const { file, signal, workers } = this.#options;
+    const { file, signal, workers } = this.options;
     const results = tasks.map((task) => file?.find(task));
     const open = [...tasks.keys()].filter((index) => results[index] === undefined);
     this.#found += tasks.length - open.length;
@@ -82,7 +80,7 @@ export class Runner {
     for (const share of shares.values()) done += share;
     const worked = done - this.#found;
     const elapsed = (performance.now() - this.#startedMs) / 1_000;
-    this.#options.onProgress?.({
+    this.options.onProgress?.({
       finished: this.#finished,
       total: this.#total,
       share: done / Math.max(1, this.#total),

@@ -34,31 +34,24 @@ export interface TaskProgress {
   readonly soFar?: DynamicResult;
 }
 
-export function runTask(
-  task: Task,
-  table: RatingTable,
-  onProgress: (progress: TaskProgress) => void,
-): DynamicResult | StaticResult {
-  return task.protocol === 'dynamic'
-    ? runDynamicTask(task, table, onProgress)
-    : runStaticTask(task, table, onProgress);
+type Tell = (progress: TaskProgress) => void;
+
+export function runTask(task: Task, table: RatingTable, tell: Tell): DynamicResult | StaticResult {
+  if (task.protocol === 'static') return runStaticTask(task, table, tell);
+  return runDynamicTask(task, table, tell);
 }
 
-function runDynamicTask(
-  task: DynamicTask,
-  table: RatingTable,
-  onProgress: (progress: TaskProgress) => void,
-): DynamicResult {
+function runDynamicTask(task: DynamicTask, table: RatingTable, tell: Tell): DynamicResult {
   const { train, test, delay } = task;
   const recommender = createStreaming(task.method, table, task.seed);
   return runDynamic(table, recommender, {
     train,
     test,
     delay,
-    onFit: (share) => onProgress({ share: shareOfFit * share }),
+    onFit: (share) => tell({ share: shareOfFit * share }),
     onProgress: (done, soFar) => {
       const share = shareOfFit + ((1 - shareOfFit) * done) / test;
-      onProgress({ share, soFar });
+      tell({ share, soFar });
     },
   });
 }
@@ -66,11 +59,7 @@ function runDynamicTask(
 /** Share of a dynamic run's time that the first model is assumed to take, to tell the time left. */
 const shareOfFit = 0.3;
 
-function runStaticTask(
-  task: StaticTask,
-  table: RatingTable,
-  onProgress: (progress: TaskProgress) => void,
-): StaticResult {
+function runStaticTask(task: StaticTask, table: RatingTable, tell: Tell): StaticResult {
   const all = firstRatings(table, table.users.length, table.items.length);
   const cut = (rows: Uint32Array, seed: number) =>
     splitUsers(table, rows, table.users.length, task.users, seed);
@@ -81,5 +70,5 @@ function runStaticTask(
       : // Each validation set of each run gets a seed of its own.
         cut(outer.train, task.seed * 1_000 + task.validation + 1);
   const recommender = createRecommender(task.method, table, task.seed);
-  return runStatic(table, recommender, split, (share) => onProgress({ share }));
+  return runStatic(table, recommender, split, (share) => tell({ share }));
 }

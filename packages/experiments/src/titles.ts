@@ -38,7 +38,9 @@ export const categories: readonly string[] = Object.keys(wordings);
 
 /** The nth title of a category; different for every n. */
 export function titleOf(category: number, nth: number): string {
-  const [adjectives, nouns] = wordings[categories[category]].split(' / ').map(spaced);
+  const [adjectives, nouns] = wordings[categories[category]]
+    .split(' / ')
+    .map((words) => words.split(' '));
   const pairs = adjectives.length * nouns.length;
   const placed = nouns.length * places.length;
   const perEdition = pairs + placed;
@@ -53,8 +55,4 @@ export function titleOf(category: number, nth: number): string {
   const title =
     within < pairs ? `The ${adjective} ${noun}` : `The ${nouns[long % nouns.length]} of ${place}`;
   return edition === 0 ? title : `${title}, Part ${edition + 1}`;
-}
-
-function spaced(words: string): string[] {
-  return words.split(' ');
 }

@@ -55,10 +55,7 @@ const refusals: Readonly<Record<string, string>> = {
   EROFS: 'that disk is read-only; set XDG_CACHE_HOME to a folder that is not',
 };
 
-/**
- * Turns a refused system call into a SetupProblem that tells what to do; returns other errors as
- * they are.
- */
+/** Turns a refused system call into a SetupProblem that tells what to do; returns other errors. */
 export function asSetupProblem(error: unknown): unknown {
   const { code = '', path = '' } = Object(error) as NodeJS.ErrnoException;
   const refusal = refusals[code];

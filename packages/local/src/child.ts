@@ -26,15 +26,13 @@ const LOG_TAIL_LINES = 15;
 export class Child {
   readonly exited: Promise<number | null>;
   #running = true;
-  readonly #logStart: number;
 
   private constructor(
     readonly name: string,
     readonly logFile: string,
     readonly process: ChildProcess,
-    logStart: number,
+    private readonly logStart: number,
   ) {
-    this.#logStart = logStart;
     this.exited = new Promise((resolve) => {
       process.once('error', () => resolve(null));
       process.once('exit', (code) => resolve(code));
@@ -87,7 +85,7 @@ export class Child {
 
   /** The last lines that this run of the process wrote. */
   lastWords(): string {
-    const words = readFileSync(this.logFile).subarray(this.#logStart).toString('utf8');
+    const words = readFileSync(this.logFile).subarray(this.logStart).toString('utf8');
     return words.trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
   }
 

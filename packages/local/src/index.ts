@@ -5,10 +5,5 @@ export { freePort } from './ports.ts';
 export { processIdentity } from './process-identity.ts';
 export { dataFolder } from './provision.ts';
 export { pythonWith } from './python.ts';
-export {
-  type AnyServiceName,
-  allServiceNames,
-  serviceNames,
-  untilReady,
-} from './service.ts';
+export { type AnyServiceName, allServiceNames, serviceNames, untilReady } from './service.ts';
 export { SetupProblem, stepsTo } from './steps.ts';

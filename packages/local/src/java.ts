@@ -3,17 +3,13 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Where an archive of the classes in these jars may be, in the form in which Java keeps them in
- * memory. With it Java need not read and check them: a start takes half the work or less.
+ * The archive of the classes in these jars, with which a start of Java takes half the work or less.
  */
 export function classArchive(jars: string): string {
   return join(realpathSync(jars), 'classes.jsa');
 }
 
-/**
- * Where a data folder may be as Kafka's storage tool leaves it: a copy of it takes a second of Java
- * less than the tool.
- */
+/** A data folder as Kafka's storage tool leaves it: a copy costs a second of Java less. */
 export function formattedFolder(jars: string): string {
   return join(realpathSync(jars), 'formatted');
 }

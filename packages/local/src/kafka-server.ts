@@ -96,7 +96,7 @@ function propertiesOf(
     'log.cleaner.dedupe.buffer.size': 4 << 20,
     ...properties,
   };
-  return `${Object.entries(lines)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('\n')}\n`;
+  return Object.entries(lines)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
 }

@@ -53,27 +53,23 @@ interface LocalSystemOptions {
   readonly onServerLost?: (problem: SetupProblem) => void;
 }
 
-/**
- * Services that have lost Kafka or Redis cannot finish their work, so they get little time to end.
- */
+/** Services without Kafka or Redis cannot finish their work, so they get little time to end. */
 const LOST_LIMIT_MS = 1_000;
 
 export class LocalSystem {
   readonly folder: string;
-  readonly #options: LocalSystemOptions;
   readonly #chosen: Record<string, string> = {};
-  readonly #starters = new Map<ServerName, () => Promise<void>>();
+  readonly #starters = new Map<ServerName, () => Promise<unknown>>();
   readonly #servers = new Map<string, Child>();
   readonly #services = new Map<string, Child>();
   #isClosing = false;
 
-  constructor(options: LocalSystemOptions = {}) {
-    this.#options = options;
+  constructor(private readonly options: LocalSystemOptions = {}) {
     this.folder = options.folder ?? mkdtempSync(join(tmpdir(), 'freshet-local-'));
   }
 
   async startServers(): Promise<void> {
-    const { signal, external = [], steps = stepsTo(() => {}) } = this.#options;
+    const { signal, external = [], steps = stepsTo(() => {}) } = this.options;
     const ownsRedis = !external.includes('REDIS_URL');
     // The user learns what is missing before anything runs.
     const jars = external.includes('KAFKA_BROKERS') ? undefined : await kafkaJars(steps, signal);
@@ -92,15 +88,15 @@ export class LocalSystem {
   }
 
   /** Starts services at once and waits until each is ready. */
-  async startServices(names: readonly AnyServiceName[] = serviceNames): Promise<void> {
-    for (const name of names) this.launch(name);
+  async startServices(
+    names: readonly AnyServiceName[] = serviceNames,
+    settings: Environment = {},
+  ): Promise<void> {
+    for (const name of names) this.launch(name, settings);
     await Promise.all(names.map((name) => this.ready(name)));
   }
 
-  /**
-   * Starts a service, in place of the last process of that name, and does not wait until it is
-   * ready.
-   */
+  /** Starts a service in place of the last process of that name; does not wait for it. */
   launch(name: AnyServiceName, settings: Environment = {}): Child {
     return this.#launch(name, name, settings, { folder: this.folder });
   }
@@ -133,7 +129,7 @@ export class LocalSystem {
 
   /** What the services are started with. */
   get environment(): Environment {
-    return { ...this.#chosen, ...this.#options.settings };
+    return { ...this.#chosen, ...this.options.settings };
   }
 
   adminPort(name: AnyServiceName): number {
@@ -163,19 +159,18 @@ export class LocalSystem {
     const limitMs = servers.every(({ running }) => running) ? undefined : LOST_LIMIT_MS;
     await Promise.all([...this.#services.values()].map((child) => child.stop(limitMs)));
     await Promise.all(servers.map((child) => child.stop()));
-    if (this.#options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
+    if (this.options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
   }
 
   async #planKafka(jars: string): Promise<void> {
     const [port, controllerPort] = [await this.#port('kafka'), await this.#port('controller')];
     this.#chosen.KAFKA_BROKERS = `127.0.0.1:${port}`;
-    this.#starters.set('Kafka', async () => {
-      await startKafka({ jars, port, controllerPort, ...this.#place() });
-    });
+    const start = () => startKafka({ jars, port, controllerPort, ...this.#place() });
+    this.#starters.set('Kafka', start);
   }
 
   async #planRedis(): Promise<void> {
-    if (this.#options.redis === 'cluster') {
+    if (this.options.redis === 'cluster') {
       this.#starters.set('Redis', async () => {
         this.#chosen.REDIS_URL = (await startRedisCluster(this.#place())).join(',');
       });
@@ -183,9 +178,7 @@ export class LocalSystem {
     }
     const port = await this.#port('redis');
     this.#chosen.REDIS_URL = `redis://127.0.0.1:${port}`;
-    this.#starters.set('Redis', async () => {
-      await startRedis({ port, ...this.#place() });
-    });
+    this.#starters.set('Redis', () => startRedis({ port, ...this.#place() }));
   }
 
   #place() {
@@ -201,17 +194,17 @@ export class LocalSystem {
   #own(child: Child, key: string, isServer: boolean): void {
     (isServer ? this.#servers : this.#services).set(key, child);
     if (this.#isClosing) return void child.stop();
-    this.#options.onSpawned?.(child);
+    this.options.onSpawned?.(child);
     if (!isServer) return;
     void child.exited.then(() => {
       if (this.#isClosing) return;
       const problem = new SetupProblem(`${child.name} ended: ${child.diagnosis()}`);
-      this.#options.onServerLost?.(problem);
+      this.options.onServerLost?.(problem);
     });
   }
 
   #port(name: PortName): Promise<number> {
-    return this.#options.choosePort?.(name) ?? freePort();
+    return this.options.choosePort?.(name) ?? freePort();
   }
 
   #setting(name: string): string {

@@ -3,20 +3,14 @@ import { connect, createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 const NEXT_PORTS = 100;
-/**
- * The range of ports without a preference. It lies below the ports of outgoing connections, which
- * the system could take in the seconds before the server binds the port.
- */
+/** Below the ports of outgoing connections, one of which could be opened before a server binds. */
 const FIRST_PORT = 10_000;
 const LAST_PORT = 32_000;
 /** Each process starts at another port, so that two at the same time do not choose the same one. */
 let next = FIRST_PORT + ((process.pid * 61) % (LAST_PORT - FIRST_PORT));
 
 /** The preferred port if it is free, else the next free one; any free port without a preference. */
-export async function freePort(
-  preferred = 0,
-  taken: ReadonlySet<number> = new Set(),
-): Promise<number> {
+export async function freePort(preferred = 0, taken?: ReadonlySet<number>): Promise<number> {
   if (preferred === 0) return anyPort();
   return (await firstFree(preferred, preferred + NEXT_PORTS, taken)) ?? anyPort();
 }
@@ -28,29 +22,20 @@ async function anyPort(): Promise<number> {
   return found;
 }
 
-async function firstFree(
-  from: number,
-  to: number,
-  taken: ReadonlySet<number> = new Set(),
-): Promise<number | undefined> {
+async function firstFree(from: number, to: number, taken?: ReadonlySet<number>) {
   for (let port = from; port < to; port++) {
-    if (taken.has(port)) continue;
-    const found = await bindable(port).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') return undefined;
-      throw error;
-    });
-    if (found !== undefined) return found;
+    if (!taken?.has(port) && (await isFree(port))) return port;
   }
   return undefined;
 }
 
-function bindable(port: number): Promise<number> {
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(port, LOOPBACK, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? port) : port));
+    const server = createServer().once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false);
+      else reject(error);
     });
+    server.listen(port, LOOPBACK, () => server.close(() => resolve(true)));
   });
 }
 

@@ -1,6 +1,5 @@
 /**
- * Is a process still the one that was noted? Process ids are used again, so the time at which the
- * process started is noted too.
+ * Is a process still the one that was noted? Ids are used again, so its start time is noted too.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -35,14 +35,9 @@ export function dataFolder(...path: readonly string[]): string {
 /** The folder of Kafka's jars; Maven fetches them the first time. */
 export async function kafkaJars(steps: Steps, signal?: AbortSignal): Promise<string> {
   await requireJava();
-  const wares = {
-    name: 'Kafka',
-    pom: POM,
-    goal: 'copy-dependencies',
-    size: '44 MB',
-    instead: 'or set KAFKA_BROKERS to a Kafka of yours',
-  } as const;
-  return fromMaven(wares, steps, signal);
+  const instead = 'or set KAFKA_BROKERS to a Kafka of yours';
+  const wares = { name: 'Kafka', pom: POM, goal: 'copy-dependencies', size: '44 MB' } as const;
+  return fromMaven({ ...wares, instead }, steps, signal);
 }
 
 async function requireJava(): Promise<void> {

@@ -13,9 +13,7 @@ const START_LIMIT_MS = 30_000;
 const CLUSTER = { nodes: 6, replicas: 1 } as const;
 /** Short, so that a fail-over takes seconds. */
 const NODE_TIMEOUT_MS = 2_000;
-/**
- * A node of a cluster also listens on its port plus 10,000, so its port must leave room for that.
- */
+/** A node of a cluster also listens on its port plus 10,000, which must be a port too. */
 const HIGHEST_PORT = 50_000;
 
 interface Place {

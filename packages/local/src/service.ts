@@ -34,7 +34,6 @@ export function startService(
   });
 }
 
-/** Waits until the admin port of a service answers that it is ready. */
 export function untilReady(
   child: Child,
   adminPort: number,

@@ -44,16 +44,11 @@ export const defaultLagCurve: LagCurve = {
   ],
 };
 
-export function lagCurve(points: readonly DelayLoss[], source: string): LagCurve {
-  return {
-    format: 1,
-    source,
-    points: points.flatMap(({ delay, lossServed, lossCold }) =>
-      lossServed === undefined
-        ? []
-        : [{ lag: delay, loss: lossServed, lossCold: lossCold ?? lossServed }],
-    ),
-  };
+export function lagCurve(delays: readonly DelayLoss[], source: string): LagCurve {
+  const points = delays.flatMap(({ delay: lag, lossServed: loss, lossCold }) =>
+    loss === undefined ? [] : [{ lag, loss, lossCold: lossCold ?? loss }],
+  );
+  return { format: 1, source, points };
 }
 
 /** Throws an error that tells what is wrong, because a person may have edited the file. */
@@ -80,10 +75,7 @@ export function parseLagCurve(text: string): LagCurve {
  * figure. Beyond the last point its loss is returned: at least that much is lost. A loss below 0 is
  * noise and becomes 0. The loss at an unknown lag, NaN, is NaN.
  */
-export function expectedLoss(
-  { points }: LagCurve,
-  lag: number,
-): { readonly all: number; readonly cold: number } {
+export function expectedLoss({ points }: LagCurve, lag: number) {
   assert(points.length > 0, 'a lag curve has at least one point');
   if (Number.isNaN(lag)) return { all: lag, cold: lag };
   const after = points.findIndex((point) => point.lag >= lag);

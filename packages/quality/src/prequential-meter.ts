@@ -1,9 +1,8 @@
 /**
  * How good is the live model? Prequential evaluation, the experiments' dynamic protocol on a
- * running stream: before a rating is learnt, its item is ranked among the items that the user has
- * not rated, by the model and by popularity. AUC comes from the comparisons from which θ is learnt;
- * for the hit rate a sample of ratings is looked up among all items. No clock and no I/O; the
- * offset of a rating is the only seed.
+ * running stream: before a rating is learnt, its item is ranked among those that the user has not
+ * rated, by the model and by popularity. AUC comes from the comparisons from which θ is learnt; for
+ * the hit rate, a sample is looked up among all items. The offset is the only seed.
  */
 import type { Kernels } from '@freshet/kernels';
 import {
@@ -45,10 +44,9 @@ interface Question {
 }
 
 /**
- * The AUC of one rating, compared with all items, has a standard deviation of .13. Compared with
- * five it is the mean of five draws, which adds a(1 − a)/5, about .008, to a variance of .017: a
- * deviation of .16. The mean of so many answers has a standard error of .002 if they are
- * independent; that of the hits, .006.
+ * The AUC of one rating, compared with all items, has a deviation of .13; compared with five, which
+ * adds a(1 − a)/5 to the variance, of .16. The mean of so many answers has a standard error of .002
+ * if they are independent; that of the hits, .006.
  */
 const WINDOW = { auc: 8_192, hits: 4_096 } as const;
 /** Items that are scored in one call. */

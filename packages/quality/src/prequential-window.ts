@@ -1,7 +1,6 @@
 /**
  * AUC and hit rate of the last answers, by the model and by popularity, for all users and for those
- * with few or no ratings. Each group has a window of its own: newcomers are few, and in a common
- * window the figure of newcomers would be the mean of a handful.
+ * with few or no ratings: each group has a window, or newcomers would be a handful in it.
  */
 import { SlidingMean } from './sliding-mean.ts';
 

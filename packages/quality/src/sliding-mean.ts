@@ -1,6 +1,5 @@
 /**
- * The mean of the last values, in a ring buffer: adding a value takes constant time. It also has
- * the number and the sum of all values ever added.
+ * The mean of the last values, in a ring buffer, and the number and sum of all values ever added.
  */
 export class SlidingMean {
   readonly #values: Float64Array;

@@ -1,3 +1,3 @@
 export { type Columns, type FileRating, UnreadableRatings } from './fields.ts';
 export { type Format, formats } from './line-format.ts';
-export { type ReadOptions, readRatingBatches, readRatings } from './read-ratings.ts';
+export { type ReadOptions, readRatingBatches } from './read-ratings.ts';

@@ -73,12 +73,8 @@ export function separatedParser(
     const row = splitCells(line, separator);
     if (row.length <= needed)
       return { reason: `${row.length} columns where ${needed + 1} are needed` };
-    return toRating(
-      row[at.user],
-      row[at.item],
-      at.value < 0 ? undefined : row[at.value],
-      at.time < 0 ? undefined : row[at.time],
-    );
+    // A column that is absent has the place -1, where a row holds nothing.
+    return toRating(row[at.user], row[at.item], row[at.value], row[at.time]);
   };
   return { parse, hasHeader };
 }

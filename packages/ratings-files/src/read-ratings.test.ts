@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usualNames } from '../../events/src/rating-fields.ts';
 import { type FileRating, fields, guessColumn, UnreadableRatings } from './fields.ts';
-import { type ReadOptions, readRatings } from './read-ratings.ts';
+import { type ReadOptions, readRatingBatches } from './read-ratings.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -17,7 +17,7 @@ async function read(content: string | Buffer, options: ReadOptions = {}): Promis
   const path = join(folder, 'ratings');
   await writeFile(path, content);
   const ratings: FileRating[] = [];
-  for await (const rating of readRatings(path, options)) ratings.push(rating);
+  for await (const batch of readRatingBatches(path, options)) ratings.push(...batch);
   return ratings;
 }
 
@@ -135,7 +135,7 @@ describe('a ratings file', () => {
     const seen: number[] = [];
     const content = 'ann::tea::4.5::978300760\n';
     await read(content, {
-      onProgress: ({ bytes, totalBytes }) => seen.push(bytes / (totalBytes ?? 0)),
+      onProgress: (share) => seen.push(share ?? Number.NaN),
     });
     expect(seen.at(-1)).toBe(1);
   });

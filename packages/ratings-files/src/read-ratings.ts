@@ -18,14 +18,15 @@ import {
   ReviewBlocks,
   separatedParser,
 } from './line-format.ts';
-import { type ReadProgress, textLines } from './text-lines.ts';
+import { textLines } from './text-lines.ts';
 
 export interface ReadOptions {
   /** If absent, the first line tells the format. */
   readonly format?: Format;
   /** Names in the header, or numbers from 1; columns that are absent here are guessed. */
   readonly columns?: Columns;
-  readonly onProgress?: (progress: ReadProgress & { readonly ratings: number }) => void;
+  /** `share`: of the file; unknown for standard input. */
+  readonly onProgress?: (share: number | undefined, ratings: number) => void;
   readonly onMalformed?: (line: number, reason: string) => void;
 }
 
@@ -35,22 +36,15 @@ const limits = {
   judgeAfter: 10_000,
 } as const;
 
-export async function* readRatings(
-  path: string,
-  options: ReadOptions = {},
-): AsyncGenerator<FileRating, void> {
-  for await (const batch of readRatingBatches(path, options)) yield* batch;
-}
-
-/** The same, some thousands at a time, which is faster for files of ten million lines. */
+/** Some thousands at a time, which is faster for files of ten million lines. */
 export async function* readRatingBatches(
   path: string,
   options: ReadOptions = {},
 ): AsyncGenerator<readonly FileRating[], void> {
   const counts = new ReadCounts(path, options);
   let source: RecordSource | undefined;
-  const progress = (at: ReadProgress) => options.onProgress?.({ ...at, ratings: counts.ratings });
-  for await (const { first, lines } of textLines(path, progress)) {
+  const tell = (share: number | undefined) => options.onProgress?.(share, counts.ratings);
+  for await (const { first, lines } of textLines(path, tell)) {
     const batch: FileRating[] = [];
     for (let i = 0; i < lines.length; i++) {
       const line = clean(lines[i], first + i);
@@ -98,23 +92,21 @@ function lineSource(parse: LineParser, skipFirst: boolean): RecordSource {
 
 /** Counts ratings and malformed records, and stops the reading if too many are malformed. */
 class ReadCounts {
-  readonly #path: string;
-  readonly #options: ReadOptions;
   ratings = 0;
   #malformed = 0;
   #firstReason = '';
 
-  constructor(path: string, options: ReadOptions) {
-    this.#path = path;
-    this.#options = options;
-  }
+  constructor(
+    private readonly path: string,
+    private readonly options: ReadOptions,
+  ) {}
 
   add(outcome: ReadRecord, line: number, batch: FileRating[]): void {
     if (outcome === undefined) return;
     if ('reason' in outcome) {
       this.#malformed++;
       this.#firstReason ||= `line ${line}: ${outcome.reason}`;
-      this.#options.onMalformed?.(line, outcome.reason);
+      this.options.onMalformed?.(line, outcome.reason);
       return;
     }
     this.ratings++;
@@ -125,7 +117,7 @@ class ReadCounts {
     const records = this.ratings + this.#malformed;
     if (records < after || this.#malformed <= limits.malformedShare * records) return;
     throw new UnreadableRatings(
-      `${this.#path}: ${this.#malformed} of the first ${records} records are malformed (more than 1 %). Is the format right? The first one, ${this.#firstReason}`,
+      `${this.path}: ${this.#malformed} of the first ${records} records are malformed (more than 1 %). Is the format right? The first one, ${this.#firstReason}`,
     );
   }
 }

@@ -10,25 +10,22 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { UnreadableRatings } from './fields.ts';
 
-/** The progress of a reader, in bytes of the file on disk. */
-export interface ReadProgress {
-  readonly bytes: number;
-  /** Unknown for standard input. */
-  readonly totalBytes: number | undefined;
-}
-
 /** 1 MB: a longer line is not a rating, and reading on could use up the memory. */
 const longestLine = 1 << 20;
 
-/** Batches of lines, each with the number of its first line, from 1. */
-export async function* textLines(path: string, onProgress?: (progress: ReadProgress) => void) {
-  const totalBytes = path === '-' ? undefined : (await stat(path)).size;
+/**
+ * Batches of lines, each with the number of its first line, from 1. `onShare`: with the share of
+ * the file that is read, which is unknown for standard input.
+ */
+export async function* textLines(path: string, onShare: (share: number | undefined) => void) {
+  const size = path === '-' ? undefined : (await stat(path)).size;
   let bytes = 0;
   const source: Readable =
     path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
   };
+  const tell = () => onShare(size === undefined ? undefined : bytes / Math.max(1, size));
   const decoder = new TextDecoder('utf-8');
   let rest = '';
   let next = 1;
@@ -46,11 +43,11 @@ export async function* textLines(path: string, onProgress?: (progress: ReadProgr
     if (lines.length === 0) continue;
     yield { first: next, lines };
     next += lines.length;
-    onProgress?.({ bytes, totalBytes });
+    tell();
   }
   rest += decoder.decode();
   if (rest !== '') yield { first: next, lines: [rest] };
-  onProgress?.({ bytes, totalBytes });
+  tell();
 }
 
 /** Returns plain bytes as they are, and unpacks gzip. */

@@ -1,7 +1,4 @@
-/**
- * A world whose answers a human can see: users and items are numbered, even users like even items
- * and odd users odd ones, as on a checkerboard.
- */
+/** A world whose answers a human can see: even users like even items and odd users odd ones. */
 import type { Random } from '@freshet/model';
 
 /** All cells of a board that have a rating, row by row; those on the diagonal are left out. */
@@ -15,14 +12,11 @@ export function checkerboard(users: number, items: number): { user: number; item
   return cells;
 }
 
-/**
- * A board of 120 people and 24 films, on which each person has rated 8 of the 12 films they like.
- */
+/** 120 people and 24 films: each person has rated 8 of the 12 films they like. */
 export const filmClub = { people: 120, films: 24, ratedEach: 8 } as const;
 
 /**
- * The ratings of the film club, person by person. `random` draws which films are rated, and in
- * which order; without it that is fixed.
+ * Person by person. `random` draws which films are rated and in which order; else both are fixed.
  */
 export function filmClubRatings(random?: Random): { user: string; item: string; value: number }[] {
   const { people, films, ratedEach } = filmClub;

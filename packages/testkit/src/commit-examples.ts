@@ -32,10 +32,7 @@ export function commitAt(from: number, changes: Partial<Commit> = {}): Commit {
   };
 }
 
-export async function vectorsOf(
-  store: FactorStore,
-  of: ShardId,
-): Promise<Map<string, Float32Array>> {
+export async function vectorsOf(store: FactorStore, of: ShardId) {
   const found = new Map<string, Float32Array>();
   for await (const [id, { vector }] of store.vectors(of)) found.set(id, vector);
   return found;

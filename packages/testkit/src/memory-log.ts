@@ -16,14 +16,6 @@ interface MemoryPartition {
 
 const emptyPartition = (): MemoryPartition => ({ records: [], start: 0, end: 0 });
 
-/**
- * What a broker answers to a fetch: the records between two offsets. Some offsets may have none.
- */
-interface Fetched {
-  readonly records: readonly LogRecord[];
-  readonly next: number;
-}
-
 export class MemoryLog {
   readonly #topics = new Map<string, MemoryTopic>();
   /** Every topic that ever was, by id. */
@@ -41,12 +33,10 @@ export class MemoryLog {
     return this.partitionsOf(topic) > 0;
   }
 
-  /** How many partitions a topic has now. */
   partitionsOf(topic: string): number {
     return this.#topic(topic).partitions.length;
   }
 
-  /** Adds partitions until the topic has `count` of them. */
   addPartitions(topic: string, count: number): void {
     const { partitions } = this.#topic(topic);
     while (partitions.length < count) partitions.push(emptyPartition());
@@ -72,7 +62,7 @@ export class MemoryLog {
 
   async append({ topic, partition = 0, key, value, headers = {} }: OutRecord): Promise<number> {
     const records = this.records(topic, partition);
-    const offset = this.#takeOffset(topic, partition);
+    const offset = this.#partition(topic, partition).end++;
     const bytes = typeof key === 'string' ? Buffer.from(key) : key;
     records.push({ offset, timestamp: this.#clock++, key: bytes, value, headers });
     return offset;
@@ -84,11 +74,11 @@ export class MemoryLog {
 
   /** Takes an offset without a record, as the end of a transaction does. */
   mark(topic: string, partition: number): void {
-    this.#takeOffset(topic, partition);
+    this.#partition(topic, partition).end++;
   }
 
   /** At most `limit` offsets from `from` on; undefined if `from` is out of range. */
-  fetch(topic: string, partition: number, from: number, limit: number): Fetched | undefined {
+  fetch(topic: string, partition: number, from: number, limit: number) {
     const { records, start, end } = this.#partition(topic, partition);
     if (from < start || from > end) return undefined;
     const next = Math.min(from + limit, end);
@@ -148,10 +138,6 @@ export class MemoryLog {
     const { offset, timestamp, key, value, headers } = found;
     const places = { offset: String(offset), timestamp: String(timestamp), attributes: 0 };
     return [{ ...places, key, value, headers }];
-  }
-
-  #takeOffset(topic: string, partition: number): number {
-    return this.#partition(topic, partition).end++;
   }
 
   #partition(topic: string, partition: number): MemoryPartition {

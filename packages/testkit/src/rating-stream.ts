@@ -14,13 +14,10 @@ const USERS = 60;
 const ITEMS = 31;
 
 export class RatingStream {
-  readonly #publisher: Publisher;
   readonly #truth = new Map<string, number>();
   #produced = 0;
 
-  private constructor(publisher: Publisher) {
-    this.#publisher = publisher;
-  }
+  private constructor(private readonly publisher: Publisher) {}
 
   static async open(system: System): Promise<RatingStream> {
     return new RatingStream(await openPublisher(system));
@@ -31,7 +28,7 @@ export class RatingStream {
   }
 
   async produce(count: number): Promise<void> {
-    await this.#publisher.publish(Array.from({ length: count }, () => this.#next()));
+    await this.publisher.publish(Array.from({ length: count }, () => this.#next()));
   }
 
   /** Produces for as long as `work` takes. */
@@ -73,7 +70,7 @@ export class RatingStream {
   }
 
   async close(): Promise<void> {
-    await this.#publisher.close();
+    await this.publisher.close();
   }
 
   #next(): OutRecord {

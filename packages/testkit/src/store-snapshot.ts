@@ -64,7 +64,9 @@ export async function snapshot(
     gramError,
     counted: facts.user.reduce((sum, { ratings }) => sum + ratings, 0),
     values: facts.user.reduce((sum, { values }) => sum + values, 0),
-    applied: facts.user.reduce((sum, { sources }) => sum + appliedOf(sources), 0),
+    applied: facts.user
+      .flatMap(({ sources }) => Object.values(sources))
+      .reduce((sum, { applied }) => sum + applied.count, 0),
     unequal: unequalTallies(facts.user, facts.item),
   };
 }
@@ -100,10 +102,6 @@ export function violationsOf(
   return found;
 }
 
-function appliedOf(sources: ShardFacts['sources']): number {
-  return Object.values(sources).reduce((sum, { applied }) => sum + applied.count, 0);
-}
-
 /** Compares each user shard with each item shard, in the present life of the user shard. */
 function unequalTallies(users: readonly ShardFacts[], items: readonly ShardFacts[]): string[] {
   const found: string[] = [];
@@ -127,10 +125,7 @@ function unequalTallies(users: readonly ShardFacts[], items: readonly ShardFacts
   return found;
 }
 
-/**
- * Compares the stored bytes (count, sum, packed lower triangle, perhaps lessons) with a plain
- * double loop, in which an item counts as √weight·v.
- */
+/** Compares the stored cells with a plain double loop, in which an item counts as √weight·v. */
 function relativeError(sums: Uint8Array, found: readonly StoredVector[], k: number): number {
   const vectors = found.map(({ vector }) => vector);
   const weighed = found.map(({ vector, figures: [weight = 1] }) => {

@@ -29,10 +29,7 @@ const STILL_MS = 1_000;
 /** On a busy machine consumers take half a minute to join again after a broker died. */
 const SETTLED_LIMIT_MS = 90_000;
 
-/**
- * Whether item shards have applied all that user shards sent. A record in an outbox is not on its
- * topic yet.
- */
+/** Whether item shards have applied all that user shards sent, records in outboxes included. */
 async function hasHeardAll(store: Session['store'], shards: number): Promise<boolean> {
   const ids = Array.from({ length: shards }, (_, shard) => shard);
   const factsOf = async (side: Side) =>
@@ -63,10 +60,7 @@ export class System extends LocalSystem {
   }
 
   /** The command line, as an operator of this system runs it. */
-  async freshet(
-    args: readonly string[],
-    settings: Settings = {},
-  ): Promise<{ code: number | null; out: string; err: string }> {
+  async freshet(args: readonly string[], settings: Settings = {}) {
     const XDG_CACHE_HOME = join(this.folder, 'cache');
     const variables = { ...this.environment, ...settings, XDG_CACHE_HOME };
     const command = new Command(process.execPath, [MAIN, ...args], variables);
@@ -81,10 +75,7 @@ export class System extends LocalSystem {
     return (await response.json()) as Recommended;
   }
 
-  /**
-   * The value of a metric, summed over the series that have all the given labels; NaN if one of
-   * them is.
-   */
+  /** Summed over the series that have all the given labels; NaN if one of them is. */
   async metric(name: AnyServiceName, metric: string, labels: LabelSet = {}): Promise<number> {
     return this.metricAt(this.adminPort(name), metric, labels);
   }

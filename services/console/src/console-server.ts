@@ -1,12 +1,12 @@
 /** The console's HTTP server: access, the files of the page, the stream of frames, the scorer. */
-import { asksForLoopback } from '@freshet/config';
+import { asksForLoopback, type ScorerAddress } from '@freshet/config';
 import { type Clock, requestGuard, securityHeaders } from '@freshet/service';
 import type { Log } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Broadcast } from './broadcast.ts';
 import type { History } from './live/frame.ts';
 import type { PageFile } from './page-files.ts';
-import { proxyScorer, type ScorerAddress } from './scorer-proxy.ts';
+import { proxyScorer } from './scorer-proxy.ts';
 
 interface ConsoleServerOptions {
   readonly files: ReadonlyMap<string, PageFile>;

@@ -1,6 +1,6 @@
 /** The console: a web page that shows the whole system live, and the server behind it. */
 import { fileURLToPath } from 'node:url';
-import { adminAddress, httpAddress, serviceSettings } from '@freshet/config';
+import { adminAddress, httpAddress, scorerAddress, serviceSettings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { readSources } from '@freshet/positions';
 import { AdminServer, listening, runService } from '@freshet/service';
@@ -13,7 +13,7 @@ import { LetterBox } from './letter-box.ts';
 import { LETTERS } from './live/frame.ts';
 import { pageFiles } from './page-files.ts';
 import { Sampler } from './sampler.ts';
-import { scorerUrlOf, Target, targetsOf } from './target.ts';
+import { Target, targetsOf } from './target.ts';
 
 /** Built by build.mjs, beside what the compiler makes of this file. */
 const PAGE = fileURLToPath(new URL('../dist/page', import.meta.url));
@@ -75,12 +75,11 @@ await runService('console', settings.LOG_LEVEL, async (context) => {
     }),
   );
   waitingFor = 'its own HTTP port';
-  const token = settings.HTTP_TOKEN;
   const server = stack.own(
     consoleServer({
       files: pageFiles(PAGE),
-      token,
-      scorer: { url: scorerUrlOf(settings), token },
+      token: settings.HTTP_TOKEN,
+      scorer: scorerAddress(settings),
       broadcast,
       history: () => sampler.history(),
       log,

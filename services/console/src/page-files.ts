@@ -1,5 +1,5 @@
 /** The files of the built page, in memory: a rebuild does not change the page that is served. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
 export interface PageFile {
@@ -19,7 +19,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 /** By URL path. */
 export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
-  for (const path of filesIn(folder)) {
+  const options = { recursive: true, encoding: 'utf8' } as const;
+  for (const path of existsSync(folder) ? readdirSync(folder, options) : []) {
     const type = contentTypes[extname(path)];
     if (type === undefined) continue;
     const bytes = readFileSync(join(folder, path));
@@ -30,13 +31,4 @@ export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
     throw new Error('the page is not built: run node services/console/build.mjs');
   }
   return files.set('/', index);
-}
-
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
 }

@@ -65,18 +65,14 @@ export class Sampler {
     const { targets, letters, deliver } = this.options;
     this.#lastLook = this.#now();
     await Promise.all([...targets.map((target) => target.look(this.#now())), this.#lookAtLog()]);
-    const windows = new Map<string, ScrapeWindow[]>([[LOG, [this.#log]]]);
-    for (const {
-      at: { service },
-      window,
-    } of targets) {
-      windows.set(service, [...(windows.get(service) ?? []), window]);
-    }
-    const watched = { of: (service: string) => windows.get(service) ?? [] };
+    const windows = targets.map(({ at, window }) => ({ service: at.service, window }));
+    windows.push({ service: LOG, window: this.#log });
+    const of = (service: string) =>
+      windows.filter((each) => each.service === service).map(({ window }) => window);
     const frame: Frame = {
       at: this.#now(),
       values: seriesNames.map((name) =>
-        measured(Number(measures[name](watched).toPrecision(DIGITS))),
+        measured(Number(measures[name]({ of }).toPrecision(DIGITS))),
       ),
       services: targets.map((target) => target.state()),
       letters: letters.fresh(),

@@ -1,11 +1,6 @@
 /** Passes the page's requests on to the scorer, with the token that the scorer asks for. */
+import type { ScorerAddress } from '@freshet/config';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-
-export interface ScorerAddress {
-  readonly url: string;
-  /** Empty: none is needed. */
-  readonly token: string;
-}
 
 /** The console passes on these requests and `POST /v1/ratings`, and nothing else of the API. */
 const questions = [

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adminAddress, readSettings } from '@freshet/config';
+import { adminAddress, readSettings, scorerAddress } from '@freshet/config';
 import { AdminServer } from '@freshet/service';
 import { describe, expect, it } from 'vitest';
 import { pageFiles } from './page-files.ts';
-import { scorerUrlOf, targetsOf } from './target.ts';
+import { targetsOf } from './target.ts';
 
 describe('whom the console watches', () => {
   it('is every service on this machine, unless the settings name others', () => {
@@ -34,8 +34,9 @@ describe('whom the console watches', () => {
   });
 
   it('has the scorer on loopback, unless its URL is given', () => {
-    expect(scorerUrlOf(readSettings({ SCORER_PORT: '7' }))).toBe('http://127.0.0.1:7');
-    expect(scorerUrlOf(readSettings({ SCORER_URL: 'http://s:1/' }))).toBe('http://s:1');
+    const urlOf = (given: Record<string, string>) => scorerAddress(readSettings(given)).url;
+    expect(urlOf({ SCORER_PORT: '7' })).toBe('http://127.0.0.1:7');
+    expect(urlOf({ SCORER_URL: 'http://s:1/' })).toBe('http://s:1');
   });
 });
 

@@ -69,8 +69,3 @@ export function targetsOf(settings: Settings): TargetAddress[] {
     .filter(([, port]) => port > 0)
     .map(([service, port]) => ({ service, address: `127.0.0.1:${port}` }));
 }
-
-export function scorerUrlOf(settings: Settings): string {
-  const given = settings.SCORER_URL.replace(/\/+$/, '');
-  return given === '' ? `http://127.0.0.1:${settings.SCORER_PORT}` : given;
-}

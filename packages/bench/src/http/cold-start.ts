@@ -1,7 +1,6 @@
 /** With a million items of 50 factors, when is a scorer ready, and how much memory does it need? */
 import { untilReady } from '@freshet/local';
 import { Random } from '@freshet/model';
-import { agreementOf } from '@freshet/session';
 import type { Figure } from '../main.ts';
 import { residentBytes } from '../measuring.ts';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
@@ -15,9 +14,7 @@ const SEED = 3;
 
 export async function coldStart(figure: Figure, system: BenchSystem): Promise<void> {
   const { settings, local } = system;
-  const store = await system.openStore(MODEL);
-  const agreement = agreementOf({ ...settings, FACTOR_COUNT: K });
-  await store.agree(agreement, { id: 'bench', born: 0 });
+  const store = await system.beginModel(MODEL, { ...settings, FACTOR_COUNT: K });
   const options = { factorCount: K, shards: settings.SHARDS };
   await (await StoreFilling.begin(store, options)).write('item', randomItems());
   const own = { MODEL, FACTOR_COUNT: String(K) };

@@ -1,7 +1,6 @@
 /**
- * Hostile clients, in a thread of their own so that they do not slow down the measuring one: slow
- * clients that send a byte at a time and never finish, and on every tick one of each of the
- * requests below.
+ * Hostile clients, in a thread of their own so that they do not slow the measuring one down: slow
+ * clients that send a byte at a time, and on every tick one of each of the requests below.
  */
 import { connect, type Socket } from 'node:net';
 import { workerData } from 'node:worker_threads';

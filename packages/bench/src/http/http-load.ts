@@ -1,7 +1,6 @@
 /**
- * Asks a server as fast as it answers, over keep-alive connections with one request in flight on
- * each. It uses bare sockets without promises: a client that costs more than the server would
- * measure itself.
+ * Asks a server as fast as it answers, with one request in flight on each connection. Bare sockets
+ * without promises, because a client that costs more than the server would measure itself.
  */
 import { connect } from 'node:net';
 
@@ -17,17 +16,12 @@ export interface Load {
   readonly latencies: number[];
 }
 
-interface Pace {
-  readonly connections: number;
-  /** Between an answer and the next request of the same connection. */
-  readonly pauseMs: number;
-}
-
+/** `pauseMs`: between an answer and the next request of the same connection. */
 export async function httpLoad(
   port: number,
   pathOf: (nth: number) => string,
   durationMs: number,
-  { connections, pauseMs }: Pace = { connections: BUSY_CONNECTIONS, pauseMs: 0 },
+  { connections, pauseMs } = { connections: BUSY_CONNECTIONS, pauseMs: 0 },
 ): Promise<Load> {
   const latencies: number[] = [];
   const began = performance.now();

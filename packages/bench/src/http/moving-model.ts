@@ -1,7 +1,4 @@
-/**
- * Moves vectors while a scorer is measured, as updaters would: each batch is committed to the
- * store, then published. If no vector moved, every answer could come from a cache.
- */
+/** Moves vectors while a scorer is measured, as updaters would: else caches could answer it all. */
 import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FactorBatch, factorBatchCodec, type Side, sides, topicName } from '@freshet/events';
@@ -24,18 +21,15 @@ export interface MovedEntity extends Entity {
 type Moved = Readonly<Record<Side, readonly (readonly MovedEntity[])[]>>;
 
 export class MovingModel {
-  readonly #system: BenchSystem;
-  readonly #publisher: Publisher;
-  readonly #entities: Moved;
   readonly #random = new Random(SEED);
   #stopped = false;
   #running: Promise<void> = Promise.resolve();
 
-  private constructor(system: BenchSystem, publisher: Publisher, entities: Moved) {
-    this.#system = system;
-    this.#publisher = publisher;
-    this.#entities = entities;
-  }
+  private constructor(
+    private readonly system: BenchSystem,
+    private readonly publisher: Publisher,
+    private readonly entities: Moved,
+  ) {}
 
   /** `entities` are those that the store was filled with. */
   static async start(system: BenchSystem, entities: Moved): Promise<MovingModel> {
@@ -47,19 +41,19 @@ export class MovingModel {
   async close(): Promise<void> {
     this.#stopped = true;
     await this.#running;
-    await this.#publisher.close();
+    await this.publisher.close();
   }
 
   async #run(): Promise<void> {
     const pauseMs = (1_000 * BATCH) / MOVES_PER_SECOND;
     for (let turn = 0; !this.#stopped; turn++) {
-      for (const side of sides) await this.#move(side, turn % this.#system.settings.SHARDS);
+      for (const side of sides) await this.#move(side, turn % this.system.settings.SHARDS);
       await pause(pauseMs);
     }
   }
 
   async #move(side: Side, shard: number): Promise<void> {
-    const { store, model } = this.#system.session;
+    const { store, model } = this.system.session;
     const { position: from, facts, sums } = await store.inspect({ side, shard });
     assert(from !== null && sums !== null, 'the shard was filled');
     const sequence = facts.sequence + 1;
@@ -90,12 +84,12 @@ export class MovingModel {
     );
     const topic = topicName(`${side}Factors`, model);
     const value = factorBatchCodec.encode(batch);
-    await this.#publisher.publish([{ topic, partition: shard, key: String(shard), value }]);
+    await this.publisher.publish([{ topic, partition: shard, key: String(shard), value }]);
   }
 
   /** A few entities of the shard, with every factor changed by up to 1 %. */
   #batch(side: Side, shard: number, from: number, sequence: number): FactorBatch {
-    const all = this.#entities[side][shard] ?? [];
+    const all = this.entities[side][shard] ?? [];
     const moved = Array.from({ length: BATCH }, () => all[this.#random.below(all.length)]);
     const chosen = [...new Set(moved)].filter((each) => each !== undefined);
     const near = (factor: number) => factor * (1 + 0.02 * (this.#random.next() - 0.5));
@@ -106,7 +100,7 @@ export class MovingModel {
       sequence,
       from,
       next: from + 1,
-      factorCount: this.#system.settings.FACTOR_COUNT,
+      factorCount: this.system.settings.FACTOR_COUNT,
       ids: chosen.map(({ id }) => id),
       vectors: Float32Array.from(chosen.flatMap(({ stored }) => Array.from(stored.vector, near))),
       figures: Float64Array.from(chosen.flatMap(({ stored }) => [...stored.figures])),

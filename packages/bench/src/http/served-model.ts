@@ -1,14 +1,12 @@
 /**
  * A scorer that serves a model of MovieLens-1M's size, or one of 100,000 items. The model is learnt
- * here and written to the store as the stream would have left it, and its vectors move while the
- * scorer is measured.
+ * here and written to the store, and its vectors move while the scorer is measured.
  */
 import assert from 'node:assert';
 import type { Settings } from '@freshet/config';
 import { type Side, shardOf } from '@freshet/events';
 import { freePort, untilReady } from '@freshet/local';
 import { figuresOf, laterBy, type OnlineModel } from '@freshet/model';
-import { agreementOf } from '@freshet/session';
 import { encodeRow, type FactorStore } from '@freshet/store';
 import type { BenchSystem } from '../pipeline/bench-system.ts';
 import { learntModel } from '../score/fixture.ts';
@@ -32,18 +30,15 @@ type Sides = Readonly<Record<Side, readonly MovedEntity[]>>;
 
 /** Returns the scorer's port. */
 export async function serveModel(system: BenchSystem, shape: Shape): Promise<number> {
-  const { session, settings, local } = system;
-  const { SHARDS: shards } = settings;
-  const sides = sidesOf(learntModel(shape, settings.FACTOR_COUNT));
-  await fill(session.store, sides, settings);
-  for (const name of ['aggregator', 'scorer'] as const) await local.startServices([name]);
+  const { SHARDS: shards, SCORER_PORT } = system.settings;
+  const sides = await serve(system, shape);
   const byShard = (all: readonly MovedEntity[]) =>
     Array.from({ length: shards }, (_, shard) =>
       all.filter(({ id }) => shardOf(id, shards) === shard),
     );
   const moving = { user: byShard(sides.user), item: byShard(sides.item) };
   system.own(await MovingModel.start(system, moving));
-  return settings.SCORER_PORT;
+  return SCORER_PORT;
 }
 
 export interface ServedPorts {
@@ -56,12 +51,9 @@ export async function serveWithAndWithoutLists(
   system: BenchSystem,
   shape: Shape,
 ): Promise<[ServedPorts, ServedPorts]> {
-  const { session, settings, local } = system;
-  const sides = sidesOf(learntModel(shape, settings.FACTOR_COUNT));
-  await fill(session.store, sides, settings);
-  for (const name of ['aggregator', 'scorer'] as const) await local.startServices([name]);
-  const store = await system.openStore(UNLISTED);
-  await store.agree(agreementOf(settings), { id: 'bench', born: 0 });
+  const { settings, local } = system;
+  const sides = await serve(system, shape);
+  const store = await system.beginModel(UNLISTED);
   const items = sides.item.map(({ id, stored: { vector, figures } }) => {
     return { id, stored: { vector, figures } };
   });
@@ -79,8 +71,12 @@ export async function serveWithAndWithoutLists(
   return [listed, { port, adminPort }];
 }
 
-function sidesOf(model: OnlineModel): Sides {
-  return { item: [...entities(model, 'item')], user: [...entities(model, 'user')] };
+async function serve({ session, settings, local }: BenchSystem, shape: Shape): Promise<Sides> {
+  const model = learntModel(shape, settings.FACTOR_COUNT);
+  const sides = { item: [...entities(model, 'item')], user: [...entities(model, 'user')] };
+  await fill(session.store, sides, settings);
+  for (const name of ['aggregator', 'scorer'] as const) await local.startServices([name]);
+  return sides;
 }
 
 async function fill(store: FactorStore, sides: Sides, settings: Settings): Promise<void> {

@@ -1,24 +1,20 @@
 /**
  * How fast would the transport alone be? A loop with the partitions, fetch limits and batches of
- * the updater that decodes nothing and learns nothing. For every batch it writes to Redis, in one
- * call, a vector and a few more bytes of each user and item, and an outbox of the size that would
- * be sent. It fetches with unchanged kafkajs, and what it writes must stay the same from version to
- * version, because the pipeline is measured against it.
+ * the updater that learns nothing. For every batch it writes to Redis a vector and a few more bytes
+ * of each user and item, and an outbox of the size that would be sent. It fetches with unchanged
+ * kafkajs, and its writes must never change: the pipeline is measured against it.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import { type BodyChange, type FactorStore, NO_FACTS, type StoredVector } from '@freshet/store';
 import { type LogRecord, PartitionReader } from '@freshet/stream';
-import type { Backlog } from './backlog.ts';
+import { type Backlog, RATINGS_TOPIC } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
 
 const SESSION_MS = 30_000;
 const EPOCH = 1;
-/**
- * Bytes of a forwarded rating in the outbox, and of a vector in a factor batch beside its factors.
- */
+/** Bytes of a forwarded rating in the outbox, and of a vector in a batch beside its factors. */
 const FORWARD_BYTES = 130;
 const FACTOR_OVERHEAD_BYTES = 28;
 /** A row entry: a length, an id of about four bytes, a value, a time. */
@@ -39,22 +35,18 @@ export class BareLoop {
     this.#sums = ShardSums.zero('user', k).toBytes();
   }
 
-  /**
-   * Ratings per second, read from the start of the log and written to a model of its own. The clock
-   * starts when the group has its partitions and has fetched nothing.
-   */
+  /** Ratings per second. The clock starts when the group has its partitions and fetched nothing. */
   async turn(milliseconds: number): Promise<number> {
     const name = `bare-${++this.#turns}`;
     const { session, log } = this.#system;
     const store = await this.#system.openStore(name);
-    const topic = topicName('ratings', session.model);
     let failure: unknown;
     let [count, isOver] = [0, false];
     const reader = new PartitionReader(
       session.kafka,
       {
         groupId: name,
-        topic,
+        topic: RATINGS_TOPIC,
         admin: session.admin,
         onLoss: 'hold',
         log,

@@ -5,18 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { type Side, sides } from '@freshet/events';
-import {
-  type Child,
-  freePort,
-  LocalSystem,
-  serviceNames,
-  stepsTo,
-  untilReady,
-} from '@freshet/local';
+import { freePort, LocalSystem, serviceNames, stepsTo, untilReady } from '@freshet/local';
 import { type RecordsBehind, recordsBehind, untilNoLag } from '@freshet/positions';
 import { ClosingStack } from '@freshet/service';
-import { openSession, openStore, type Session } from '@freshet/session';
-import type { FactorStore } from '@freshet/store';
+import { agreementOf, openSession, openStore, type Session } from '@freshet/session';
+import type { FactorStore, ShardId } from '@freshet/store';
 import { type LabelSet, type Log, MetricsPage, openLog } from '@freshet/telemetry';
 
 const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
@@ -25,17 +18,13 @@ const INTERRUPTED = 130;
 const REPLACED = Symbol.for('freshet.fetch-decoding');
 
 export class BenchSystem {
-  readonly #stack: ClosingStack;
-
   private constructor(
     readonly local: LocalSystem,
     readonly settings: Settings,
     readonly session: Session,
     readonly log: Log,
-    stack: ClosingStack,
-  ) {
-    this.#stack = stack;
-  }
+    private readonly stack: ClosingStack,
+  ) {}
 
   /** Starts Kafka and Redis, creates topics and manifest, and starts no service yet. */
   private static async open(stack: ClosingStack): Promise<BenchSystem> {
@@ -49,10 +38,7 @@ export class BenchSystem {
     return new BenchSystem(local, settings, session, log, stack);
   }
 
-  /**
-   * Measures on a system of its own. The servers are processes that nobody else would end, so
-   * Ctrl-C closes the system first and ends this process last.
-   */
+  /** Nobody else would end the servers, so Ctrl-C closes the system first and then this process. */
   static async use(measure: (system: BenchSystem) => Promise<void>): Promise<void> {
     const stack = new ClosingStack();
     let interrupt: () => void = () => {};
@@ -76,10 +62,8 @@ export class BenchSystem {
     process.exit();
   }
 
-  /** Starts one more updater, ready when this returns, and tells its admin port. */
-  async startUpdater(
-    settings: Readonly<Record<string, string>> = {},
-  ): Promise<{ readonly child: Child; readonly adminPort: number }> {
+  /** Starts one more updater and waits until it is ready. */
+  async startUpdater(settings: Readonly<Record<string, string>> = {}) {
     const adminPort = await freePort();
     const own = { ...settings, UPDATER_ADMIN_PORT: String(adminPort) };
     const child = this.local.launchAnother('updater', own);
@@ -99,13 +83,16 @@ export class BenchSystem {
   /** Ratings applied so far, as each commit counts them. */
   async applied(): Promise<Record<Side, number>> {
     const sums = { user: 0, item: 0 };
-    for (const side of sides) {
-      for (let shard = 0; shard < this.settings.SHARDS; shard++) {
-        const { facts } = await this.session.store.head({ side, shard });
-        for (const { applied } of Object.values(facts.sources)) sums[side] += applied.count;
-      }
+    for (const id of this.shards) {
+      const { facts } = await this.session.store.head(id);
+      for (const { applied } of Object.values(facts.sources)) sums[id.side] += applied.count;
     }
     return sums;
+  }
+
+  get shards(): ShardId[] {
+    const numbers = Array.from({ length: this.settings.SHARDS }, (_, shard) => shard);
+    return sides.flatMap((side) => numbers.map((shard) => ({ side, shard })));
   }
 
   /** Ratings per second that both sides have committed over a time. */
@@ -123,8 +110,8 @@ export class BenchSystem {
   }
 
   async untilNoLag(limitMs: number): Promise<void> {
-    const watched = { ...this.session, sources: this.settings.RATINGS_TOPICS };
-    await untilNoLag({ ...watched, limitMs, stuckMs: limitMs });
+    const { RATINGS_TOPICS: sources } = this.settings;
+    await untilNoLag({ ...this.session, sources, limitMs, stuckMs: limitMs });
   }
 
   /** Halts the services, so that something else can be measured on the same machine. */
@@ -138,7 +125,14 @@ export class BenchSystem {
 
   /** The store of another model, in the same Redis. */
   openStore(model: string): Promise<FactorStore> {
-    return openStore({ ...this.settings, MODEL: model }, { log: this.log, stack: this.#stack });
+    return openStore({ ...this.settings, MODEL: model }, { log: this.log, stack: this.stack });
+  }
+
+  /** The same, with a manifest, so that services can join the model. */
+  async beginModel(model: string, settings = this.settings): Promise<FactorStore> {
+    const store = await this.openStore(model);
+    await store.agree(agreementOf(settings), { id: 'bench', born: 0 });
+    return store;
   }
 
   /** Runs a command of `freshet` and tells its exit code; its output goes to standard error. */
@@ -153,15 +147,14 @@ export class BenchSystem {
   }
 
   own<T extends { close(): Promise<void> }>(resource: T): T {
-    return this.#stack.own(resource);
+    return this.stack.own(resource);
   }
 }
 
 /**
  * Makes this process fetch as kafkajs does by itself. @freshet/stream replaces one function of
- * kafkajs with a faster one when it is loaded, and a baseline that used it would move whenever that
- * function is improved. Services are processes of their own and keep the fast one. Must be called
- * before the first fetch, when kafkajs loads its decoders.
+ * kafkajs with a faster one, and a baseline that used it would move whenever it is improved. Must
+ * be called before the first fetch, when kafkajs loads its decoders.
  */
 function fetchPlainly(): void {
   const { cache } = createRequire(import.meta.url);

@@ -4,19 +4,14 @@ const SIZES = [10_000, 100_000, 1_000_000];
 const SPAN_SHARE = 0.2;
 const SPAN_LEAST = 10_000;
 
-interface Look {
-  readonly applied: number;
-  readonly cpuSeconds: number;
-}
-
 export class GrowingCost {
-  readonly #looks: Look[] = [];
+  readonly #looks: { readonly applied: number; readonly cpuSeconds: number }[] = [];
 
   look(applied: number, cpuSeconds: number): void {
     this.#looks.push({ applied, cpuSeconds });
   }
 
-  figures(): { known: number; microseconds: number }[] {
+  figures() {
     const end = this.#looks.at(-1)?.applied ?? 0;
     return SIZES.flatMap((size) => {
       const span = Math.max(SPAN_LEAST, size * SPAN_SHARE);

@@ -1,9 +1,6 @@
-/**
- * The yardstick of latencies is a bare hop: the time from sending a record until a plain consumer
- * has it. This one watches the ratings topic.
- */
-import { topicName } from '@freshet/events';
+/** The yardstick of latencies: the time from sending a rating until a plain consumer has it. */
 import { Tail } from '@freshet/stream';
+import { RATINGS_TOPIC as topic } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
 
 /** When each record that is produced from now on has arrived, by `PARTITION:OFFSET`. */
@@ -12,7 +9,6 @@ export type Arrivals = Map<string, number>;
 export async function watchArrivals(system: BenchSystem): Promise<Arrivals> {
   const { session, log } = system;
   const arrivals: Arrivals = new Map();
-  const topic = topicName('ratings', session.model);
   const ends = await session.admin.ends(topic);
   const tail = await Tail.open(session.kafka, session.admin, {
     topic,

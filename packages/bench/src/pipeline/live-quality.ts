@@ -1,10 +1,8 @@
 /**
  * Does a model that is fed at full speed rank as well as the same model offline, where no update is
- * late? The live figure is the mean over the ratings that were measured in the last stretch. The
- * offline one is the mean over the same ratings by the dynamic protocol, which compares each with
- * every item. Where the stretch begins is told by the meter's own count, not by what the store has:
- * a shard asks before it commits, and in a log whose AUC changes, ratings that lie a few batches
- * apart differ by more than lateness costs.
+ * late? Both figures are means over the ratings of the last stretch; the offline one compares each
+ * with every item. The meter's own count tells where the stretch begins, because a shard asks
+ * before it commits, and where the AUC changes, a few batches differ by more than lateness costs.
  */
 import { loadTable, Runner } from '@freshet/experiments';
 import { defaultModel } from '@freshet/model';
@@ -18,22 +16,18 @@ const STRETCH = 0.2;
 /** Of the AUC of one rating when it is compared with five items, as `bench -- quality` prints. */
 const DEVIATION = 0.16;
 
-/** How many ratings were measured so far, and the sum of their AUC. */
 interface Look {
   readonly measured: number;
   readonly sum: number;
 }
 
 export class LiveQuality {
-  readonly #system: BenchSystem;
   readonly #looks: Look[] = [];
 
-  constructor(system: BenchSystem) {
-    this.#system = system;
-  }
+  constructor(private readonly system: BenchSystem) {}
 
   async look(): Promise<void> {
-    const page = await MetricsPage.scrape(this.#system.settings.UPDATER_ADMIN_PORT);
+    const page = await MetricsPage.scrape(this.system.settings.UPDATER_ADMIN_PORT);
     const measured = page.sum('freshet_prequential_ratings_total', { users: 'all' });
     const model = { users: 'all', method: 'model' };
     this.#looks.push({ measured, sum: page.sum('freshet_prequential_auc_total', model) });
@@ -44,7 +38,7 @@ export class LiveQuality {
     await this.look();
     const table = await loadTable(readRatingBatches(file, { columns: {} }));
     const count = table.user.length;
-    const sample = this.#system.settings.RANKING_SAMPLE;
+    const sample = this.system.settings.RANKING_SAMPLE;
     const isLate = ({ measured }: Look) => measured * sample >= (1 - STRETCH) * count;
     const [first, last] = [this.#looks.find(isLate), this.#looks.at(-1)];
     const answers = first && last ? last.measured - first.measured : 0;

@@ -8,15 +8,11 @@ async function ask(url: string, ...command: readonly string[]): Promise<string> 
   return (await run('redis-cli', ['-u', url, ...command])).stdout;
 }
 
-/** A number that the command `INFO` of Redis tells. */
 export async function redisInfo(url: string, section: string, name: string): Promise<number> {
   return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await ask(url, 'info', section))?.[1]);
 }
 
-/**
- * Turns the append-only file off: Redis rewrites it from time to time, in a process as large as
- * itself.
- */
+/** Stops the append-only file, which Redis rewrites at times in a process as large as itself. */
 export async function keepInMemory(url: string): Promise<void> {
   await ask(url, 'config', 'set', 'appendonly', 'no');
 }
@@ -33,7 +29,6 @@ repeat
 until cursor == '0'
 return sum`;
 
-/** How many bytes the keys of a pattern take, as Redis counts them. */
 export async function redisBytes(url: string, pattern: string): Promise<number> {
   return Number(await ask(url, 'eval', SUM, '0', pattern));
 }

@@ -8,25 +8,15 @@ import { shardOf } from '@freshet/events';
 import type { GeneratedRating } from '@freshet/experiments';
 import { sourceName } from '@freshet/positions';
 import type { Publisher } from '@freshet/stream';
-import { recordOf } from './backlog.ts';
+import { RATINGS_TOPIC, recordOf } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
 import type { Arrivals } from './hop.ts';
-
-interface Latencies {
-  /** ms from sending to the user's vector in the store. */
-  readonly committed: number[];
-  /** ms from sending to an answer of the scorer that knows of it. */
-  readonly visible: number[];
-  /** ms from sending to a plain consumer. */
-  readonly hops: number[];
-}
 
 const BETWEEN_PROBES_MS = 10;
 const POLL_MS = 2;
 const LOST_MS = 10_000;
 
 interface ProbeOptions {
-  readonly topic: string;
   readonly topicId: string;
   readonly arrivals: Arrivals;
   readonly publisher: Publisher;
@@ -40,28 +30,24 @@ interface Look {
 }
 
 export class Probe {
-  readonly #system: BenchSystem;
-  readonly #options: ProbeOptions;
   readonly #agent = new Agent({ keepAlive: true });
 
-  constructor(system: BenchSystem, options: ProbeOptions) {
-    this.#system = system;
-    this.#options = options;
-  }
+  constructor(
+    private readonly system: BenchSystem,
+    private readonly options: ProbeOptions,
+  ) {}
 
-  /**
-   * Follows one rating after the other until the time is up, in turns to the store and to the
-   * scorer.
-   */
-  async run(ratings: Iterable<GeneratedRating>, until: number): Promise<Latencies> {
-    const latencies: Latencies = { committed: [], visible: [], hops: [] };
+  /** Follows one rating after the other, in turns to the store and to the scorer. */
+  async run(ratings: Iterable<GeneratedRating>, until: number) {
+    /** All in ms, from sending: to the store, to an answer of the scorer, to a plain consumer. */
+    const latencies = { committed: [] as number[], visible: [] as number[], hops: [] as number[] };
     let turn = 0;
     for (const rating of ratings) {
       if (performance.now() > until) break;
       const toStore = turn++ % 2 === 0;
       const milliseconds = await this.#follow(rating, toStore, latencies.hops);
       (toStore ? latencies.committed : latencies.visible).push(milliseconds);
-      this.#options.arrivals.clear();
+      this.options.arrivals.clear();
       await pause(BETWEEN_PROBES_MS);
     }
     this.#agent.destroy();
@@ -69,8 +55,8 @@ export class Probe {
   }
 
   async #follow(rating: GeneratedRating, toStore: boolean, hops: number[]): Promise<number> {
-    const { topic, arrivals, publisher } = this.#options;
-    const record = recordOf(rating, topic, this.#system.settings.SHARDS);
+    const { arrivals, publisher } = this.options;
+    const record = recordOf(this.system, rating);
     let offset = Number.POSITIVE_INFINITY;
     const sentAt = performance.now();
     const sending = publisher.append(record).then((at) => {
@@ -98,11 +84,10 @@ export class Probe {
   }
 
   async #stored(partition: number, user: string): Promise<Look> {
-    const { session, settings } = this.#system;
+    const { session, settings } = this.system;
     const id = { side: 'user', shard: shardOf(user, settings.SHARDS) } as const;
     const { position, facts } = await session.store.entity(id, user);
-    const { topic, topicId } = this.#options;
-    const mark = facts.sources[sourceName(topic, topicId, partition)];
+    const mark = facts.sources[sourceName(RATINGS_TOPIC, this.options.topicId, partition)];
     return { applied: mark?.offset ?? -1, position: position ?? 0 };
   }
 
@@ -121,7 +106,7 @@ export class Probe {
   }
 
   async #answered(user: string): Promise<number> {
-    const { SCORER_PORT } = this.#system.settings;
+    const { SCORER_PORT } = this.system.settings;
     const path = `/v1/recommendations/${encodeURIComponent(user)}?n=10`;
     const answer: { model: { position: number | null } } = JSON.parse(
       await this.#get(SCORER_PORT, path),

@@ -1,14 +1,25 @@
-/**
- * Ratings at a steady pace while something else is measured: each tick sends as many as are due.
- */
+/** Ratings at a steady pace while something else is measured: a tick sends as many as are due. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { topicName } from '@freshet/events';
 import type { GeneratedRating } from '@freshet/experiments';
 import { type OutRecord, Publisher } from '@freshet/stream';
-import { recordOf } from './backlog.ts';
+import { benchRatings, produceBacklog, recordOf } from './backlog.ts';
 import type { BenchSystem } from './bench-system.ts';
+import { watchArrivals } from './hop.ts';
 
 const TICK_MS = 10;
+/** Enough that rows and vectors are not all new, and that users have lists of their own. */
+const HISTORY = 20_000;
+const HISTORY_LIMIT_MS = 60_000;
+
+/** Starts all services, lets them learn a history, and goes on at a steady pace. */
+export async function startUnderLoad(system: BenchSystem, ratePerSecond: number) {
+  await produceBacklog(system, HISTORY);
+  await system.local.startServices();
+  await system.untilNoLag(HISTORY_LIMIT_MS);
+  const arrivals = await watchArrivals(system);
+  const ratings = benchRatings(10 * HISTORY);
+  return { arrivals, stream: system.own(new SteadyStream(system, ratings, ratePerSecond)) };
+}
 
 export class SteadyStream {
   readonly #began = performance.now();
@@ -34,19 +45,18 @@ export class SteadyStream {
   }
 
   async #run(
-    { session, settings }: BenchSystem,
+    system: BenchSystem,
     ratings: Iterator<GeneratedRating>,
     ratePerSecond: number,
   ): Promise<void> {
-    const topic = topicName('ratings', session.model);
-    const publisher = await Publisher.open(session.kafka);
+    const publisher = await Publisher.open(system.session.kafka);
     while (!this.#stopped) {
       const records: OutRecord[] = [];
       const due = ((performance.now() - this.#began) / 1_000) * ratePerSecond - this.#sent;
       while (records.length < due) {
         const next = ratings.next();
         if (next.done) break;
-        records.push(recordOf(next.value, topic, settings.SHARDS));
+        records.push(recordOf(system, next.value));
       }
       this.#sent += records.length;
       await publisher.publish(records);

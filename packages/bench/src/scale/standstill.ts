@@ -4,7 +4,6 @@ import type { FactorStore, ShardId } from '@freshet/store';
 
 const LOOK_MS = 20;
 
-/** The position of a shard, and since when. */
 interface Place {
   readonly id: ShardId;
   position: number;

@@ -101,9 +101,7 @@ type Reader = (slot: number, out: Float32Array) => void;
 function fixtureOf(model: OnlineModel, k: number, row: Reader, query: Reader): Fixture {
   const copy = (slots: readonly number[], read: Reader): Float32Array => {
     const all = new Float32Array(slots.length * k);
-    slots.forEach((slot, nth) => {
-      read(slot, all.subarray(nth * k, (nth + 1) * k));
-    });
+    for (const [nth, slot] of slots.entries()) read(slot, all.subarray(nth * k, (nth + 1) * k));
     return all;
   };
   const items = [...model.items.slots()].slice(0, LEARNT_ITEMS);

@@ -54,19 +54,14 @@ function channel(name: string, topic: PublicTopic, settings: Settings) {
   const { about, partitions }: TopicRow = topics[topic];
   const count = { sharded: settings.SHARDS, single: 1, any: undefined }[partitions];
   const { messages } = publicMessages(settings)[topic];
+  const partitioned = count === undefined ? {} : { partitions: count };
   return {
     address: name,
     description: about,
     messages: Object.fromEntries(
       Object.keys(messages).map((each) => [each, { $ref: `#/components/messages/${each}` }]),
     ),
-    bindings: {
-      kafka: {
-        topic: name,
-        ...(count === undefined ? {} : { partitions: count }),
-        bindingVersion: '0.5.0',
-      },
-    },
+    bindings: { kafka: { topic: name, ...partitioned, bindingVersion: '0.5.0' } },
   };
 }
 
@@ -81,19 +76,14 @@ function operation(
       $ref: `#/channels/${to}/messages/${each}`,
     }));
   const answers = topics.recommendations.name;
+  const channel = { $ref: `#/channels/${answers}` };
+  const reply = { channel, messages: refer(answers, 'recommendations') };
   return {
     action,
     channel: { $ref: `#/channels/${name}` },
     summary: summaries[`${action} ${topic}`],
     messages: refer(name, topic),
-    ...(topic === 'recommendationRequests'
-      ? {
-          reply: {
-            channel: { $ref: `#/channels/${answers}` },
-            messages: refer(answers, 'recommendations'),
-          },
-        }
-      : {}),
+    ...(topic === 'recommendationRequests' ? { reply } : {}),
   };
 }
 

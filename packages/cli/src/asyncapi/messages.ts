@@ -34,6 +34,8 @@ const correlation = { location: '$message.header#/correlation-id' };
 
 export function publicMessages(settings: Settings): Readonly<Record<PublicTopic, PublicMessages>> {
   const key = (description: string) => keyed({ ...text, description });
+  const asked = { correlationId: correlation };
+  const answered = { ...asked, bindings: key('The user') };
   return {
     ratings: {
       actions: ['receive', 'send'],
@@ -54,26 +56,15 @@ export function publicMessages(settings: Settings): Readonly<Record<PublicTopic,
     recommendationRequests: {
       actions: ['receive'],
       messages: {
-        request: { ...json(requestPayload, requestHeaders), correlationId: correlation },
-        requestInAvro: {
-          ...avro(avroSchemas.recommendationRequest, requestHeaders),
-          correlationId: correlation,
-        },
+        request: { ...json(requestPayload, requestHeaders), ...asked },
+        requestInAvro: { ...avro(avroSchemas.recommendationRequest, requestHeaders), ...asked },
       },
     },
     recommendations: {
       actions: ['send'],
       messages: {
-        recommendation: {
-          ...json(recommendationPayload, answerHeaders),
-          correlationId: correlation,
-          bindings: key('The user'),
-        },
-        recommendationInAvro: {
-          ...avro(avroSchemas.recommendation, answerHeaders),
-          correlationId: correlation,
-          bindings: key('The user'),
-        },
+        recommendation: { ...json(recommendationPayload, answerHeaders), ...answered },
+        recommendationInAvro: { ...avro(avroSchemas.recommendation, answerHeaders), ...answered },
       },
     },
     ratingsDeadLetter: {
@@ -168,22 +159,13 @@ const answerHeaders = {
 const whole: Schema = { type: 'integer', minimum: 0 };
 const perhaps = (schema: Schema): Schema => ({ oneOf: [schema, { type: 'null' }] });
 
+const categories: Schema = { type: 'array', items: text };
+const item = { item: text, score: { type: 'number' }, title: text, categories };
+
 const recommendationPayload = object(
   {
     user: text,
-    items: {
-      type: 'array',
-      description: 'The best first',
-      items: object(
-        {
-          item: text,
-          score: { type: 'number' },
-          title: text,
-          categories: { type: 'array', items: text },
-        },
-        ['item', 'score'],
-      ),
-    },
+    items: { type: 'array', description: 'The best first', items: object(item, ['item', 'score']) },
     model: object(
       {
         name: text,

@@ -1,8 +1,7 @@
 /**
- * Has the next stage applied everything that a stage sent, each entry once? Both stages keep a
- * tally, and when nothing is in flight the tallies are equal: for each partition of a source over
- * all user shards, and for each pair of a user shard and an item shard. Equal, too, are the number
- * of ratings of the users and the number that the items have evidence of.
+ * Has the next stage applied everything that a stage sent, each entry once? Both keep a tally,
+ * equal when nothing is in flight: for each partition of a source over all user shards, and for
+ * each user shard and item shard. Users must have as many ratings as items have evidence of.
  */
 import { shardOf } from '@freshet/events';
 import { Evidence, type ModelSettings } from '@freshet/model';

@@ -1,9 +1,7 @@
 /** One check of an audit and its result. */
-type CheckStatus = 'ok' | 'violated' | 'not settled';
-
 export interface Check {
   readonly name: string;
-  readonly status: CheckStatus;
+  readonly status: 'ok' | 'violated' | 'not settled';
   readonly checked: string;
   /** What is wrong, each with its place; or why the check could not decide. */
   readonly problems: readonly string[];

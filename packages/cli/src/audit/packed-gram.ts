@@ -1,18 +1,15 @@
 /**
- * Computes a gram again in the obvious way, in float64 from the stored float32 vectors, in the
- * layout in which grams are stored: count, sum, packed lower triangle of S (eq:sl_trick,
- * eq:al_trick). It shares no code with the model, whose errors it would repeat otherwise. In S a
- * vector counts with its weight c, as √c·v in float32.
+ * Computes a gram again in the obvious way, in float64 from the stored float32 vectors: count, sum,
+ * packed lower triangle of S (eq:sl_trick, eq:al_trick), in which a vector counts as √c·v, c its
+ * weight. It shares no code with the model, whose errors it would repeat otherwise.
  */
 import { float64s } from '@freshet/events';
 import type { ShardState } from '@freshet/store';
 
-interface WeighedVector {
-  readonly vector: Float32Array;
-  readonly weight: number;
-}
-
-export function packedGram(vectors: Iterable<WeighedVector>, k: number): Float64Array {
+export function packedGram(
+  vectors: Iterable<{ readonly vector: Float32Array; readonly weight: number }>,
+  k: number,
+): Float64Array {
   const packed = new Float64Array(packedLength(k));
   for (const { vector, weight } of vectors) {
     const weighed = vector.map((factor) => Math.sqrt(weight) * factor);

@@ -12,21 +12,14 @@ import type { ShardReading } from './shard-reading.ts';
 
 const NO_LIST = new Uint8Array();
 
-interface Refolded {
-  readonly evidence: Evidence;
-  readonly list: Predecessors;
-}
-
 export class RefoldedEvidence {
-  readonly #reading: ShardReading;
-  readonly #settings: ModelSettings;
-  readonly #items = new Map<string, Refolded>();
+  readonly #items = new Map<string, { readonly evidence: Evidence; readonly list: Predecessors }>();
   readonly #marks = new Map<number, SourceMark>();
 
-  constructor(reading: ShardReading, settings: ModelSettings) {
-    this.#reading = reading;
-    this.#settings = settings;
-  }
+  constructor(
+    private readonly reading: ShardReading,
+    private readonly settings: ModelSettings,
+  ) {}
 
   get size(): number {
     return this.#items.size;
@@ -34,7 +27,7 @@ export class RefoldedEvidence {
 
   /** Applies a record of the log. The shard has not applied records at its position or later. */
   receive(offset: number, { sourceShard, life, ratings }: CheckedItemRatings): void {
-    const { position, facts } = this.#reading.state;
+    const { position, facts } = this.reading.state;
     if (offset >= (position ?? 0) || !countsInLife(facts, String(sourceShard), life)) return;
     let mark = this.#marks.get(sourceShard) ?? NO_MARK;
     for (const rating of ratings) {
@@ -48,7 +41,7 @@ export class RefoldedEvidence {
   }
 
   compare(findings: Findings): void {
-    const { id, bodies, vectors } = this.#reading;
+    const { id, bodies, vectors } = this.reading;
     for (const [item, { evidence, list }] of this.#items) {
       const where = `${nameOf(id)}, item ${JSON.stringify(item)}`;
       const stored = bodies.get(item);
@@ -68,7 +61,7 @@ export class RefoldedEvidence {
 
   #apply({ item, value, old, vector, before, sourceOffset }: PackedRating): void {
     const kept = this.#items.get(item) ?? {
-      evidence: Evidence.empty(this.#settings),
+      evidence: Evidence.empty(this.settings),
       list: Predecessors.empty(),
     };
     kept.evidence.amend({ value, old, vector }, evidenceSeed(item, sourceOffset));

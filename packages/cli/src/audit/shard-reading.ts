@@ -1,6 +1,5 @@
 /**
- * Everything that a shard holds as of one commit. It takes several reads, so a shard that is
- * written meanwhile is read again; after five attempts it is marked as not `still`.
+ * What a shard holds as of one commit. One that moves meanwhile is read up to 5 times.
  */
 import type { FactorStore, ShardHead, ShardId, ShardState, StoredVector } from '@freshet/store';
 

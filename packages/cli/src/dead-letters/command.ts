@@ -52,32 +52,25 @@ export const deadLetters = operatorCommand({
     if ((action !== 'list' && action !== 'replay') || others.length > 0) {
       throw new WrongUsage('one argument is needed: list or replay');
     }
-    const selection = selectionOf(values.reason, values.from);
+    const { reason } = values;
+    if (reason !== undefined && !poisonReasons.some((known) => known === reason)) {
+      throw new WrongUsage(`--reason must be one of ${poisonReasons.join(', ')}`);
+    }
+    const from = numberOption('from', values.from, { from: 0, isWhole: true });
     const brokers = await openBrokers(place);
     await requireTopics(brokers, place.model, ['ratingsDeadLetter']);
-    const letters = await readLetters(place, brokers, selection);
+    const all = await readLetters(place, brokers, from);
+    const letters = all.filter((letter) => reason === undefined || letter.reason === reason);
     if (action === 'list') list(letters, values.json);
     else await replay(letters, place, brokers, values['dry-run']);
     return 0;
   },
 });
 
-interface Selection {
-  readonly reason: string | undefined;
-  readonly from: number;
-}
-
-function selectionOf(reason: string | undefined, from: string): Selection {
-  if (reason !== undefined && !poisonReasons.some((known) => known === reason)) {
-    throw new WrongUsage(`--reason must be one of ${poisonReasons.join(', ')}`);
-  }
-  return { reason, from: numberOption('from', from, { from: 0, isWhole: true }) };
-}
-
 async function readLetters(
   { model, log }: Place,
   brokers: Brokers,
-  { reason, from }: Selection,
+  from: number,
 ): Promise<DeadLetter[]> {
   const letters: DeadLetter[] = [];
   await readTopic({
@@ -89,7 +82,7 @@ async function readLetters(
     receive: (_, records) => {
       for (const record of records) {
         const letter = deadLetterOf(record, model);
-        if (letter && (reason === undefined || letter.reason === reason)) letters.push(letter);
+        if (letter !== undefined) letters.push(letter);
       }
     },
   });
@@ -132,12 +125,10 @@ async function replay(
   const reader = ratingReader(settings);
   const registry = schemaRegistry(settings, settings.RATINGS_TOPICS, log);
   const schemas = await registry?.lookUp(reader.idsToLookUp(replayed.map(({ record }) => record)));
-  const target = { reader, schemas, now: Date.now() };
+  const now = Date.now();
   const replays = replayed.map((letter) => {
-    const { record, stillBad } = replayOf(letter, {
-      ...target,
-      partitions: widths.get(letter.topic) as number,
-    });
+    const partitions = widths.get(letter.topic) as number;
+    const { record, stillBad } = replayOf(letter, { partitions, reader, schemas, now });
     const note = stillBad === undefined ? '' : `  will be parked again, ${stillBad}`;
     say(`${letter.offset} → ${record.topic}/${record.partition}${note}`);
     return { record, stillBad };

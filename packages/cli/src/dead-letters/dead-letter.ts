@@ -81,14 +81,10 @@ export function sortLetters(letters: readonly DeadLetter[], sources: readonly st
   const replayed: DeadLetter[] = [];
   const left = new NamedCounts();
   for (const letter of letters) {
-    const reason = whyNot(letter, sources);
-    if (reason === undefined) replayed.push(letter);
-    else left.add(reason);
+    const { topic, cut } = letter;
+    if (!sources.includes(topic)) left.add(`of ${topic}, which RATINGS_TOPICS does not name`);
+    else if (cut !== undefined) left.add('too long to be parked whole');
+    else replayed.push(letter);
   }
   return { replayed, left };
-}
-
-function whyNot({ topic, cut }: DeadLetter, sources: readonly string[]): string | undefined {
-  if (!sources.includes(topic)) return `of ${topic}, which RATINGS_TOPICS does not name`;
-  return cut === undefined ? undefined : 'too long to be parked whole';
 }

@@ -75,11 +75,7 @@ async function load(request: Request, line: ProgressLine): Promise<RatingTable> 
   const batches = readRatingBatches(path, {
     columns,
     ...(format !== undefined && { format }),
-    onProgress: ({ bytes, totalBytes, ratings }) =>
-      line.show(
-        `${ratings} ratings read`,
-        totalBytes === undefined ? undefined : bytes / Math.max(1, totalBytes),
-      ),
+    onProgress: (share, ratings) => line.show(`${ratings} ratings read`, share),
     onMalformed: (number, reason) =>
       process.stderr.write(`${path}, line ${number}: ${reason}; skipped\n`),
   });

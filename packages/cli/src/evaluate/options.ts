@@ -11,7 +11,8 @@ export type Protocol = keyof typeof protocols;
 
 /** `value` is how the help names it, none for a flag; `only` are the protocols that use it. */
 function option(value?: string, only?: readonly Protocol[]) {
-  return { about: (about: string) => ({ value, only, about }) };
+  const type = value === undefined ? ('boolean' as const) : ('string' as const);
+  return { about: (about: string) => ({ type, value, only, about }) };
 }
 
 const streaming = ['dynamic', 'delay', 'parameters'] as const;

@@ -1,6 +1,5 @@
 /**
- * What are the results of each protocol? In three forms: sections to print or draw, fields for
- * JSON, and for a delay run the curve.
+ * The results of each protocol: sections to print or draw, fields for JSON, and the delay curve.
  */
 import assert from 'node:assert';
 import {
@@ -49,16 +48,10 @@ async function runStatic(request: Request, runner: Runner): Promise<Outcome> {
   const { users, runs, seed, grid } = request;
   const plan = staticPlan(runner.table, { users, runs, seed, validations: validations[grid] });
   const { rows, tried } = await measure(staticRows(request), plan, runner);
+  const summaries = rows.map((row) => summarize(row, [...staticFigures, 'fitSeconds']));
   return {
     sections: [staticSection(rows, paperDatasetOf(runner.table), tried)],
-    json: {
-      users,
-      runs,
-      seed,
-      grid,
-      rows: rows.map((row) => summarize(row, [...staticFigures, 'fitSeconds'])),
-      tried,
-    },
+    json: { users, runs, seed, grid, rows: summaries, tried },
   };
 }
 
@@ -132,24 +125,16 @@ async function runParameters(request: Request, runner: Runner): Promise<Outcome>
     rho: request.rhos.length > 1 ? request.rhos : usualValues.rho,
   };
   // A list of values is swept, and not held: the rows are those of the default setting.
-  const rows = modelRows({
-    ...request,
-    grid: 'none',
-    rhos: request.rhos.length > 1 ? [] : request.rhos,
-  });
+  const rhos = request.rhos.length > 1 ? [] : request.rhos;
+  const rows = modelRows({ ...request, grid: 'none', rhos });
   const sweeps = [];
   for (const { label, settings } of rows) {
     const [method] = settings;
     if (method === undefined || runner.interrupted) continue;
-    const { passes, tolerance } = method;
-    const points = await measureParameters(runner, {
-      settings: method.settings,
-      training: { passes, tolerance },
-      train,
-      test,
-      seed,
-      values,
-    });
+    const { settings: held, passes, tolerance } = method;
+    const training = { passes, tolerance };
+    const options = { settings: held, training, train, test, seed, values };
+    const points = await measureParameters(runner, options);
     sweeps.push({ label, points });
   }
   return { sections: [parametersSection(sweeps)], json: { train, test, seed, sweeps } };

@@ -1,9 +1,8 @@
 /** What the command line asks for: every number and name is checked before a file is opened. */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { grids } from '@freshet/experiments';
 import type { LossName, ModelSettings } from '@freshet/model';
-import { WrongUsage } from '../operator-command.ts';
+import { givenOf, WrongUsage } from '../operator-command.ts';
 import { columnsOption, formatOption } from '../ratings-file-options.ts';
 import { type OptionName, options, type Protocol, protocols } from './options.ts';
 
@@ -26,7 +25,7 @@ const usualDelays: readonly number[] = [0, 1, 5, 10, 50, 100, 500, 1_000];
 
 /** Returns undefined if the user asked for help. */
 export function readRequest(args: readonly string[]) {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = givenOf(options, args);
   if (values.help || args.length === 0) return undefined;
   const [name, ...extra] = positionals;
   if (name === undefined || !(name in protocols) || extra.length > 0) {
@@ -88,22 +87,7 @@ export function readRequest(args: readonly string[]) {
   };
 }
 
-type Values = Partial<Record<string, string | boolean | (string | boolean)[]>>;
-
-function parse(args: readonly string[]): { values: Values; positionals: readonly string[] } {
-  const shapes = Object.entries(options).map(([name, { value }]) => {
-    return [name, { type: value === undefined ? 'boolean' : 'string' }] as const;
-  });
-  try {
-    return parseArgs({
-      args: [...args],
-      options: Object.fromEntries(shapes),
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new WrongUsage((error as Error).message, { cause: error });
-  }
-}
+type Values = ReturnType<typeof givenOf<typeof options>>['values'];
 
 /** The values of the options, each checked as it is read. */
 class Given {
@@ -112,7 +96,7 @@ class Given {
   constructor(values: Values, protocol: Protocol) {
     this.#values = values;
     for (const [name, { only = [protocol] }] of Object.entries(options)) {
-      if (values[name] === undefined || only.includes(protocol)) continue;
+      if (values[name as OptionName] === undefined || only.includes(protocol)) continue;
       throw new WrongUsage(`--${name} means nothing to ${protocol}`);
     }
   }

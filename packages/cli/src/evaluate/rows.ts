@@ -19,16 +19,14 @@ import { WrongUsage } from '../operator-command.ts';
 import type { ModelName, Request } from './request.ts';
 
 /** Enough passes that more of them would not change the figures. */
-const usualTraining: Record<'static' | 'stream', Record<ModelName, Training>> = {
-  static: {
-    paper: { passes: 20, tolerance: 0.0005 },
-    default: { passes: 20, tolerance: 0.0005 },
-  },
-  stream: { paper: { passes: 15, tolerance: 0.001 }, default: { passes: 12, tolerance: 0 } },
+const usualTraining: Record<'static' | ModelName, Training> = {
+  static: { passes: 20, tolerance: 0.0005 },
+  paper: { passes: 15, tolerance: 0.001 },
+  default: { passes: 12, tolerance: 0 },
 };
 
 function trainingOf(request: Request, model: ModelName): Training {
-  const usual = usualTraining[request.protocol === 'static' ? 'static' : 'stream'][model];
+  const usual = usualTraining[request.protocol === 'static' ? 'static' : model];
   const { passes = usual.passes, tolerance = usual.tolerance } = request;
   return { passes, tolerance };
 }

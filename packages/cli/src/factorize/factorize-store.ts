@@ -14,6 +14,7 @@ import { covers, wantedOf } from '../audit/covered-sources.ts';
 import { storedBodies } from '../audit/shard-reading.ts';
 import { CannotWork } from '../operator-command.ts';
 import { claimEpoch } from '../rebuild/rebuild-plan.ts';
+import { shardIds } from '../shard-heads.ts';
 import { type LearntEntity, writeShard } from './write-shard.ts';
 
 interface StoreFactorization {
@@ -54,8 +55,7 @@ export async function factorizeStore(
   // The clock must not go back: counts that decay would look older than they are.
   model.startClockAt(Math.max(...taken.map(({ state }) => state.facts.clock)));
   for (const [done, shard] of taken.entries()) {
-    const { side, shard: number } = shard.id;
-    onProgress(`writing ${side} shard ${number}`, done / taken.length);
+    onProgress(`writing ${shard.id.side} shard ${shard.id.shard}`, done / taken.length);
     await writeTaken(options, model, shard, publisher);
   }
   const { grams, users, items } = model;
@@ -80,22 +80,16 @@ async function takeAll(
 ): Promise<TakenShard[]> {
   const { store, model } = session;
   const taken: TakenShard[] = [];
-  for (const side of sides) {
-    for (let shard = 0; shard < shards; shard++) {
-      const id = { side, shard };
-      const least = (await store.head(id)).fence ?? 0;
-      const epoch = await claimEpoch(publisher, model, { key: 'factorize', least });
-      taken.push({ id, epoch, state: await store.takeOver(id, epoch) });
-    }
+  for (const id of shardIds(shards)) {
+    const least = (await store.head(id)).fence ?? 0;
+    const epoch = await claimEpoch(publisher, model, { key: 'factorize', least });
+    taken.push({ id, epoch, state: await store.takeOver(id, epoch) });
   }
   return taken;
 }
 
 /** Ratings that user shards have decided and item shards have not applied would count twice. */
-async function requireCovered(
-  { admin, model }: Session,
-  taken: readonly TakenShard[],
-): Promise<void> {
+async function requireCovered({ admin, model }: Session, taken: readonly TakenShard[]) {
   const statesOf = (side: Side) => taken.filter(({ id }) => id.side === side);
   const topic = topicName('itemRatings', model);
   const users = statesOf('user').map(({ state }) => state);
@@ -111,11 +105,8 @@ async function requireCovered(
   );
 }
 
-async function loadModel({
-  session,
-  shards,
-  onProgress,
-}: StoreFactorization): Promise<OnlineModel> {
+async function loadModel(options: StoreFactorization): Promise<OnlineModel> {
+  const { session, shards, onProgress } = options;
   const model = new OnlineModel(session.modelSettings);
   for (let shard = 0; shard < shards; shard++) {
     onProgress(`reading user shard ${shard}`, shard / shards);
@@ -171,21 +162,15 @@ function* learntEntities(
     const vector = new Float32Array(model.settings.factorCount);
     state.vectors.read(slot, vector);
     const before = stored.get(id);
-    const after = storedOf(model, side, slot, vector);
-    const body = side === 'item' ? model.evidenceOf(id)?.toBytes() : undefined;
+    if (side === 'user') {
+      yield { id, before, after: { vector, figures: NO_FIGURES } };
+      continue;
+    }
+    const list = model.lists?.of(slot).toBytes();
+    const after = { vector, figures: model.figuresOf(slot), ...(list ? { list } : {}) };
+    const body = model.evidenceOf(id)?.toBytes();
     yield { id, before, after, ...(body === undefined ? {} : { body }) };
   }
-}
-
-function storedOf(
-  model: OnlineModel,
-  side: Side,
-  slot: number,
-  vector: Float32Array,
-): StoredVector {
-  if (side === 'user') return { vector, figures: NO_FIGURES };
-  const stored = { vector, figures: model.figuresOf(slot) };
-  return model.lists ? { ...stored, list: model.lists.of(slot).toBytes() } : stored;
 }
 
 /** Items that the store holds and no user has rated any more: these are removed. */

@@ -61,7 +61,12 @@ export async function writeShard(
   for (const removed of write.removed.values()) move(moving.gram, removed, undefined);
   const commit = async (sums: ShardSums, outbox: readonly OutRecord[]): Promise<void> => {
     facts = { ...facts, epoch: write.epoch, sequence: facts.sequence + 1, factorized: at(state) };
-    await written(store, id, commitOf(write, slice, facts, sums, outbox));
+    const verdict = await store.commit(id, commitOf(write, slice, facts, sums, outbox));
+    if (verdict.kind !== 'written') {
+      throw new CannotWork(
+        `${id.side} shard ${id.shard} was taken over by another process (${verdict.kind}): an updater was started meanwhile. Some vectors are learnt anew and others are not: stop the updaters and run freshet factorize again`,
+      );
+    }
     slice = new Slice();
   };
   for (const entity of entities) {
@@ -101,18 +106,6 @@ function commitOf(
     outbox: encodeOutbox([...outbox]),
     facts,
   };
-}
-
-async function written(
-  store: Pick<FactorStore, 'commit'>,
-  id: ShardId,
-  commit: Commit,
-): Promise<void> {
-  const verdict = await store.commit(id, commit);
-  if (verdict.kind === 'written') return;
-  throw new CannotWork(
-    `${id.side} shard ${id.shard} was taken over by another process (${verdict.kind}): an updater was started meanwhile. Some vectors are learnt anew and others are not: stop the updaters and run freshet factorize again`,
-  );
 }
 
 /** `from` is above `next`, which no reader ever has as its position. */

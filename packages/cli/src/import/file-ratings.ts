@@ -3,11 +3,11 @@ import { loadTable } from '@freshet/experiments';
 import { type FileRating, type ReadOptions, readRatingBatches } from '@freshet/ratings-files';
 import { columnsOption, formatOption } from '../ratings-file-options.ts';
 
-interface FileOptions {
+/** A file, and how the operator says that it is to be read. */
+export interface RatingsFile {
   readonly path: string;
-  readonly format: string | undefined;
-  readonly columns: string | undefined;
-  readonly byTime: boolean;
+  readonly format?: string | undefined;
+  readonly columns?: string | undefined;
 }
 
 type Batches = AsyncGenerator<readonly FileRating[], void>;
@@ -18,8 +18,11 @@ interface Watch extends Pick<ReadOptions, 'onProgress' | 'onMalformed'> {
 
 const SORTED_BATCH = 4_096;
 
-export function fileRatings(options: FileOptions, watch: Watch): Batches {
-  const { path, format, columns, byTime } = options;
+export function fileRatings(
+  { path, format, columns }: RatingsFile,
+  byTime: boolean,
+  watch: Watch,
+): Batches {
   const { onTotal, ...reading } = watch;
   const batches = readRatingBatches(path, {
     ...reading,

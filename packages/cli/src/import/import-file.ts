@@ -8,20 +8,17 @@ import {
   type Place,
   partitionsOf,
   ratingReader,
+  ratingsTopic,
   say,
-  WrongUsage,
 } from '../operator-command.ts';
-import { fileRatings } from './file-ratings.ts';
+import { fileRatings, type RatingsFile } from './file-ratings.ts';
 import { type ImportOutcome, importRatings } from './import-ratings.ts';
 import { type ImportState, ImportStateFile, isRecreated } from './import-state.ts';
 import { Telling } from './telling.ts';
 
-interface ImportRequest {
-  readonly path: string;
+interface ImportRequest extends RatingsFile {
   readonly topic?: string | undefined;
   readonly 'by-time': boolean;
-  readonly format?: string | undefined;
-  readonly columns?: string | undefined;
   readonly again: boolean;
   readonly quiet: boolean;
   /** Where the progress is kept, if Kafka keeps its data in that folder too and for it alone. */
@@ -35,7 +32,7 @@ export async function importFile(
   brokers: Brokers,
 ): Promise<ImportOutcome | undefined> {
   const { settings, model, log, stack } = place;
-  const topic = topicOf(request, settings.RATINGS_TOPICS);
+  const topic = ratingsTopic(request.topic, settings);
   await brokers.admin.ensure(topicPlan(settings));
   const partitions = await partitionsOf(brokers.admin, topic);
   const file = stateFileOf(request, topic, settings.KAFKA_BROKERS);
@@ -45,7 +42,6 @@ export async function importFile(
   const stop = new AbortController();
   const interrupt = () => stop.abort();
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
-  const { path, format, columns, 'by-time': byTime } = request;
   try {
     const outcome = await importRatings({
       ...brokers,
@@ -55,7 +51,7 @@ export async function importFile(
       model,
       log,
       reader: ratingReader(settings),
-      batches: fileRatings({ path, format, columns, byTime }, telling),
+      batches: fileRatings(request, request['by-time'], telling),
       state,
       save: (next) => file?.write(next),
       onSent: telling.onSent,
@@ -70,12 +66,6 @@ export async function importFile(
   } finally {
     process.removeListener('SIGINT', interrupt).removeListener('SIGTERM', interrupt);
   }
-}
-
-function topicOf({ topic }: ImportRequest, sources: readonly string[]): string {
-  const chosen = topic ?? sources[0];
-  if (chosen !== undefined && sources.includes(chosen)) return chosen;
-  throw new WrongUsage(`--topic must be one of RATINGS_TOPICS: ${sources.join(', ')}`);
 }
 
 function stateFileOf(

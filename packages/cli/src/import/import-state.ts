@@ -4,6 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
+  existsSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -50,14 +51,7 @@ export class ImportStateFile {
   }
 
   read(): ImportState | undefined {
-    let text: string;
-    try {
-      text = readFileSync(this.path, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
-    return JSON.parse(text);
+    return existsSync(this.path) ? JSON.parse(readFileSync(this.path, 'utf8')) : undefined;
   }
 
   fresh(partitions: number): ImportState {

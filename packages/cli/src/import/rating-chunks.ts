@@ -1,8 +1,7 @@
 /**
- * How does a stream of ratings become records of a topic? In chunks of some thousand ratings, each
- * record on the partition of its user. The records of a chunk on one partition are one Kafka batch,
- * which is stored as a whole or not at all. The first of them names the chunk, so that an
- * interrupted import can continue without sending anything twice.
+ * How does a stream of ratings become records? In chunks of some thousand, each record on the
+ * partition of its user. The records of a chunk on one partition are one Kafka batch, stored whole
+ * or not at all; its first names the chunk, so that an import can continue and repeat nothing.
  */
 import { encodeRating, PoisonRecord, type RatingReader, shardOf } from '@freshet/events';
 import type { FileRating } from '@freshet/ratings-files';

@@ -1,5 +1,5 @@
 /** What the operator is told during an import: how far it is, how fast, what it skipped and why. */
-import type { FileRating, ReadOptions } from '@freshet/ratings-files';
+import type { FileRating } from '@freshet/ratings-files';
 import { say } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import type { ImportOutcome } from './import-ratings.ts';
@@ -21,8 +21,8 @@ export class Telling {
     this.#line = new ProgressLine(quiet);
   }
 
-  readonly onProgress: NonNullable<ReadOptions['onProgress']> = ({ bytes, totalBytes }) => {
-    this.#share = totalBytes === undefined ? undefined : bytes / Math.max(1, totalBytes);
+  readonly onProgress = (share: number | undefined): void => {
+    this.#share = share;
   };
 
   readonly onMalformed = (line: number, reason: string): void => {

@@ -81,11 +81,8 @@ async function* tryFile(
   const chunks = path === '-' ? process.stdin : createReadStream(path);
   let left = count;
   for await (const { number, bytes } of fileLines(chunks)) {
-    yield tryRecord(reader, `${path}:${number}`, {
-      key: null,
-      value: bytes,
-      timestamp: Date.now(),
-    });
+    const record = { key: null, value: bytes, timestamp: Date.now() };
+    yield tryRecord(reader, `${path}:${number}`, record);
     if (--left <= 0) return;
   }
 }

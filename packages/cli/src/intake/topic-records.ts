@@ -1,7 +1,4 @@
-/**
- * The first or the last records of a topic, over all its partitions, ordered by timestamp. The
- * consumer group that reads them is deleted afterwards, and no topic is created.
- */
+/** The first or last records of a topic, by time. Leaves no consumer group and creates no topic. */
 import type { Brokers } from '@freshet/session';
 import { type LogRange, type LogRecord, readTopic } from '@freshet/stream';
 import type { Place } from '../operator-command.ts';
@@ -53,7 +50,6 @@ export async function topicRecords(
   return chosenRecords(found, count, fromBeginning);
 }
 
-/** The first or the last `count` records of all partitions together. */
 export function chosenRecords(
   found: ReadonlyMap<number, readonly LogRecord[]>,
   count: number,

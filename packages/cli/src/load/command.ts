@@ -1,5 +1,4 @@
 /** `freshet load`: made-up ratings and requests at a given rate, and how the system keeps up. */
-import type { FactorStore } from '@freshet/store';
 import { Publisher } from '@freshet/stream';
 import {
   CannotWork,
@@ -8,14 +7,14 @@ import {
   openBrokers,
   openStore,
   operatorCommand,
-  type Place,
   partitionsOf,
+  ratingsTopic,
   requireTopics,
   say,
   text,
   textOr,
-  WrongUsage,
 } from '../operator-command.ts';
+import { headsOf } from '../shard-heads.ts';
 import { forgetCrowd } from './crowd.ts';
 import { type LoadRequest, runLoad } from './run-load.ts';
 
@@ -77,12 +76,7 @@ export const loadCommand = operatorCommand({
   cannot: 1,
   run: async ({ values }, place) => {
     const { settings, model, stack } = place;
-    const topic = values.topic ?? settings.RATINGS_TOPICS[0] ?? '';
-    if (!settings.RATINGS_TOPICS.includes(topic)) {
-      throw new WrongUsage(
-        `--topic must be one of RATINGS_TOPICS: ${settings.RATINGS_TOPICS.join(', ')}`,
-      );
-    }
+    const topic = ratingsTopic(values.topic, settings);
     const request = requestOf(values);
     const forgotten = values.forget === undefined ? 0 : countOption('forget', values.forget);
     const brokers = await openBrokers(place);
@@ -100,7 +94,13 @@ export const loadCommand = operatorCommand({
       say(`the records that forget load-u1 to load-u${forgotten} are sent`);
       return 0;
     }
-    if (!values.yes) await requireEmptyModel(place, target.store);
+    const heads = await headsOf(target.store, settings.SHARDS);
+    const ratings = heads.reduce((sum, { facts }) => sum + facts.ratings, 0);
+    if (ratings > 0 && !values.yes) {
+      throw new CannotWork(
+        `the model ${model} has ${ratings} ratings, and made-up ones would change what it recommends: use another MODEL with a topic of its own, or say --yes`,
+      );
+    }
     return (await runLoad(request, target, place)) ? 0 : 1;
   },
 });
@@ -132,19 +132,4 @@ function requestOf(values: Given): LoadRequest {
 
 function countOption(name: string, text: string): number {
   return numberOption(name, text, { from: 1, to: MOST_IDS, isWhole: true });
-}
-
-/** Made-up ratings are not sent to people's recommendations by mistake. */
-async function requireEmptyModel(
-  { settings, model }: Place,
-  store: Pick<FactorStore, 'head'>,
-): Promise<void> {
-  let ratings = 0;
-  for (let shard = 0; shard < settings.SHARDS; shard++) {
-    ratings += (await store.head({ side: 'user', shard })).facts.ratings;
-  }
-  if (ratings === 0) return;
-  throw new CannotWork(
-    `the model ${model} has ${ratings} ratings, and made-up ones would change what it recommends: use another MODEL with a topic of its own, or say --yes`,
-  );
 }

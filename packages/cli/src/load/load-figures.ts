@@ -53,7 +53,7 @@ export class LoadFigures {
   }
 
   /** The figures since the last call. */
-  recent(): { readonly sent: number; readonly latencies: Latencies } {
+  recent() {
     const latencies = this.#recent;
     const sent = this.sent - this.#sentBefore;
     this.#recent = new Latencies();

@@ -2,10 +2,7 @@
 import type { RecordsBehind } from '@freshet/positions';
 import type { Latencies, LoadFigures } from './load-figures.ts';
 
-interface Recent {
-  readonly sent: number;
-  readonly latencies: Latencies;
-}
+type Recent = ReturnType<LoadFigures['recent']>;
 
 interface Live {
   /** How long a time the recent figures cover. */

@@ -1,8 +1,7 @@
 /**
- * Ratings and requests come at times that are drawn in advance, whether what was sent before is
- * done or not (an open loop): a system that falls behind gets no fewer of them. What there is no
- * room for is sent late, and counts as late from the time for which it was drawn. Arrivals are a
- * Poisson process; in a burst its rate is higher.
+ * Ratings and requests come at times that are drawn in advance (an open loop): a system that falls
+ * behind gets no fewer of them. What is sent late counts from the time for which it was drawn.
+ * Arrivals are a Poisson process; in a burst its rate is higher.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';

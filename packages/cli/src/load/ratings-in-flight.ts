@@ -13,7 +13,6 @@ export class RatingsInFlight {
   /** By shard and partition, in the order of the offsets. */
   readonly #queues = new Map<string, Waiting[]>();
 
-  /** How many are acknowledged and not known to be applied. */
   get count(): number {
     return [...this.#queues.values()].reduce((sum, { length }) => sum + length, 0);
   }

@@ -1,10 +1,9 @@
 /**
- * Asks for recommendations at scheduled times, whether the last request was answered or not.
- * Latency counts from the scheduled time, with the wait for a free connection.
+ * Asks at scheduled times, from which latency counts, whether the last request is answered or not.
  */
 import http from 'node:http';
 import https from 'node:https';
-import type { Scorer } from '../up/ask-scorer.ts';
+import type { ScorerAddress } from '@freshet/config';
 import type { Crowd } from './crowd.ts';
 import type { LoadFigures } from './load-figures.ts';
 import { type Arrivals, openLoop, type Schedule } from './open-loop.ts';
@@ -12,7 +11,7 @@ import { type Arrivals, openLoop, type Schedule } from './open-loop.ts';
 interface RequestLoadOptions {
   readonly arrivals: Arrivals;
   readonly crowd: Crowd;
-  readonly scorer: Scorer;
+  readonly scorer: ScorerAddress;
   readonly figures: LoadFigures;
   /** Called with the first error of each kind. */
   readonly onError: (message: string) => void;

@@ -1,12 +1,12 @@
 /** Runs a load to its end or until Ctrl-C, shows figures every second, and sums them up. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { scorerAddress } from '@freshet/config';
 import { Random } from '@freshet/model';
 import { type RecordsBehind, recordsBehind } from '@freshet/positions';
 import type { FactorStore } from '@freshet/store';
 import type { Publisher, TopicAdmin } from '@freshet/stream';
 import { type Place, say } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
-import { scorerOf } from '../up/ask-scorer.ts';
 import { Crowd, type CrowdOptions } from './crowd.ts';
 import { LoadFigures } from './load-figures.ts';
 import { liveLine, summaryLines, type Totals, totalsOf } from './load-report.ts';
@@ -57,9 +57,6 @@ export async function runLoad(
 }
 
 class LoadRun {
-  readonly #request: LoadRequest;
-  readonly #target: LoadTarget;
-  readonly #place: Place;
   readonly #crowd: Crowd;
   readonly #ratingFigures = new LoadFigures();
   readonly #requestFigures = new LoadFigures();
@@ -68,18 +65,16 @@ class LoadRun {
   readonly #line: ProgressLine;
   readonly #told = new Set<string>();
 
-  constructor(request: LoadRequest, target: LoadTarget, place: Place) {
-    this.#request = request;
-    this.#target = target;
-    this.#place = place;
+  constructor(
+    private readonly request: LoadRequest,
+    private readonly target: LoadTarget,
+    private readonly place: Place,
+  ) {
     this.#line = new ProgressLine(request.quiet);
     const { seed, requests } = request;
+    const random = (nth: number) => new Random(4 * seed + nth);
     // Each draws from a stream of its own, so that requests do not change which ratings are drawn.
-    const [times, people, asked] = [1, 2, 3].map((nth) => new Random(4 * seed + nth)) as [
-      Random,
-      Random,
-      Random,
-    ];
+    const [times, people, asked] = [random(1), random(2), random(3)];
     this.#crowd = new Crowd(request, people);
     const onError = (message: string) => this.#tell(message);
     this.#ratings = new RatingLoad({
@@ -94,7 +89,7 @@ class LoadRun {
     this.#requests = new RequestLoad({
       arrivals: new Arrivals({ ...request, rate: requests }, asked),
       crowd: new Crowd(request, asked),
-      scorer: scorerOf(place.settings),
+      scorer: scorerAddress(place.settings),
       figures: this.#requestFigures,
       onError,
     });
@@ -103,7 +98,7 @@ class LoadRun {
   /** `ending` stops the sending, `leaving` also the wait for what was sent. */
   async toEnd(ending: AbortSignal, leaving: AbortSignal): Promise<Totals> {
     const began = performance.now();
-    const schedule = { began, durationMs: this.#request.durationMs, signal: ending };
+    const schedule = { began, durationMs: this.request.durationMs, signal: ending };
     const watching = this.#ratings.watch();
     const done = new AbortController();
     const showing = this.#show(began, done.signal);
@@ -136,7 +131,7 @@ class LoadRun {
   }
 
   async #show(began: number, done: AbortSignal): Promise<void> {
-    const { durationMs } = this.#request;
+    const { durationMs } = this.request;
     for (let shownAt = began; !done.aborted; ) {
       await pause(SHOW_MS, undefined, { signal: done }).catch(() => undefined);
       const now = performance.now();
@@ -157,8 +152,8 @@ class LoadRun {
 
   /** Undefined while Kafka or the store does not answer. */
   async #lag(): Promise<RecordsBehind | undefined> {
-    const { admin, store } = this.#target;
-    const { model, settings } = this.#place;
+    const { admin, store } = this.target;
+    const { model, settings } = this.place;
     const watched = { admin, store, model, sources: settings.RATINGS_TOPICS };
     return recordsBehind(watched).catch((error: Error) => {
       this.#tell(`the lag cannot be read: ${error.message}`);

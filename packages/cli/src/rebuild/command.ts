@@ -1,8 +1,7 @@
 /** `freshet rebuild`: deletes everything learnt, and learns it again from the sources. */
-import { sides, topicName } from '@freshet/events';
+import { topicName } from '@freshet/events';
 import { readSources } from '@freshet/positions';
 import { agreementOf } from '@freshet/session';
-import type { FactorStore, ShardHead } from '@freshet/store';
 import { Publisher } from '@freshet/stream';
 import {
   CannotWork,
@@ -13,7 +12,8 @@ import {
   requireTopics,
   say,
 } from '../operator-command.ts';
-import { claimEpoch, planRebuild, type RebuildPlan } from './rebuild-plan.ts';
+import { headsOf } from '../shard-heads.ts';
+import { claimEpoch, planRebuild } from './rebuild-plan.ts';
 
 const HELP = `freshet rebuild [--yes] [--from-part]
 
@@ -55,8 +55,11 @@ export const rebuildCommand = operatorCommand({
       heads: await headsOf(store, shards),
       birth: await store.birth(),
     });
-    tellPlan(plan, model, topics);
-    if (plan.missing.length > 0 && !values['from-part']) {
+    const { records, known, missing } = plan;
+    say(`the store holds ${known} ratings of model "${model}": all of them will be deleted`);
+    say(`${topics.join(', ')}: ${records} records, to be read from the beginning`);
+    for (const each of missing) say(`missing  ${each}`);
+    if (missing.length > 0 && !values['from-part']) {
       throw new CannotWork(
         'nothing was changed: --from-part rebuilds from what is left, and the rest is lost for good',
       );
@@ -73,18 +76,3 @@ export const rebuildCommand = operatorCommand({
     return 0;
   },
 });
-
-async function headsOf(store: Pick<FactorStore, 'head'>, shards: number): Promise<ShardHead[]> {
-  const heads: ShardHead[] = [];
-  for (const side of sides) {
-    for (let shard = 0; shard < shards; shard++) heads.push(await store.head({ side, shard }));
-  }
-  return heads;
-}
-
-function tellPlan(plan: RebuildPlan, model: string, topics: readonly string[]): void {
-  const { records, known, missing } = plan;
-  say(`the store holds ${known} ratings of model "${model}": all of them will be deleted`);
-  say(`${topics.join(', ')}: ${records} records, to be read from the beginning`);
-  for (const each of missing) say(`missing  ${each}`);
-}

@@ -13,8 +13,6 @@ interface RebuildFacts {
   readonly birth: Birth | null;
 }
 
-export type RebuildPlan = ReturnType<typeof planRebuild>;
-
 export function planRebuild({ topics, partitions, heads, birth }: RebuildFacts) {
   const marks = partitions.map(({ mark }) => mark.life);
   const lives = heads.flatMap(({ fence, facts }) => [

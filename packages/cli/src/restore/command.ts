@@ -1,12 +1,20 @@
 /** `freshet restore`: brings a model back from a snapshot, and lets the stream go on from there. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { sides, topicName } from '@freshet/events';
+import { topicName } from '@freshet/events';
 import { agreementOf } from '@freshet/session';
 import { type FactorStore, SIGN_OF_LIFE_MS } from '@freshet/store';
 import { Publisher, type TopicAdmin } from '@freshet/stream';
-import { CannotWork, openBrokers, openStore, operatorCommand, say } from '../operator-command.ts';
+import {
+  CannotWork,
+  flag,
+  openBrokers,
+  openStore,
+  operatorCommand,
+  say,
+} from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { claimEpoch } from '../rebuild/rebuild-plan.ts';
+import { headsOf } from '../shard-heads.ts';
 import { fileOf } from '../snapshot/command.ts';
 import { highestEpoch, obstacles } from './restore-checks.ts';
 import { restoredShards } from './restored-shards.ts';
@@ -29,17 +37,12 @@ since. If it is interrupted, services keep waiting: run it again.
 Exit code: 0 restored, 1 nothing was changed, or it was interrupted.
 `;
 
-const options = {
-  replace: { type: 'boolean', default: false },
-  quiet: { type: 'boolean', default: false },
-} as const;
-
 const LOOK_AGAIN_MS = 250;
 
 export const restoreCommand = operatorCommand({
   name: 'restore',
   help: HELP,
-  options,
+  options: { replace: flag, quiet: flag },
   takesArguments: true,
   cannot: 1,
   run: async ({ values, positionals }, place) => {
@@ -77,10 +80,8 @@ export const restoreCommand = operatorCommand({
 
 /** What follows the snapshot is on topics of this model alone: new ones would be of no use. */
 async function requireOwnTopics(admin: Pick<TopicAdmin, 'missing'>, model: string): Promise<void> {
-  const needed = (['userRatings', 'itemRatings', 'claims'] as const).map((topic) =>
-    topicName(topic, model),
-  );
-  const missing = await admin.missing(needed);
+  const needed = ['userRatings', 'itemRatings', 'claims'] as const;
+  const missing = await admin.missing(needed.map((topic) => topicName(topic, model)));
   if (missing.length > 0) throw refusal(`this Kafka has no topic ${missing.join(', ')}`);
 }
 
@@ -111,12 +112,9 @@ async function requireUnused(
     }
     await pause(LOOK_AGAIN_MS);
   }
-  for (const side of sides) {
-    for (let shard = 0; shard < shards; shard++) {
-      if ((await store.head({ side, shard })).position === null) continue;
-      throw new CannotWork(
-        `nothing was changed: the store holds ratings of model "${model}"; --replace deletes them`,
-      );
-    }
-  }
+  const heads = await headsOf(store, shards);
+  if (heads.every(({ position }) => position === null)) return;
+  throw new CannotWork(
+    `nothing was changed: the store holds ratings of model "${model}"; --replace deletes them`,
+  );
 }

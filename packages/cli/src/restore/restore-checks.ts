@@ -10,10 +10,8 @@ import type { TopicAdmin } from '@freshet/stream';
 import type { SavedHead } from '../snapshot/saved-blocks.ts';
 import type { VerifiedSnapshot } from './saved-model.ts';
 
-type Admin = Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'exists'>;
-
 interface Target {
-  readonly admin: Admin;
+  readonly admin: Pick<TopicAdmin, 'ranges' | 'topicId' | 'committed' | 'exists'>;
   readonly model: string;
   readonly manifest: Manifest;
   /** Topics that ratings come from. */
@@ -53,7 +51,6 @@ export async function obstacles(
   return found;
 }
 
-/** The highest epoch that a shard of the snapshot has known. */
 export function highestEpoch(heads: readonly SavedHead[]): number {
   return heads.reduce((highest, { epoch }) => Math.max(highest, epoch), 0);
 }

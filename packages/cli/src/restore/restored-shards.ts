@@ -1,9 +1,8 @@
 /**
- * What do shards know after a restore that they did not know in the snapshot? Between the two the
- * store may have been lost and learnt again. User shards then began another life, and what they
- * sent in it is still on `item-ratings`, behind the positions of the snapshot. The restored user
- * shards go on in the life of the snapshot and send the same decisions themselves. So item shards
- * must not count what was sent in lives between the snapshot and the restore.
+ * What must item shards not count after a restore? Between it and the snapshot the store may have
+ * been lost and learnt again: user shards began another life, and what they sent in it is still on
+ * `item-ratings`, behind the positions of the snapshot. The restored user shards send the same
+ * decisions again, so what was sent in lives between the two does not count.
  */
 import type { SavedShard } from '@freshet/store';
 import type { VerifiedSnapshot } from './saved-model.ts';

@@ -1,7 +1,14 @@
 /** `freshet snapshot`: everything that the store holds of the model, in one file. */
 import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
-import { CannotWork, openStore, operatorCommand, say, WrongUsage } from '../operator-command.ts';
+import {
+  CannotWork,
+  flag,
+  openStore,
+  operatorCommand,
+  say,
+  WrongUsage,
+} from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
@@ -20,12 +27,10 @@ the positions in the file (USER_RATINGS_DAYS).
 Exit code: 0 the snapshot is whole, 1 there is none.
 `;
 
-const options = { quiet: { type: 'boolean', default: false } } as const;
-
 export const snapshotCommand = operatorCommand({
   name: 'snapshot',
   help: HELP,
-  options,
+  options: { quiet: flag },
   takesArguments: true,
   cannot: 1,
   run: async ({ values, positionals }, place) => {
@@ -41,13 +46,8 @@ export const snapshotCommand = operatorCommand({
     }
     const line = new ProgressLine(values.quiet);
     const began = performance.now();
-    const taken = await takeSnapshot({
-      store,
-      model,
-      saved,
-      path,
-      onProgress: (what, share) => line.show(what, share),
-    });
+    const onProgress = (what: string, share: number) => line.show(what, share);
+    const taken = await takeSnapshot({ store, model, saved, path, onProgress });
     line.clear();
     const { users, items, ratings, bytes } = taken;
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);

@@ -78,7 +78,6 @@ export class SnapshotWriter {
     await rename(partOf(this.path), this.path);
   }
 
-  /** Removes what was written. */
   async discard(): Promise<void> {
     await this.handle.close();
     await rm(partOf(this.path), { force: true });

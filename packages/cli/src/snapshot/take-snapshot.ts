@@ -3,9 +3,9 @@
  * is as of one moment, one shard after the other: that is enough, because a position is part of its
  * shard, and what comes after a position is in the log of the shard (docs/architecture.md).
  */
-import { type Side, sides } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import type { FactorStore, SavedModel, ShardId, ShardState } from '@freshet/store';
+import { shardIds } from '../shard-heads.ts';
 import { encodeAbout, encodeEntity, encodeHead } from './saved-blocks.ts';
 import { SnapshotWriter } from './snapshot-file.ts';
 
@@ -17,31 +17,23 @@ interface Snapshot {
   readonly onProgress: (what: string, share: number) => void;
 }
 
-interface Taken {
-  readonly users: number;
-  readonly items: number;
-  readonly ratings: number;
-  readonly bytes: number;
-}
-
 /** Before it is compressed. Larger blocks are hardly smaller in the file. */
 const BLOCK_BYTES = 1 << 20;
 
-export async function takeSnapshot(snapshot: Snapshot): Promise<Taken> {
+export async function takeSnapshot(snapshot: Snapshot) {
   const { model, saved, path, onProgress } = snapshot;
-  const { shards } = saved.manifest;
+  const { shards, factorCount } = saved.manifest;
+  const ids = shardIds(shards);
   const writer = await SnapshotWriter.create(path);
   const counts = { user: 0, item: 0, ratings: 0 };
   try {
     await writer.write('model', encodeAbout({ ...saved, model, taken: new Date().toISOString() }));
-    for (const [nth, side] of sides.entries()) {
-      for (let shard = 0; shard < shards; shard++) {
-        const done = (nth * shards + shard) / (sides.length * shards);
-        onProgress(`copying ${side} shard ${shard}`, done);
-        const state = await copyShard(snapshot, writer, { side, shard });
-        counts[side] += countIn(snapshot, side, state);
-        if (side === 'user') counts.ratings += state.facts.ratings;
-      }
+    for (const [done, id] of ids.entries()) {
+      onProgress(`copying ${id.side} shard ${id.shard}`, done / ids.length);
+      const { sums, facts } = await copyShard(snapshot, writer, id);
+      // Not counted one by one: some users or items come twice in a copy.
+      if (sums) counts[id.side] += ShardSums.fromBytes(id.side, sums, factorCount).gram.count;
+      if (id.side === 'user') counts.ratings += facts.ratings;
     }
     await writer.finish();
   } catch (error) {
@@ -78,9 +70,4 @@ async function copyShard(
   } finally {
     await copy.close();
   }
-}
-
-/** Users or items with a vector. Some entities come twice in a copy, so they are not counted. */
-function countIn({ saved }: Snapshot, side: Side, { sums }: ShardState): number {
-  return sums ? ShardSums.fromBytes(side, sums, saved.manifest.factorCount).gram.count : 0;
 }

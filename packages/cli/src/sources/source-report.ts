@@ -2,7 +2,7 @@
  * What is the position of intake in every source, and of every shard in its log, and do the logs
  * still hold the next record? Uses the same checks as an updater that takes a partition over.
  */
-import { type Side, sides, topicName } from '@freshet/events';
+import { type Side, topicName } from '@freshet/events';
 import {
   claimsAreBehind,
   intakeGroup,
@@ -15,6 +15,7 @@ import {
 } from '@freshet/positions';
 import type { Acceptance, FactorStore, ShardId } from '@freshet/store';
 import { LogFault, type LogFaultKind, type TopicAdmin } from '@freshet/stream';
+import { shardIds } from '../shard-heads.ts';
 
 interface Sources {
   readonly store: Pick<FactorStore, 'head' | 'birth' | 'acceptedLoss'>;
@@ -48,11 +49,7 @@ export interface SourceState {
 export async function reportSources(sources: Sources): Promise<SourceState[]> {
   const found: SourceState[] = [];
   for (const topic of sources.topics) found.push(...(await readTopicState(sources, topic)));
-  for (const side of sides) {
-    for (let shard = 0; shard < sources.shards; shard++) {
-      found.push(await readShardState(sources, { side, shard }));
-    }
-  }
+  for (const id of shardIds(sources.shards)) found.push(await readShardState(sources, id));
   return found;
 }
 
@@ -83,21 +80,18 @@ async function readTopicState(
   return found;
 }
 
-async function readShardState(
-  { store, admin, model }: Sources,
-  { side, shard }: ShardId,
-): Promise<SourceState> {
-  const topic = topicName(sourceTopic[side], model);
-  const head = await store.head({ side, shard });
+async function readShardState({ store, admin, model }: Sources, id: ShardId): Promise<SourceState> {
+  const topic = topicName(sourceTopic[id.side], model);
+  const head = await store.head(id);
   const agreement = (await store.birth()) ?? { born: 0, rebuilt: 0 };
-  const log = await lookAtSource({ admin, topic, agreement }, { side, shard }, head);
+  const log = await lookAtSource({ admin, topic, agreement }, id, head);
   const position = head.position ?? log.range.start;
   const claims = `the claims topic was created anew, below ${head.fence}`;
   const fault = (await claimsAreBehind(admin, model, head))
     ? new LogFault('claims', log, claims)
     : (log.fault ?? (await unreadableNext(admin, log, position)));
   return {
-    reader: side,
+    reader: id.side,
     ...stateOf(log, position, fault),
     from: position,
     position: head.position,

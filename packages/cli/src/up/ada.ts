@@ -1,7 +1,4 @@
-/**
- * Who is Ada? A user of the demo who likes films of one category for a while, a few of each kind,
- * then of another category. The model learns this from her ratings alone.
- */
+/** Ada, a user of the demo, likes films of one category for a while, then of another. */
 import type { CatalogueItem } from '@freshet/experiments';
 
 /** The world that the demo streams, and the catalogue that belongs to it. */

@@ -1,17 +1,5 @@
 /** One request for recommendations, as any client makes it. */
-import type { Settings } from '@freshet/config';
-
-export interface Scorer {
-  readonly url: string;
-  /** Empty: none is needed. */
-  readonly token: string;
-}
-
-/** The scorer of a system that runs elsewhere, or on this machine. */
-export function scorerOf({ SCORER_URL, SCORER_PORT, HTTP_TOKEN }: Settings): Scorer {
-  const url = SCORER_URL === '' ? `http://127.0.0.1:${SCORER_PORT}` : SCORER_URL;
-  return { url: url.replace(/\/+$/, ''), token: HTTP_TOKEN };
-}
+import type { ScorerAddress } from '@freshet/config';
 
 interface Answer {
   readonly items: readonly { readonly item: string; readonly score: number }[];
@@ -24,7 +12,7 @@ const LIMIT_MS = 2_000;
 
 /** Undefined while the scorer cannot answer: it is starting, or a rating is not applied yet. */
 export async function askScorer(
-  { url, token }: Scorer,
+  { url, token }: ScorerAddress,
   user: string,
   query: string,
 ): Promise<Answer | undefined> {

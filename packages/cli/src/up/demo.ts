@@ -1,24 +1,21 @@
 /**
- * A stream to watch: a generated catalogue, a crowd of users with tastes who rate it, and Ada, who
- * likes films of one category for a while and then of another. After each rating of hers the demo
- * asks for her recommendations.
+ * A stream to watch: a crowd of users with tastes rates generated items, and Ada, who likes one
+ * category for a while and then another, asks for her list after each of her ratings.
  */
 import assert from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ScorerAddress } from '@freshet/config';
 import { shardOf, topicName, topics } from '@freshet/events';
 import { type CatalogueItem, generateCatalogue, generateRatings } from '@freshet/experiments';
-import type { OutRecord, Publisher, TopicAdmin } from '@freshet/stream';
-import { numberOption } from '../operator-command.ts';
+import type { ClosingStack } from '@freshet/service';
+import type { Brokers } from '@freshet/session';
+import { type OutRecord, Publisher } from '@freshet/stream';
+import { numberOption, partitionsOf } from '../operator-command.ts';
 import { adasLikings, BACKLOG, world } from './ada.ts';
-import { askScorer, type Scorer } from './ask-scorer.ts';
+import { askScorer } from './ask-scorer.ts';
 
 interface DemoOptions {
-  readonly publisher: Publisher;
-  readonly admin: TopicAdmin;
-  readonly model: string;
-  /** Partitions of the topic that the ratings go to. */
-  readonly partitions: number;
-  readonly scorer: Scorer;
+  readonly scorer: ScorerAddress;
   readonly ratingsPerSecond: number;
   readonly tell: (line: string) => void;
 }
@@ -39,6 +36,7 @@ export function rateOption(text: string): number {
   return numberOption('rate', text, { from: 0.001, to: HIGHEST_RATE });
 }
 
+type DemoSystem = Brokers & { readonly model: string };
 type DemoRecord = OutRecord & { readonly partition: number; readonly key: string };
 
 interface Sent {
@@ -56,13 +54,22 @@ export class Demo {
   #hasHistory = false;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly options: DemoOptions) {
-    this.#items = generateCatalogue(world).map((item) => ({
-      ...item,
-      slug: slugOf(item),
-    }));
+  private constructor(
+    private readonly system: DemoSystem,
+    private readonly publisher: Publisher,
+    private readonly partitions: number,
+    private readonly options: DemoOptions,
+  ) {
+    this.#items = generateCatalogue(world).map((item) => ({ ...item, slug: slugOf(item) }));
     this.#bySlug = new Map(this.#items.map((item) => [item.slug, item]));
     this.#byId = new Map(this.#items.map((item) => [item.id, item.slug]));
+  }
+
+  /** `stack` closes it, before what it publishes with. */
+  static async open(system: DemoSystem, stack: ClosingStack, options: DemoOptions): Promise<Demo> {
+    const publisher = stack.own(await Publisher.open(system.kafka));
+    const partitions = await partitionsOf(system.admin, DEMO_TOPIC);
+    return stack.own(new Demo(system, publisher, partitions, options));
   }
 
   start(fail: (error: unknown) => void): void {
@@ -77,21 +84,20 @@ export class Demo {
 
   /** Publishes titles and categories at every start; in a compacted topic they replace the last. */
   async #titles(): Promise<void> {
-    const { publisher, model } = this.options;
-    const topic = topicName('items', model);
+    const topic = topicName('items', this.system.model);
     const records = this.#items.map(({ slug, title, categories }) => ({
       topic,
       partition: 0,
       key: slug,
       value: Buffer.from(JSON.stringify({ title, categories })),
     }));
-    await publisher.publish(records);
+    await this.publisher.publish(records);
   }
 
   /** Continues where the topic ends: the generator is seeded, and what was sent is skipped. */
   async #crowd(): Promise<void> {
-    const { publisher, admin, ratingsPerSecond } = this.options;
-    const ends = await admin.ends(DEMO_TOPIC);
+    const { ratingsPerSecond } = this.options;
+    const ends = await this.system.admin.ends(DEMO_TOPIC);
     let skip = [...ends.values()].reduce((sum, end) => sum + end, 0);
     let due = skip === 0 ? BACKLOG : 0;
     let pending: DemoRecord[] = [];
@@ -101,7 +107,7 @@ export class Demo {
       assert(slug !== undefined, 'the crowd rates items of the catalogue');
       pending.push(this.#record(user, slug, value));
       while (pending.length >= due && !this.#stopped) {
-        if (this.#hasHistory) await publisher.publish(pending);
+        if (this.#hasHistory) await this.publisher.publish(pending);
         else await this.#beginWith(pending);
         due = Math.max(0, due - pending.length);
         pending = [];
@@ -130,14 +136,12 @@ export class Demo {
       const slice = records.slice(from, from + BACKLOG_SLICE);
       // The last rating of each partition is sent alone, because only `append` returns an offset.
       const last = new Map(slice.map((record) => [record.partition, record]));
-      const { publisher } = this.options;
-      await publisher.publish(slice.filter((record) => last.get(record.partition) !== record));
+      await this.publisher.publish(slice.filter((record) => last.get(record.partition) !== record));
       const sent = await Promise.all([...last.values()].map((record) => this.#append(record)));
       await this.#caughtUp(sent);
     }
   }
 
-  /** Waits until these ratings are applied, or for 10 s. */
   async #caughtUp(sent: readonly Sent[]): Promise<void> {
     const until = performance.now() + CAUGHT_UP_LIMIT_MS;
     for (const { user, place } of sent) {
@@ -149,7 +153,7 @@ export class Demo {
   }
 
   async #ada(): Promise<void> {
-    const { tell, publisher } = this.options;
+    const { tell } = this.options;
     while (!this.#hasHistory && !this.#stopped) await pause(TICK_MS);
     if (!this.#stopped)
       tell('ada rates a film every 3 s; after → comes her new list, which follows what she likes');
@@ -158,7 +162,7 @@ export class Demo {
       const { milliseconds, items } = await this.#rateAndAsk('ada', film.slug);
       const list = items.map(({ item }) => this.#show(item)).join(', ') || 'no answer yet';
       tell(`ada liked ${this.#show(film.slug)} → ${milliseconds} ms → ${list}`);
-      if (forgotten) await publisher.publish([this.#record('ada', forgotten.slug, null)]);
+      if (forgotten) await this.publisher.publish([this.#record('ada', forgotten.slug, null)]);
       for (let waited = 0; waited < ADA_MS && !this.#stopped; waited += TICK_MS)
         await pause(TICK_MS);
     }
@@ -183,7 +187,7 @@ export class Demo {
   }
 
   async #append(record: DemoRecord): Promise<Sent> {
-    const offset = await this.options.publisher.append(record);
+    const offset = await this.publisher.append(record);
     return { user: record.key, place: `${DEMO_TOPIC}/${record.partition}:${offset}` };
   }
 
@@ -191,7 +195,7 @@ export class Demo {
   #record(user: string, item: string, value: number | null): DemoRecord {
     return {
       topic: DEMO_TOPIC,
-      partition: shardOf(user, this.options.partitions),
+      partition: shardOf(user, this.partitions),
       key: user,
       value: Buffer.from(JSON.stringify({ user, item, value })),
     };

@@ -1,17 +1,13 @@
 /**
- * Only one `freshet up` may run per data folder. If the last one was killed, the processes that it
- * left behind still hold the data. They are stopped, each after a check that it is the process that
- * was noted and not another one with the same id.
+ * Only one `freshet up` may run per data folder. Processes that a killed one left behind still hold
+ * the data: they are stopped, unless another process has got the id by now.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { processIdentity, SetupProblem } from '@freshet/local';
 
-interface Noted {
-  readonly pid: number;
-  readonly identity: string;
-}
+type Noted = ReturnType<typeof note>;
 
 interface Running {
   readonly up: Noted;
@@ -79,7 +75,7 @@ export class Lock {
 }
 
 /** A process that has ended already has no identity, and is never taken for a running one. */
-function note(pid: number): Noted {
+function note(pid: number) {
   return { pid, identity: processIdentity(pid) ?? 'ended' };
 }
 

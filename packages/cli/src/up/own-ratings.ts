@@ -6,20 +6,15 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ScorerAddress } from '@freshet/config';
 import { SetupProblem } from '@freshet/local';
 import { type FileRating, UnreadableRatings } from '@freshet/ratings-files';
 import { type Brokers, STORE_FORMAT } from '@freshet/session';
-import { fileRatings } from '../import/file-ratings.ts';
+import { fileRatings, type RatingsFile } from '../import/file-ratings.ts';
 import { importFile } from '../import/import-file.ts';
 import { waitUntilApplied } from '../import/wait-until-applied.ts';
 import { CannotWork, isOfFile, type Place } from '../operator-command.ts';
-import { askScorer, type Scorer } from './ask-scorer.ts';
-
-export interface RatingsFile {
-  readonly path: string;
-  readonly format: string | undefined;
-  readonly columns: string | undefined;
-}
+import { askScorer } from './ask-scorer.ts';
 
 /** As many as tell whether the file has the format that it seems to have. */
 const RATINGS_LOOKED_AT = 10_000;
@@ -36,7 +31,7 @@ export async function lookAtFile(file: RatingsFile) {
   let ratings = 0;
   const ignored = { onMalformed: () => {}, onTotal: () => {} };
   try {
-    for await (const batch of fileRatings({ ...file, byTime: false }, ignored)) {
+    for await (const batch of fileRatings(file, false, ignored)) {
       first ??= batch[0];
       for (const { user } of batch) counts.set(user, (counts.get(user) ?? 0) + 1);
       ratings += batch.length;
@@ -82,7 +77,7 @@ export async function learnFile(
 /** Waits until the scorer has a list of the user's own, and returns its items; undefined if not. */
 export async function listOf(
   user: string,
-  scorer: Scorer,
+  scorer: ScorerAddress,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   const until = performance.now() + LIST_LIMIT_MS;
@@ -95,9 +90,8 @@ export async function listOf(
 }
 
 /**
- * The folder of the data of a run: the ratings of each file, and those on each Kafka of the user's,
- * have one of their own, so that they are not mixed with the films of the demo. `brokers`: of a
- * Kafka that runs elsewhere.
+ * The folder of the data of a run. The ratings of each file, and those on each Kafka elsewhere
+ * (`brokers`), have one of their own, so that they are not mixed with the films of the demo.
  */
 export function dataName(
   file: RatingsFile | undefined,

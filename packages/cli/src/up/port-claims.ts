@@ -1,7 +1,6 @@
 /**
- * A free port is bound some seconds after it was chosen, and another `freshet up` that starts
- * meanwhile would choose the same one. So each port is claimed by a file whose name holds the
- * process id. A claim counts while that process runs.
+ * A free port is bound some seconds after it was chosen. Until then another `freshet up` would
+ * choose it too, so a file claims it whose name holds the process id, while that process runs.
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -14,12 +14,12 @@ import {
 } from '@freshet/local';
 import type { ClosingStack } from '@freshet/service';
 import { openSession } from '@freshet/session';
-import { Publisher } from '@freshet/stream';
 import { openLog } from '@freshet/telemetry';
-import { openBrokers, partitionsOf } from '../operator-command.ts';
+import type { RatingsFile } from '../import/file-ratings.ts';
+import { openBrokers } from '../operator-command.ts';
 import { DEMO_TOPIC, Demo } from './demo.ts';
 import { Lock } from './lock.ts';
-import { dataName, learnFile, listOf, lookAtFile, type RatingsFile } from './own-ratings.ts';
+import { dataName, learnFile, listOf, lookAtFile } from './own-ratings.ts';
 import { PortClaims } from './port-claims.ts';
 
 interface StartUp {
@@ -44,7 +44,9 @@ export async function startUp(options: StartUp): Promise<void> {
   const tell = (line: string): void => say(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
   const began = performance.now();
   const look = file && (await lookAtFile(file));
-  const example = look?.user ?? exampleOf(settings);
+  // Ada rates in the demo. Whom the user's own topics name is not known.
+  const hasDemo = settings.RATINGS_TOPICS.includes(DEMO_TOPIC);
+  const example = look?.user ?? (hasDemo ? 'ada' : 'USER');
   const brokers = isGiven('KAFKA_BROKERS') ? settings.KAFKA_BROKERS : undefined;
   const folder = dataFolder(dataName(file, brokers));
   const lock = await Lock.take(folder);
@@ -56,7 +58,8 @@ export async function startUp(options: StartUp): Promise<void> {
   const preferred: Readonly<Record<PortName, number>> = { ...settings, ...usualPorts };
   const system = new LocalSystem({
     folder,
-    settings: demoSettings(rate),
+    // The demo is slow enough to score every rating before it is learnt. A given setting stays.
+    settings: rate === 0 || isGiven('QUALITY_SAMPLE') ? {} : { QUALITY_SAMPLE: '1' },
     external: (['KAFKA_BROKERS', 'REDIS_URL'] as const).filter((name) => isGiven(name)),
     choosePort: (name) => claims.choose(preferred[name]),
     steps,
@@ -77,11 +80,6 @@ export async function startUp(options: StartUp): Promise<void> {
   tell(`ready after ${seconds} s; Ctrl-C stops everything`);
 }
 
-/** Whom to ask for: Ada of the demo, unless the ratings are those of the user's own topics. */
-function exampleOf({ RATINGS_TOPICS: sources }: Settings): string {
-  return sources.includes(DEMO_TOPIC) ? 'ada' : 'USER';
-}
-
 async function learnAndShow(
   file: RatingsFile,
   example: string,
@@ -100,11 +98,6 @@ async function learnAndShow(
   const shown = items?.join(', ') ?? 'no list yet';
   say(`\n  for user ${example} of your file: ${shown || 'nothing that is not rated yet'}\n`);
   say(`  ask for any user: curl '${url}?n=5'\n\n`);
-}
-
-/** The demo is slow enough to score every rating before it is learnt. A given setting stays. */
-function demoSettings(rate: number): Record<string, string> {
-  return rate === 0 || isGiven('QUALITY_SAMPLE') ? {} : { QUALITY_SAMPLE: '1' };
 }
 
 /** Starts a service again whenever it ends, until `signal` is aborted; the others keep running. */
@@ -137,16 +130,8 @@ async function startDemo(
   }
   const log = openLog('demo', 'error');
   const session = await openSession('demo', settingsOrExit(system.environment), { log, stack });
-  const demo = new Demo({
-    publisher: stack.own(await Publisher.open(session.kafka)),
-    admin: session.admin,
-    model: session.model,
-    partitions: await partitionsOf(session.admin, DEMO_TOPIC),
-    scorer: { url: system.scorerUrl, token: settings.HTTP_TOKEN },
-    ratingsPerSecond: rate,
-    tell,
-  });
-  stack.own(demo);
+  const scorer = { url: system.scorerUrl, token: settings.HTTP_TOKEN };
+  const demo = await Demo.open(session, stack, { scorer, ratingsPerSecond: rate, tell });
   demo.start((error) => {
     const cause = isFull(system.folder) ? DISK_FULL : (error as Error).message;
     fail(new SetupProblem(`the demo ended: ${cause}`, { cause: error }));

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadTable, type RatingTable, rowsOf } from '../rating-table.ts';
 import { RandomScores, type Recommender } from '../recommender.ts';
-import { Als, solveSide } from './als.ts';
+import { Als } from './als.ts';
 import { Factors } from './factors.ts';
 import { ItemMean } from './item-mean.ts';
-import { MultNmf, multiply, type NmfObjective } from './mult-nmf.ts';
+import { MultNmf, type NmfObjective } from './mult-nmf.ts';
 import { Popularity } from './popularity.ts';
 import { Sgd } from './sgd.ts';
 
@@ -166,11 +166,12 @@ describe('Mult-NMF', () => {
     'never raises its objective (%s)',
     (objective) => {
       const { n, m, users, items, columns, loss } = problem(objective);
+      const nmf = new MultNmf({ users: n, items: m, k: users.k, passes: 0, objective, seed });
       let before = loss();
       const first = before;
       for (let pass = 0; pass < 30; pass++) {
-        multiply(users, rowsOf(columns.user, columns.item, columns.value, n), items, objective);
-        multiply(items, rowsOf(columns.item, columns.user, columns.value, m), users, objective);
+        nmf.improve(users, rowsOf(columns.user, columns.item, columns.value, n), items);
+        nmf.improve(items, rowsOf(columns.item, columns.user, columns.value, m), users);
         const after = loss();
         expect(after).toBeLessThanOrEqual(before + 1e-4 * Math.abs(before));
         before = after;
@@ -191,10 +192,11 @@ describe('Mult-NMF', () => {
 
 describe('ALS-UV', () => {
   it('solves each row exactly: the gradient at its answer is zero', () => {
-    const { n, users, items, columns } = problem('squared-known');
+    const { n, m, users, items, columns } = problem('squared-known');
     const rows = rowsOf(columns.user, columns.item, columns.value, n);
     const lambda = 0.1;
-    solveSide(users, rows, items, lambda);
+    const als = new Als({ users: n, items: m, k: users.k, passes: 0, lambda, seed });
+    als.improve(users, rows, items);
     for (let u = 0; u < n; u++) {
       const count = (rows.start[u + 1] ?? 0) - (rows.start[u] ?? 0);
       for (let f = 0; f < users.k; f++) {

@@ -62,19 +62,18 @@ export type AlternatingOptions = Readonly<
 >;
 
 /** Improves the vectors of one side while the other side is held still, in turn. */
-export abstract class AlternatingFactors implements Recommender {
+export abstract class AlternatingFactors<O extends AlternatingOptions> implements Recommender {
   #users: Factors;
   #items: Factors;
 
-  constructor(private readonly options: AlternatingOptions) {
+  constructor(protected readonly options: O) {
     this.#users = new Factors(0, options.k);
     this.#items = new Factors(0, options.k);
   }
 
-  /** What the users' vectors start at. */
   protected abstract firstUsers(count: number, k: number, random: Random): Factors;
   /** Moves every vector of `own`, which has these rows. */
-  protected abstract improve(own: Factors, rows: Rows, others: Factors): void;
+  abstract improve(own: Factors, rows: Rows, others: Factors): void;
   /** After the last pass. */
   protected finish(_users: Factors, _rows: Rows, _items: Factors): void {}
 

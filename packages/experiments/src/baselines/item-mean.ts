@@ -9,21 +9,16 @@ export interface ItemMeanOptions {
 }
 
 export class ItemMean implements StreamingRecommender {
-  readonly #sum: Float64Array;
-  readonly #count: Float64Array;
-  readonly #damping: number;
+  #sum = new Float64Array();
+  #count = new Float64Array();
   #total = 0;
   #ratings = 0;
 
-  constructor({ items, damping }: ItemMeanOptions) {
-    this.#sum = new Float64Array(items);
-    this.#count = new Float64Array(items);
-    this.#damping = damping;
-  }
+  constructor(private readonly options: ItemMeanOptions) {}
 
   fit(ratings: RatingColumns): void {
-    this.#sum.fill(0);
-    this.#count.fill(0);
+    this.#sum = new Float64Array(this.options.items);
+    this.#count = new Float64Array(this.options.items);
     this.#total = 0;
     this.#ratings = 0;
     for (let r = 0; r < ratings.item.length; r++) this.update(0, ratings.item[r], ratings.value[r]);
@@ -37,11 +32,12 @@ export class ItemMean implements StreamingRecommender {
   }
 
   scoreAll(_user: number, out: Float32Array): void {
+    const { damping } = this.options;
     const centre = this.#total / Math.max(1, this.#ratings);
     for (let item = 0; item < out.length; item++) {
-      const known = this.#count[item] + this.#damping;
+      const known = this.#count[item] + damping;
       // Without damping an unrated item has no mean: the mean of all ratings stands in.
-      out[item] = known > 0 ? (this.#sum[item] + this.#damping * centre) / known : centre;
+      out[item] = known > 0 ? (this.#sum[item] + damping * centre) / known : centre;
     }
   }
 }

@@ -1,8 +1,7 @@
 /**
  * Non-negative factorization by multiplicative updates (Lee and Seung). `squared-known` minimizes
- * the squared error over the known ratings, which is what the paper says it ran. `divergence-all`
- * minimizes the divergence over all cells with the unknown ones as 0, which is what the program
- * that the paper names computes.
+ * the squared error over the known ratings, which the paper says it ran; `divergence-all` the
+ * divergence over all cells, unknown ones as 0, as the program does that the paper names.
  */
 import type { Random } from '@freshet/model';
 import type { Rows } from '../rating-table.ts';
@@ -17,43 +16,34 @@ export interface MultNmfOptions extends AlternatingOptions {
   readonly objective: NmfObjective;
 }
 
-export class MultNmf extends AlternatingFactors {
-  constructor(private readonly nmf: MultNmfOptions) {
-    super(nmf);
-  }
-
+export class MultNmf extends AlternatingFactors<MultNmfOptions> {
   protected override firstUsers(count: number, k: number, random: Random): Factors {
     return Factors.positive(count, k, random);
   }
 
-  protected override improve(own: Factors, rows: Rows, others: Factors): void {
-    multiply(own, rows, others, this.nmf.objective);
-  }
-}
-
-/** One pass over one side; own ← own · numerator / denominator, factor by factor. */
-export function multiply(own: Factors, rows: Rows, others: Factors, objective: NmfObjective): void {
-  const { k } = own;
-  const numerator = new Float64Array(k);
-  const denominator = new Float64Array(k);
-  const all = columnSums(others);
-  for (let o = 0; o < rows.start.length - 1; o++) {
-    numerator.fill(0);
-    if (objective === 'divergence-all') denominator.set(all);
-    else denominator.fill(0);
-    for (let r = rows.start[o]; r < rows.start[o + 1]; r++) {
-      const other = rows.neighbour[r];
-      const predicted = own.dot(o, others, other);
-      const up =
-        objective === 'divergence-all' ? rows.value[r] / Math.max(tiny, predicted) : rows.value[r];
-      for (let f = 0; f < k; f++) {
-        const factor = others.data[other * k + f];
-        numerator[f] += up * factor;
-        if (objective === 'squared-known') denominator[f] += predicted * factor;
+  /** own ← own · numerator / denominator, factor by factor. */
+  override improve(own: Factors, rows: Rows, others: Factors): void {
+    const { k } = own;
+    const isOfAll = this.options.objective === 'divergence-all';
+    const numerator = new Float64Array(k);
+    const denominator = new Float64Array(k);
+    const all = isOfAll ? columnSums(others) : new Float64Array(k);
+    for (let o = 0; o < rows.start.length - 1; o++) {
+      numerator.fill(0);
+      denominator.set(all);
+      for (let r = rows.start[o]; r < rows.start[o + 1]; r++) {
+        const other = rows.neighbour[r];
+        const predicted = own.dot(o, others, other);
+        const up = isOfAll ? rows.value[r] / Math.max(tiny, predicted) : rows.value[r];
+        for (let f = 0; f < k; f++) {
+          const factor = others.data[other * k + f];
+          numerator[f] += up * factor;
+          if (!isOfAll) denominator[f] += predicted * factor;
+        }
       }
+      for (let f = 0; f < k; f++)
+        own.data[o * k + f] *= numerator[f] / Math.max(tiny, denominator[f]);
     }
-    for (let f = 0; f < k; f++)
-      own.data[o * k + f] *= numerator[f] / Math.max(tiny, denominator[f]);
   }
 }
 

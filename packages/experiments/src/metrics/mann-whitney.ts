@@ -29,13 +29,9 @@ function exact(u: number, n: number, m: number): number {
     const next: Float64Array[] = [Float64Array.of(1)];
     for (let j = 1; j <= m; j++) {
       const counts = new Float64Array(i * j + 1);
-      next[j - 1].forEach((count, v) => {
-        counts[v] += count;
-      });
+      for (const [v, count] of next[j - 1].entries()) counts[v] += count;
       // If the largest value is of the first sample, it is above all j of the second.
-      ways[j].forEach((count, v) => {
-        counts[v + j] += count;
-      });
+      for (const [v, count] of ways[j].entries()) counts[v + j] += count;
       next.push(counts);
     }
     ways = next;

@@ -4,7 +4,6 @@ export class Mean {
   #sum = 0;
   #count = 0;
 
-  /** Ignores undefined. */
   add(value: number | undefined): void {
     if (value === undefined) return;
     this.#sum += value;

@@ -1,7 +1,6 @@
 /**
- * Are the items that a user rates highly near the top? NDCG with discount log2(rank + 1) and no
- * cut-off. Items with equal scores share the discounts of their ranks evenly, which is the
- * expectation over random tie-breaking.
+ * Are the items that a user rates highly near the top? NDCG with discount log2(rank + 1), no
+ * cut-off. Items with equal scores share their discounts, the expectation over random tie-breaking.
  */
 
 /** What a rating is worth: 2^r − 1, or r itself. */
@@ -21,7 +20,8 @@ export function ndcg(
 ): number | undefined {
   const rated = scores.length;
   const worth = Float64Array.from({ length: rated }, (_, i) => gains[gain](ratings[i]));
-  const best = dcgInOrder(Float64Array.from(worth).sort().reverse());
+  const inOrder = Float64Array.from(worth).sort().reverse();
+  const best = inOrder.reduce((sum, each, rank) => sum + each / Math.log2(rank + 2), 0);
   if (best === 0) return undefined;
   const order = Uint32Array.from({ length: rated }, (_, i) => i).sort(
     (a, b) => scores[b] - scores[a],
@@ -49,12 +49,6 @@ export function ndcg(
     from = to;
   }
   return dcg / best;
-}
-
-function dcgInOrder(worth: Float64Array): number {
-  let sum = 0;
-  for (let rank = 0; rank < worth.length; rank++) sum += worth[rank] / Math.log2(rank + 2);
-  return sum;
 }
 
 /** cumulative[r] = Σ of the first r discounts; extended when more are needed. */

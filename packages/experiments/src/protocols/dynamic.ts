@@ -131,7 +131,6 @@ class DynamicMeans {
       hitRate10New: this.#new.hits.value,
       coldEvents: this.#cold.served.count,
       newEvents: this.#new.served.count,
-      /** Events whose item the model did not know. */
       newItemEvents: this.#newItemEvents,
       blocks: this.#blocks.map(({ served, strict, hits }) => ({
         events: served.count,

@@ -13,19 +13,9 @@ interface ParameterOptions extends Pick<DynamicTask, 'train' | 'test' | 'seed'> 
   readonly values: Readonly<Record<Parameter, readonly number[]>>;
 }
 
-export interface ParameterPoint {
-  readonly parameter: Parameter;
-  readonly value: number;
-  readonly aucServed: number | undefined;
-  readonly aucStrict: number | undefined;
-  readonly hitRate10: number | undefined;
-  readonly updateMs: number | undefined;
-}
+export type ParameterPoint = Awaited<ReturnType<typeof measureParameters>>[number];
 
-export async function measureParameters(
-  runner: Runner,
-  options: ParameterOptions,
-): Promise<ParameterPoint[]> {
+export async function measureParameters(runner: Runner, options: ParameterOptions) {
   const { train, test, seed, training } = options;
   const places = (Object.keys(parameters) as Parameter[]).flatMap((parameter) =>
     options.values[parameter].map((value) => ({ parameter, value })),

@@ -1,5 +1,4 @@
 /** Holds out the later half of random users, for the test and, alike, for validation sets. */
-
 import { Random } from '@freshet/model';
 import { type RatingColumns, rowsOf } from '../rating-table.ts';
 
@@ -42,17 +41,13 @@ export class Histories {
 export interface Split {
   /** Rows of the table to learn from, in order of time. */
   readonly train: Uint32Array;
-  /** Held-out rows of each chosen user. */
   readonly test: readonly { readonly user: number; readonly rows: Uint32Array }[];
 }
 
 /** The rows in which a user rates an item for the first time: held-out items must be new. */
 export function firstRatings(ratings: RatingColumns, users: number, items: number): Uint32Array {
   const { isRepeat } = new Histories(ratings, users, items);
-  const rows = new Uint32Array(isRepeat.length);
-  let count = 0;
-  for (let row = 0; row < isRepeat.length; row++) if (!isRepeat[row]) rows[count++] = row;
-  return rows.slice(0, count);
+  return Uint32Array.from(isRepeat.keys()).filter((row) => !isRepeat[row]);
 }
 
 /** `rows` are in order of time; users with a single rating among them cannot be split. */

@@ -40,7 +40,7 @@ export function runStatic(
     }
     for (const row of rows) isRated[table.item[row]] = 1;
     // Sorted once here: each metric sorts again, which is fast on sorted values.
-    const unrated = unratedScores(scores, isRated).sort();
+    const unrated = scores.filter((_, item) => !isRated[item]).sort();
     const held = Float32Array.from(rows, (row) => scores[table.item[row]]);
     const values = Float32Array.from(rows, (row) => table.value[row]);
     means.ndcgRi.add(ndcg(held, values, 'exponential'));
@@ -54,13 +54,4 @@ export function runStatic(
 
 function eachFigure<T>(of: (name: keyof Figures<T>) => T): Figures<T> {
   return Object.fromEntries(staticFigures.map((name) => [name, of(name)])) as Figures<T>;
-}
-
-function unratedScores(scores: Float32Array, isRated: Uint8Array): Float32Array {
-  const unrated = new Float32Array(scores.length);
-  let count = 0;
-  for (let item = 0; item < scores.length; item++) {
-    if (!isRated[item]) unrated[count++] = scores[item];
-  }
-  return unrated.subarray(0, count);
 }

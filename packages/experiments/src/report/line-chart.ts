@@ -80,15 +80,9 @@ function gridLine(y: number, label: string): string {
 
 function axisLabels({ xLabel, yLabel }: LineChart): string[] {
   const middle = { class: 'label', 'text-anchor': 'middle' };
-  const turned = `translate(14 ${size.height / 2 - 10}) rotate(-90)`;
-  return [
-    element(
-      'text',
-      { ...middle, x: (size.left + size.width) / 2, y: size.height - 8 },
-      escapeHtml(xLabel),
-    ),
-    element('text', { ...middle, transform: turned }, escapeHtml(yLabel)),
-  ];
+  const below = { ...middle, x: (size.left + size.width) / 2, y: size.height - 8 };
+  const beside = { ...middle, transform: `translate(14 ${size.height / 2 - 10}) rotate(-90)` };
+  return [element('text', below, escapeHtml(xLabel)), element('text', beside, escapeHtml(yLabel))];
 }
 
 function seriesMarks(
@@ -113,11 +107,8 @@ function dot(
   place: Readonly<Record<'cx' | 'cy' | 'r', number>>,
   title = '',
 ): string {
-  return element(
-    'circle',
-    { class: `${fromPaper ? 'hollow' : 'dot'} c${colour}`, ...place },
-    title,
-  );
+  const look = `${fromPaper ? 'hollow' : 'dot'} c${colour}`;
+  return element('circle', { class: look, ...place }, title);
 }
 
 function legend(series: readonly ChartSeries[]): string {

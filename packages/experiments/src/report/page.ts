@@ -51,11 +51,8 @@ function renderTable({ head, rows }: Table): string {
     return element('tr', {}, ...tds);
   });
   const headLine = element('thead', {}, element('tr', {}, ...heads));
-  return element(
-    'div',
-    { class: 'scroll' },
-    element('table', {}, headLine, element('tbody', {}, ...lines)),
-  );
+  const table = element('table', {}, headLine, element('tbody', {}, ...lines));
+  return element('div', { class: 'scroll' }, table);
 }
 
 /** A light and a dark set of colours, chosen by the browser; `lines` are those of a chart. */

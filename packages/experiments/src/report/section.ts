@@ -47,13 +47,12 @@ export function settingsOf({ runs }: { readonly runs: readonly { method: Method 
 
 /** How each setting that could be chosen did on validation data; no table without a choice. */
 export function triedTable(tried: readonly TriedSetting<Method>[], score: string): Table[] {
-  if (tried.length === 0) return [];
-  const table = tableOf(tried, [
+  const columns: Column<TriedSetting<Method>>[] = [
     ['settings tried', ({ label }) => label],
     ['setting', ({ method }) => describeMethod(method)],
     [`validation ${score}`, (setting) => figure(setting.score)],
-  ]);
-  return [table];
+  ];
+  return tried.length === 0 ? [] : [tableOf(tried, columns)];
 }
 
 /** The numbers that tell one setting of a method from another. */

@@ -23,9 +23,9 @@ export class SeriesRing {
   push(at: number, values: Values): void {
     if (this.#end === 2 * this.capacity) this.#slide();
     this.#times[this.#end] = at / 1000;
-    seriesNames.forEach((name, nth) => {
+    for (const [nth, name] of seriesNames.entries()) {
       this.#columns[name][this.#end] = values[nth] ?? Number.NaN;
-    });
+    }
     this.#end++;
     if (this.length > this.capacity) this.#start++;
   }

@@ -25,10 +25,7 @@ const boxes: Readonly<Record<BoxName, Box>> = {
   intake: { title: 'intake', service: 'updater', about: () => 'updater' },
   user: { title: 'user half-step', service: 'updater', about: () => 'updater' },
   item: { title: 'item half-step', service: 'updater', about: () => 'updater' },
-  redis: {
-    title: 'Redis',
-    about: ({ series }) => `${count(series.latest('ratings'))} ratings`,
-  },
+  redis: { title: 'Redis', about: ({ series }) => `${count(series.latest('ratings'))} ratings` },
   aggregator: { title: 'aggregator', service: 'aggregator', about: () => 'sums the grams' },
   scorer: {
     title: 'scorer',
@@ -86,19 +83,10 @@ export class FlowPicture {
   #draw(layout: Layout): void {
     this.#drawn = layout;
     const { width, height } = layout;
-    const tip = drawn(
-      'marker',
-      {
-        id: 'tip',
-        viewBox: '0 0 8 8',
-        refX: '2',
-        refY: '4',
-        markerWidth: '7',
-        markerHeight: '7',
-        orient: 'auto',
-      },
-      drawn('path', { d: 'M0 0L8 4L0 8Z', class: 'tip' }),
-    );
+    const place = { viewBox: '0 0 8 8', refX: '2', refY: '4', orient: 'auto' };
+    const size = { markerWidth: '7', markerHeight: '7' };
+    const shape = drawn('path', { d: 'M0 0L8 4L0 8Z', class: 'tip' });
+    const tip = drawn('marker', { id: 'tip', ...place, ...size }, shape);
     const picture = drawn(
       'svg',
       { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': 'flow-heading' },

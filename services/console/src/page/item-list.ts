@@ -56,20 +56,13 @@ function starsOf(item: Listed, given: number, { rate }: ItemListActions): HTMLEl
     const label = `${value} of 5 for ${nameOf(item)}`;
     const tabindex = value === first ? '0' : '-1';
     const kind = value <= given ? 'given' : undefined;
-    const star = made(
-      'button',
-      { type: 'button', 'aria-label': label, tabindex, class: kind },
-      '★',
-    );
+    const attributes = { type: 'button', 'aria-label': label, tabindex, class: kind };
+    const star = made('button', attributes, '★');
     star.addEventListener('click', () => rate(item, value));
     return star;
   });
-  const group = made('span', {
-    class: 'stars',
-    role: 'group',
-    'aria-label': `Rate ${nameOf(item)}`,
-  });
-  group.append(...stars);
+  const attributes = { class: 'stars', role: 'group', 'aria-label': `Rate ${nameOf(item)}` };
+  const group = made('span', attributes, ...stars);
   group.addEventListener('keydown', (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const at = stars.findIndex((star) => star.matches(':focus'));

@@ -21,12 +21,9 @@ const panel = new RatePanel();
 
 function paint(): void {
   const { series } = model;
-  const [users, items, ratings] = [
-    series.latest('users'),
-    series.latest('items'),
-    series.latest('ratings'),
-  ].map(count);
-  say(found('size', HTMLElement), `${users} users · ${items} items · ${ratings} ratings`);
+  const known = ['users', 'items', 'ratings'] as const;
+  const sizes = known.map((name) => `${count(series.latest(name))} ${name}`);
+  say(found('size', HTMLElement), sizes.join(' · '));
   flow.show(model);
   charts.show(model);
   ranking.show(model);

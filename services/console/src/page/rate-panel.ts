@@ -10,11 +10,6 @@ interface List {
   readonly fallback: string | null;
 }
 
-interface Rating {
-  readonly item: string;
-  readonly value: number;
-}
-
 const USER = 'freshet-user';
 const LENGTH = 10;
 /** How many of the items that come after the rated one are asked for, to explain moves. */
@@ -46,9 +41,8 @@ export class RatePanel {
 
   constructor() {
     this.#input.value = sessionStorage.getItem(USER) ?? 'you';
-    found('known-users', HTMLDataListElement).append(
-      ...['you', 'ada'].map((value) => made('option', { value })),
-    );
+    const known = ['you', 'ada'].map((value) => made('option', { value }));
+    found('known-users', HTMLDataListElement).append(...known);
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault();
       void this.open();
@@ -72,7 +66,7 @@ export class RatePanel {
       const [list, popular, known] = await Promise.all([
         askJson<List>(`/v1/recommendations/${id}?n=${LENGTH}`),
         askJson<List>(`/v1/items/popular?n=${LENGTH}`),
-        askJson<{ ratings: readonly Rating[] }>(`/v1/users/${id}`),
+        askJson<{ ratings: readonly { item: string; value: number }[] }>(`/v1/users/${id}`),
       ]);
       if (!isCurrent()) return;
       this.#ratings.clear();
@@ -90,11 +84,9 @@ export class RatePanel {
     const clicked = performance.now();
     say(this.#status, `rating ${nameOf(item)} …`);
     await this.#attempt(async (isCurrent) => {
-      const { ratings } = await tell<{ ratings: { partition: number; offset: number }[] }>(
-        '/v1/ratings',
-        { user, item: item.item, value },
-      );
-      const place = ratings[0];
+      type Places = { readonly partition: number; readonly offset: number }[];
+      const rating = { user, item: item.item, value };
+      const [place] = (await tell<{ ratings: Places }>('/v1/ratings', rating)).ratings;
       if (place === undefined) throw new Refused(502, 'the rating was not accepted');
       const list = await this.#listAfter(user, `${place.partition}:${place.offset}`, isCurrent);
       const milliseconds = Math.round(performance.now() - clicked);
