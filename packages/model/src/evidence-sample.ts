@@ -15,14 +15,12 @@ export const MOST_PAIRS = 256;
 const random = new Random(0);
 
 export class EvidenceSample {
-  readonly #factorCount: number;
   #pairs: PairList;
   #count = 0;
   /** The count plus all gaps, inside and outside the sample. */
   #reach = 0;
 
-  constructor(factorCount: number) {
-    this.#factorCount = factorCount;
+  constructor(private readonly factorCount: number) {
     this.#pairs = new PairList(factorCount);
   }
 
@@ -47,7 +45,7 @@ export class EvidenceSample {
   }
 
   restore(count: number, reach: number, bytes: Uint8Array): void {
-    const pairs = new PairList(this.#factorCount, bytesToFloats(bytes));
+    const pairs = new PairList(this.factorCount, bytesToFloats(bytes));
     const most = Math.min(count, MOST_PAIRS);
     const isPossible = reach <= MOST_PAIRS ? pairs.length === count : pairs.length <= most;
     if (!isPossible || count > reach) {
@@ -86,7 +84,7 @@ export class EvidenceSample {
     this.#count--;
     if (this.#count > 0) return;
     this.#reach = 0;
-    this.#pairs = new PairList(this.#factorCount);
+    this.#pairs = new PairList(this.factorCount);
   }
 
   /**

@@ -27,15 +27,13 @@ const KEPT_PAIRS = 16;
 export class EvidenceSums {
   /** The lower triangle of A, row after row, then Σ r·w, then Σ w. */
   readonly sums: Float32Array;
-  readonly #factorCount: number;
   /** Undefined after the 17th rating: from then on only the sums are kept. */
   #pairs: PairList | undefined;
   #count = 0;
   /** The highest count since the evidence was last empty. */
   #reach = 0;
 
-  constructor(factorCount: number) {
-    this.#factorCount = factorCount;
+  constructor(private readonly factorCount: number) {
     this.sums = new Float32Array(sumsLength(factorCount));
     this.#pairs = new PairList(factorCount);
   }
@@ -49,16 +47,16 @@ export class EvidenceSums {
   }
 
   get #triangle(): Float32Array {
-    return this.sums.subarray(0, -2 * this.#factorCount);
+    return this.sums.subarray(0, -2 * this.factorCount);
   }
 
   get #vectors(): Float32Array {
-    return this.sums.subarray(-2 * this.#factorCount);
+    return this.sums.subarray(-2 * this.factorCount);
   }
 
   /** out = b = Σ y·w, where y = base + slope·r are the targets. */
   pullTo({ base, slope }: TargetLine, out: Float32Array): void {
-    const k = this.#factorCount;
+    const k = this.factorCount;
     const plain = this.sums.length - k;
     const rated = plain - k;
     for (let f = 0; f < k; f++) out[f] = slope * this.sums[rated + f] + base * this.sums[plain + f];
@@ -82,7 +80,7 @@ export class EvidenceSums {
   restore(count: number, reach: number, bytes: Uint8Array): void {
     const isFolded = reach > KEPT_PAIRS;
     const packed = packedCellBytes(this.#triangle.length);
-    const k = this.#factorCount;
+    const k = this.factorCount;
     const expected = isFolded ? packed + 8 * k : 4 * count * (k + 1);
     if (bytes.length !== expected || count > reach) {
       throw new RangeError(
@@ -125,7 +123,7 @@ export class EvidenceSums {
 
   #clear(): void {
     this.#reach = 0;
-    this.#pairs = new PairList(this.#factorCount);
+    this.#pairs = new PairList(this.factorCount);
     this.sums.fill(0);
   }
 

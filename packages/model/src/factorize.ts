@@ -81,18 +81,16 @@ export function objective(model: OnlineModel): number {
  * different weights in its user's and its item's block, and there would be no common objective.
  */
 class Visits {
-  readonly #model: OnlineModel;
   readonly #learner: Learner;
   readonly #itemRows: RowStore;
 
-  constructor(model: OnlineModel) {
-    this.#model = model;
+  constructor(private readonly model: OnlineModel) {
     this.#learner = new Learner(model.kernels, wholeRows(model.settings));
     this.#itemRows = model.memory instanceof ItemRows ? model.memory.rows : itemRows(model);
   }
 
   randomize(seed: number): void {
-    const { users, items, settings, grams } = this.#model;
+    const { users, items, settings, grams } = this.model;
     const random = new Random(seed);
     const weightOf = (slot: number) => itemWeight(settings, this.#itemRows.length(slot), grams);
     drawVectors(users, random, settings, () => 1);
@@ -101,7 +99,7 @@ class Visits {
 
   /** One half-step for every user and item, in random order. */
   visitAll(seed: number): void {
-    const { users, items, rows, grams } = this.#model;
+    const { users, items, rows, grams } = this.model;
     const userSlots = Uint32Array.from(users.slots());
     const itemSlots = Uint32Array.from(items.slots());
     const count = userSlots.length + itemSlots.length;

@@ -21,17 +21,16 @@ interface ItemMemory {
 }
 
 export class ItemEvidence implements ItemMemory {
-  readonly #settings: ModelSettings;
-  readonly #items: SideState;
-  readonly #grams: Grams;
   readonly #step: EvidenceStep;
   readonly #own: Float32Array;
   readonly #evidence: (Evidence | undefined)[] = [];
 
-  constructor(kernels: Kernels, settings: ModelSettings, items: SideState, grams: Grams) {
-    this.#settings = settings;
-    this.#items = items;
-    this.#grams = grams;
+  constructor(
+    kernels: Kernels,
+    private readonly settings: ModelSettings,
+    private readonly items: SideState,
+    private readonly grams: Grams,
+  ) {
     this.#step = new EvidenceStep(kernels, settings);
     this.#own = new Float32Array(settings.factorCount);
   }
@@ -42,7 +41,7 @@ export class ItemEvidence implements ItemMemory {
   }
 
   of(item: number): Evidence {
-    const evidence = this.#evidence[item] ?? Evidence.empty(this.#settings);
+    const evidence = this.#evidence[item] ?? Evidence.empty(this.settings);
     this.#evidence[item] = evidence;
     return evidence;
   }
@@ -57,10 +56,10 @@ export class ItemEvidence implements ItemMemory {
 
   step(item: number): Readonly<Descent> {
     const evidence = this.of(item);
-    const weight = itemWeight(this.#settings, evidence.count, this.#grams);
-    this.#items.vectors.read(item, this.#own);
-    const outcome = this.#step.run(this.#own, evidence, this.#grams, weight);
-    this.#items.move(item, this.#own, weight);
+    const weight = itemWeight(this.settings, evidence.count, this.grams);
+    this.items.vectors.read(item, this.#own);
+    const outcome = this.#step.run(this.#own, evidence, this.grams, weight);
+    this.items.move(item, this.#own, weight);
     return outcome;
   }
 
@@ -71,17 +70,13 @@ export class ItemEvidence implements ItemMemory {
 
 export class ItemRows implements ItemMemory {
   readonly rows = new RowStore(false);
-  readonly #learner: Learner;
-  readonly #items: SideState;
-  readonly #users: SideState;
-  readonly #grams: Grams;
 
-  constructor(learner: Learner, items: SideState, users: SideState, grams: Grams) {
-    this.#learner = learner;
-    this.#items = items;
-    this.#users = users;
-    this.#grams = grams;
-  }
+  constructor(
+    private readonly learner: Learner,
+    private readonly items: SideState,
+    private readonly users: SideState,
+    private readonly grams: Grams,
+  ) {}
 
   get byteLength(): number {
     return this.rows.byteLength;
@@ -97,7 +92,7 @@ export class ItemRows implements ItemMemory {
   }
 
   step(item: number): Readonly<Descent> {
-    return this.#learner.step(this.#items, this.rows, item, this.#users, this.#grams);
+    return this.learner.step(this.items, this.rows, item, this.users, this.grams);
   }
 
   forget(item: number): void {

@@ -26,26 +26,23 @@ export class Rater implements ComparedUser {
 }
 
 class RaterRow {
-  readonly #rows: RowStore;
   #owner: number | undefined;
 
-  constructor(rows: RowStore) {
-    this.#rows = rows;
-  }
+  constructor(private readonly rows: RowStore) {}
 
   setUser(owner: number | undefined): void {
     this.#owner = owner;
   }
 
   get length(): number {
-    return this.#owner === undefined ? 0 : this.#rows.length(this.#owner);
+    return this.#owner === undefined ? 0 : this.rows.length(this.#owner);
   }
 
   slotFromEnd(age: number): number {
-    return this.#owner === undefined ? 0 : this.#rows.slotAt(this.#owner, this.length - 1 - age);
+    return this.#owner === undefined ? 0 : this.rows.slotAt(this.#owner, this.length - 1 - age);
   }
 
   isRated(slot: number): boolean {
-    return this.#owner !== undefined && this.#rows.find(this.#owner, slot) >= 0;
+    return this.#owner !== undefined && this.rows.find(this.#owner, slot) >= 0;
   }
 }

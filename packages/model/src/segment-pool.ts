@@ -18,7 +18,6 @@ const LEAST = 2;
 const MOST = 1 << 10;
 
 export class SegmentPool {
-  readonly #timed: boolean;
   readonly #pages: RatingPage[] = [];
   /** Freed segments, by the logarithm of their length. */
   readonly #free: number[][] = Array.from({ length: 1 + Math.log2(MOST) }, () => []);
@@ -30,12 +29,10 @@ export class SegmentPool {
   #previous = new Uint32Array(64);
   #size = new Uint8Array(64);
 
-  constructor(timed: boolean) {
-    this.#timed = timed;
-  }
+  constructor(private readonly timed: boolean) {}
 
   get byteLength(): number {
-    const perRating = this.#timed ? 16 : 8;
+    const perRating = this.timed ? 16 : 8;
     return this.#pages.length * PAGE_LENGTH * perRating + this.#size.length * 13;
   }
 
@@ -96,7 +93,7 @@ export class SegmentPool {
     this.#pages.push({
       slots: new Uint32Array(shared),
       values: new Float32Array(shared),
-      times: new Float64Array(this.#timed ? PAGE_LENGTH : 0),
+      times: new Float64Array(this.timed ? PAGE_LENGTH : 0),
     });
     this.#openEnd = 0;
   }

@@ -30,11 +30,9 @@ const ANSWER_BYTES_LIMIT = 4 << 20;
 const NOT_FOUND_CODES = { from: 40_400, to: 40_499 } as const;
 
 export class RegistryClient {
-  readonly #options: RegistryClientOptions;
   readonly #base: string;
 
-  constructor(options: RegistryClientOptions) {
-    this.#options = options;
+  constructor(private readonly options: RegistryClientOptions) {
     this.#base = options.url.replace(/\/+$/, '');
   }
 
@@ -67,7 +65,7 @@ export class RegistryClient {
   }
 
   #ask(path: string): Promise<{ status: number; text: string }> {
-    const { authorization, ca, timeoutMs } = this.#options;
+    const { authorization, ca, timeoutMs } = this.options;
     const request = this.#base.startsWith('https:') ? requestSecurely : requestPlainly;
     const options = {
       headers: { accept: 'application/json', ...(authorization === '' ? {} : { authorization }) },
