@@ -83,10 +83,6 @@ export class BeneathKafkajs {
     });
   }
 
-  async connect(): Promise<void> {
-    await this.#cluster.connect();
-  }
-
   async close(): Promise<void> {
     await this.#cluster.disconnect();
   }

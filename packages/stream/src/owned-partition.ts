@@ -170,10 +170,7 @@ export class OwnedPartition {
       try {
         if ((await owner.isMended?.(partition, this.#fault)) ?? true) return 'due';
       } catch (error) {
-        log.debug(
-          { err: error, partition },
-          'could not check whether the log is mended: trying again',
-        );
+        log.debug({ err: error, partition }, 'the log could not be checked: trying again');
       }
     }
   }
@@ -253,8 +250,8 @@ export class OwnedPartition {
       case 'hold':
         return this.#hold(error as Error);
       default: {
-        if (error instanceof Error && 'verdict' in error) fail(error);
-        else if (this.#isHopeless()) fail(error);
+        const isOurs = error instanceof Error && 'verdict' in error;
+        if (isOurs || this.#isHopeless()) fail(error);
         else log.warn(told, `${what}: trying again`);
         return 'trouble';
       }

@@ -66,10 +66,8 @@ export class TopicAdmin {
 
   static async open(kafka: Kafka): Promise<TopicAdmin> {
     const admin = kafka.admin();
-    const beneath = new BeneathKafkajs(kafka);
     await admin.connect();
-    await beneath.connect();
-    return new TopicAdmin(admin, beneath);
+    return new TopicAdmin(admin, new BeneathKafkajs(kafka));
   }
 
   /** Creates missing topics, also if several services do so at once; returns their names. */
