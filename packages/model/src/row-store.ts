@@ -1,13 +1,19 @@
 /**
  * The rows of one side, in event order, in few bytes: 8 per rating, 16 with times. A row is a chain
  * of segments. A new segment is about a quarter as long as the row before it, so a row grows
- * without being copied, and only a small share of it is unused. The segments of all rows share
- * pages of typed arrays.
+ * without being copied, and wastes little. The segments of all rows share pages of typed arrays.
  */
 
 import type { WeightedRow } from '@freshet/kernels';
 import { CellFilter } from './cell-filter.ts';
+import { enlarged } from './enlarged.ts';
 import { SegmentPool } from './segment-pool.ts';
+
+interface StoredRating {
+  readonly slot: number;
+  readonly value: number;
+  readonly time: number;
+}
 
 export class RowStore {
   readonly #pool: SegmentPool;
@@ -84,10 +90,9 @@ export class RowStore {
 
   insert(owner: number, position: number, slot: number, value: number, time: number): void {
     if (owner >= this.#tailOf.length) this.#growHeads(owner + 1);
-    if (position === this.#lengthOf[owner]) this.#append(owner, slot, value, time);
-    else {
-      this.#aside(owner, position, position, () => this.#append(owner, slot, value, time));
-    }
+    const append = () => this.#append(owner, slot, value, time);
+    if (position === this.#lengthOf[owner]) append();
+    else this.#aside(owner, position, position, append);
   }
 
   removeAt(owner: number, position: number): void {
@@ -118,8 +123,8 @@ export class RowStore {
   }
 
   /** The ratings of a row, in order. */
-  *entries(owner: number): Generator<{ slot: number; value: number; time: number }> {
-    for (const [slot, value, time] of this.#from(owner, 0)) yield { slot, value, time };
+  entries(owner: number): StoredRating[] {
+    return this.#from(owner, 0);
   }
 
   #tail(owner: number): number {
@@ -170,20 +175,21 @@ export class RowStore {
     const newer = this.#from(owner, resume);
     this.#truncate(owner, cut);
     between();
-    for (const [slot, value, time] of newer) this.#append(owner, slot, value, time);
+    for (const { slot, value, time } of newer) this.#append(owner, slot, value, time);
   }
 
   /** The ratings from a position to the end. */
-  #from(owner: number, position: number): [slot: number, value: number, time: number][] {
+  #from(owner: number, position: number): StoredRating[] {
     const pool = this.#pool;
-    const reversed: [slot: number, value: number, time: number][] = [];
+    const reversed: StoredRating[] = [];
     let end = this.length(owner);
     for (let segment = this.#tail(owner); end > position; segment = pool.previousOf(segment)) {
       const base = pool.baseOf(segment);
       const place = pool.startOf(segment) - base;
       const { slots, values, times } = pool.pageOf(segment);
       for (let at = place + end - 1; at >= place + Math.max(base, position); at--) {
-        reversed.push([slots[2 * at], values[2 * at + 1], times.length > 0 ? times[at] : 0]);
+        const time = times.length > 0 ? times[at] : 0;
+        reversed.push({ slot: slots[2 * at], value: values[2 * at + 1], time });
       }
       end = base;
     }
@@ -204,11 +210,7 @@ export class RowStore {
 
   #growHeads(wanted: number): void {
     const length = Math.ceil(wanted * 1.25);
-    const tails = new Uint32Array(length);
-    const lengths = new Uint32Array(length);
-    tails.set(this.#tailOf);
-    lengths.set(this.#lengthOf);
-    this.#tailOf = tails;
-    this.#lengthOf = lengths;
+    this.#tailOf = enlarged(this.#tailOf, length);
+    this.#lengthOf = enlarged(this.#lengthOf, length);
   }
 }

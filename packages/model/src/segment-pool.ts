@@ -1,8 +1,8 @@
 /**
  * Allocates and frees the segments that rows are made of: stretches of typed arrays. A segment is a
- * number; 0 stands for none. Lengths are powers of two, so a freed segment is an exact fit for the
- * next request of its size.
+ * number; 0 stands for none. Lengths are powers of two, so that a freed segment can be used again.
  */
+import { enlarged } from './enlarged.ts';
 
 /** Rating i has its slot at slots[2i] and its value at values[2i + 1], in one cache line. */
 interface RatingPage {
@@ -100,16 +100,9 @@ export class SegmentPool {
 
   #growHeads(): void {
     const length = Math.ceil(this.#size.length * 1.25);
-    const [place, base, previous] = [this.#place, this.#base, this.#previous].map((old) => {
-      const grown = new Uint32Array(length);
-      grown.set(old);
-      return grown;
-    });
-    const size = new Uint8Array(length);
-    size.set(this.#size);
-    this.#place = place;
-    this.#base = base;
-    this.#previous = previous;
-    this.#size = size;
+    this.#place = enlarged(this.#place, length);
+    this.#base = enlarged(this.#base, length);
+    this.#previous = enlarged(this.#previous, length);
+    this.#size = enlarged(this.#size, length);
   }
 }

@@ -8,6 +8,7 @@ import { type FactorBatch, shardOf } from '@freshet/events';
 import type { Kernels, VectorTable } from '@freshet/kernels';
 import {
   COUNT_FEATURES,
+  enlarged,
   FeatureTable,
   itemKey,
   type ListFollower,
@@ -195,11 +196,9 @@ export class Replica {
   }
 
   #grow(): void {
-    const [keys, absent] = [this.#keys, this.#absent];
-    this.#keys = new Uint32Array(2 * keys.length);
-    this.#keys.set(keys);
-    this.#absent = new Uint8Array(2 * absent.length);
-    this.#absent.set(absent);
+    const capacity = 2 * this.#keys.length;
+    this.#keys = enlarged(this.#keys, capacity);
+    this.#absent = enlarged(this.#absent, capacity);
   }
 
   #write(slot: number, vector: Float32Array): void {
