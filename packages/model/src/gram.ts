@@ -71,27 +71,18 @@ export class Gram {
     this.count += other.count;
   }
 
-  clear(): void {
-    this.matrix.fill(0);
-    this.sum.fill(0);
-    this.count = 0;
-  }
-
-  /** Count, sum and the lower triangle of S as little-endian doubles. */
+  /** Count, sum and the lower triangle of S as doubles, little-endian wherever Node runs. */
   toBytes(): Uint8Array {
     const k = this.factorCount;
     const { matrix } = this;
-    const bytes = new Uint8Array(gramByteLength(k));
-    const view = new DataView(bytes.buffer);
-    view.setFloat64(0, this.count, true);
-    let at = 8;
-    for (let f = 0; f < k; f++, at += 8) view.setFloat64(at, this.sum[f], true);
+    const numbers = new Float64Array(gramByteLength(k) / 8);
+    numbers[0] = this.count;
+    numbers.set(this.sum, 1);
+    let at = 1 + k;
     for (let row = 0; row < k; row++) {
-      for (let col = 0; col <= row; col++, at += 8) {
-        view.setFloat64(at, matrix[row * k + col], true);
-      }
+      for (let col = 0; col <= row; col++) numbers[at++] = matrix[row * k + col];
     }
-    return bytes;
+    return new Uint8Array(numbers.buffer);
   }
 
   static fromBytes(bytes: Uint8Array, k: number): Gram {
@@ -100,17 +91,17 @@ export class Gram {
         `a gram of ${k} factors has ${gramByteLength(k)} bytes, not ${bytes.byteLength}`,
       );
     }
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const numbers = new Float64Array(bytes.length / 8);
+    new Uint8Array(numbers.buffer).set(bytes);
     const gram = Gram.zero(k);
     const { matrix } = gram;
-    gram.count = view.getFloat64(0, true);
-    let at = 8;
-    for (let f = 0; f < k; f++, at += 8) gram.sum[f] = view.getFloat64(at, true);
+    gram.count = numbers[0];
+    gram.sum.set(numbers.subarray(1, 1 + k));
+    let at = 1 + k;
     for (let row = 0; row < k; row++) {
-      for (let col = 0; col <= row; col++, at += 8) {
-        const cell = view.getFloat64(at, true);
-        matrix[row * k + col] = cell;
-        matrix[col * k + row] = cell;
+      for (let col = 0; col <= row; col++, at++) {
+        matrix[row * k + col] = numbers[at];
+        matrix[col * k + row] = numbers[at];
       }
     }
     return gram;
