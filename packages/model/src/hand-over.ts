@@ -38,7 +38,7 @@ export function handOver(model: OnlineModel, onProgress?: (share: number) => voi
     const earlier = replayed.length(user);
     const bias = model.biasOf(user, replayed);
     users.vectors.read(user, vector);
-    const seed = hashId(items.idOf(slot) as string, nth);
+    const seed = hashId(items.idIn(slot), nth);
     evidence?.amend(slot, user, { value, old: null, vector }, seed);
     const before = lists?.before(replayed, user, earlier);
     replayed.insert(user, earlier, slot, value, time);

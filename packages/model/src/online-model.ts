@@ -36,7 +36,7 @@ import { SideState } from './side-state.ts';
 import { meanVector, startVector } from './start-vector.ts';
 import { Tombstones } from './tombstones.ts';
 
-export interface KnownRating {
+interface KnownRating {
   readonly user: string;
   readonly item: string;
   readonly value: number;
@@ -113,8 +113,10 @@ export class OnlineModel {
     const { owner } = cell;
     const byNewcomer = owner === undefined || this.rows.length(owner) < NEWCOMER_BELOW;
     const bias = owner === undefined ? 0 : this.biasOf(owner);
-    const end = owner === undefined ? 0 : this.rows.positionOf(owner, time);
-    const before = this.lists?.before(this.rows, owner as number, end);
+    const before =
+      owner === undefined
+        ? this.lists && []
+        : this.lists?.before(this.rows, owner, this.rows.positionOf(owner, time));
     this.#teach(cell);
     const decision = this.#take(user, item, value, time, cell);
     if (decision.kind === 'stale') return decision.kind;
@@ -283,7 +285,7 @@ export class OnlineModel {
     const owner = this.users.slotOf(user);
     if (owner === undefined) return;
     for (const { slot, value, time } of this.rows.entries(owner)) {
-      yield { user, item: this.items.idOf(slot) as string, value, time };
+      yield { user, item: this.items.idIn(slot), value, time };
     }
   }
 
@@ -335,7 +337,7 @@ export class OnlineModel {
 
   #takeBack(owner: number, neighbour: number, old: number, offset: number): void {
     this.users.vectors.read(owner, this.#before);
-    const seed = hashId(this.items.idOf(neighbour) as string, offset);
+    const seed = hashId(this.items.idIn(neighbour), offset);
     this.memory.amend(neighbour, owner, { value: null, old, vector: this.#before }, seed);
     this.grams.ratings--;
     this.grams.values -= old;
