@@ -1,7 +1,6 @@
 /**
  * alg:static: randomized block coordinate descent over all users and items until the objective
- * stops falling. The seed and the number of a pass determine its order, so a run that was
- * interrupted can be resumed.
+ * stops falling. The seed and the number of a pass determine its order, so a run can be resumed.
  */
 
 import { ItemRows } from './item-memory.ts';
@@ -58,7 +57,7 @@ export function factorize(model: OnlineModel, options: FactorizeOptions): Factor
  * eq:prior_problem over all cells, without visiting the unknown ones: the blocks of the users
  * together contain every cell exactly once, so only the penalties of the items have to be added.
  */
-export function objective(model: OnlineModel): number {
+function objective(model: OnlineModel): number {
   const settings = wholeRows(model.settings);
   const learner = new Learner(model.kernels, settings);
   let total = 0;

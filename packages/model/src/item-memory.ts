@@ -10,17 +10,7 @@ import { RowStore } from './row-store.ts';
 import type { ModelSettings } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
-interface ItemMemory {
-  /** Takes in one event. The item's vector does not move yet. */
-  amend(item: number, user: number, change: EvidenceChange, seed: number): void;
-  /** Number of ratings of an item. */
-  count(item: number): number;
-  /** One half-step. Returns the loss of the block before and after. */
-  step(item: number): Readonly<Descent>;
-  forget(item: number): void;
-}
-
-export class ItemEvidence implements ItemMemory {
+export class ItemEvidence {
   readonly #step: EvidenceStep;
   readonly #own: Float32Array;
   readonly #evidence: (Evidence | undefined)[] = [];
@@ -46,14 +36,17 @@ export class ItemEvidence implements ItemMemory {
     return evidence;
   }
 
+  /** Takes in one event. The item's vector does not move yet. */
   amend(item: number, _user: number, change: EvidenceChange, seed: number): void {
     this.of(item).amend(change, seed);
   }
 
+  /** Number of ratings of an item. */
   count(item: number): number {
     return this.of(item).count;
   }
 
+  /** One half-step. Returns the loss of the block before and after. */
   step(item: number): Readonly<Descent> {
     const evidence = this.of(item);
     const weight = itemWeight(this.settings, evidence.count, this.grams);
@@ -68,7 +61,7 @@ export class ItemEvidence implements ItemMemory {
   }
 }
 
-export class ItemRows implements ItemMemory {
+export class ItemRows {
   readonly rows = new RowStore(false);
 
   constructor(
