@@ -3,34 +3,41 @@
  * a commit is one script in one slot; Redis Cluster distributes the slots.
  */
 import { bytesOf, sides } from '@freshet/events';
-import type { Agreed, Agreement, Birth, Member, SavedModel } from './agreement.ts';
 import {
+  type Agreed,
+  type Agreement,
+  type Birth,
   checkManifest,
   foreignShard,
+  type Member,
   ModelRestoring,
+  type SavedModel,
   SIGN_OF_LIFE_MS,
   sealOf,
 } from './agreement.ts';
-import type { AcceptedLoss, Commit, FactorStore } from './factor-store.ts';
-import { StaleEpoch, StoreAway } from './factor-store.ts';
-import type { Connection, Script } from './redis-connection.ts';
-import { answered, define, executed, openRedis, scanHash } from './redis-connection.ts';
-import { keysOf, manifestKey } from './redis-keys.ts';
+import {
+  type AcceptedLoss,
+  type Commit,
+  type FactorStore,
+  StaleEpoch,
+  StoreAway,
+} from './factor-store.ts';
+import type { Connection, Scripts } from './redis-connection.ts';
+import { answered, executed, openRedis, scanHash, scriptsOf } from './redis-connection.ts';
+import { keysOf } from './redis-keys.ts';
 import { entityOf, HEAD, headOf, type Reply, resultOf, stateOf } from './redis-replies.ts';
-import { type CopyScripts, copyScripts, RedisShardCopy } from './redis-shard-copy.ts';
+import { RedisShardCopy } from './redis-shard-copy.ts';
 import { emptyShard, fillShard } from './redis-shard-writes.ts';
 import { encodeFacts } from './shard-facts.ts';
 import type { SavedShard, ShardId, StoredEntity, StoredVector } from './stored-shard.ts';
 import { decodeVector, encodeVector } from './vector-codec.ts';
-
-type Scripts = Record<'agree' | 'takeOver' | 'commitBatch' | 'inspect' | 'load', Script>;
 
 /** The most users or items in one call: while a script runs, Redis serves nobody else. */
 const LOADED_AT_ONCE = 1_000;
 
 export class RedisStore implements FactorStore {
   readonly #run: Scripts;
-  readonly #copying: CopyScripts;
+  readonly #manifestKey: string;
   /** The hash of the manifest that was agreed on; empty before. */
   #seal = '';
 
@@ -38,20 +45,11 @@ export class RedisStore implements FactorStore {
     private readonly redis: Connection,
     private readonly model: string,
   ) {
-    this.#run = {
-      agree: define(redis, 'freshetAgree', 'agree.lua'),
-      takeOver: define(redis, 'freshetTakeOver', 'take-over.lua'),
-      commitBatch: define(redis, 'freshetCommit', 'commit.lua'),
-      inspect: define(redis, 'freshetInspect', 'inspect.lua'),
-      load: define(redis, 'freshetLoad', 'load.lua'),
-    };
-    this.#copying = copyScripts(redis);
+    this.#run = scriptsOf(redis);
+    this.#manifestKey = `${model}:manifest`;
   }
 
-  /**
-   * `ca`: the authorities, in PEM, that sign the certificates of rediss:// servers. Empty: those
-   * that Node trusts.
-   */
+  /** `ca`: in PEM, who signs the certificates of rediss:// servers; empty: whom Node trusts. */
   static async open(
     urls: readonly string[],
     model: string,
@@ -125,7 +123,7 @@ export class RedisStore implements FactorStore {
       ...[...appended, ...whole].map(([id]) => keys.body(id)),
       ...commit.removed.map(keys.body),
     ];
-    const reply = await this.#run.commitBatch(
+    const reply = await this.#run.commit(
       touched.length,
       ...touched,
       commit.epoch,
@@ -193,14 +191,10 @@ export class RedisStore implements FactorStore {
   async rebuild({ manifest, tuning }: Agreement, born: number): Promise<void> {
     const key = this.#manifestKey;
     const begun = { manifest: JSON.stringify(manifest), tuning: JSON.stringify(tuning) };
+    const anew = { ...begun, born, rebuilt: born };
     // One transaction: a service that asks in between would begin the model by itself. And before
-    // any shard is emptied: an updater that takes over an empty shard must see that the model
-    // begins anew.
-    const anew = this.redis
-      .multi()
-      .del(key)
-      .hset(key, { ...begun, born, rebuilt: born });
-    await executed(anew);
+    // any shard is emptied: whoever takes over an empty shard must see that the model begins anew.
+    await executed(this.redis.multi().del(key).hset(key, anew));
     for (let shard = 0; shard < manifest.shards; shard++) {
       for (const side of sides) await emptyShard(this.redis, this.#keys({ side, shard }), false);
     }
@@ -232,7 +226,7 @@ export class RedisStore implements FactorStore {
   }
 
   copyShard(shard: ShardId) {
-    return RedisShardCopy.begin(this.redis, this.#copying, this.#keys(shard), shard);
+    return RedisShardCopy.begin(this.redis, this.#run, this.#keys(shard), shard);
   }
 
   async restoreModel(model: SavedModel, shards: AsyncIterable<SavedShard>): Promise<void> {
@@ -248,20 +242,15 @@ export class RedisStore implements FactorStore {
       await fillShard(this.redis, this.#keys(saved.id), saved, seal);
     }
     const texts = { manifest: JSON.stringify(manifest), tuning: JSON.stringify(tuning) };
-    const accepted = Object.entries(losses).map(([place, loss]) => {
-      return [`${LOSS}${place}`, JSON.stringify(loss)];
-    });
     const whole = { ...texts, born, ...(rebuilt > 0 ? { rebuilt } : {}) };
-    const fields = { ...whole, ...Object.fromEntries(accepted) };
-    await executed(this.redis.multi().del(key).hset(key, fields));
+    for (const [place, loss] of Object.entries(losses)) {
+      Object.assign(whole, { [`${LOSS}${place}`]: JSON.stringify(loss) });
+    }
+    await executed(this.redis.multi().del(key).hset(key, whole));
   }
 
   async close(): Promise<void> {
     await this.redis.quit();
-  }
-
-  get #manifestKey(): string {
-    return manifestKey(this.model);
   }
 
   async #load(shard: ShardId, ids: readonly string[]): Promise<Reply> {
