@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
-import { sides, topicName } from '@freshet/events';
+import { topicName } from '@freshet/events';
 import {
   type Agreed,
   type Agreement,
@@ -13,6 +13,7 @@ import {
   type FactorStore,
   ManifestMismatch,
   SIGN_OF_LIFE_MS,
+  shardIds,
   type Tuning,
 } from '@freshet/store';
 import type { TopicAdmin } from '@freshet/stream';
@@ -166,11 +167,9 @@ export class ModelAgreement {
   async #beginning(claims: number): Promise<number> {
     const { store, agreement } = this.options;
     const lives: number[] = [];
-    for (const side of sides) {
-      for (let shard = 0; shard < agreement.manifest.shards; shard++) {
-        const { life } = (await store.head({ side, shard })).facts;
-        if (life !== null) lives.push(life);
-      }
+    for (const id of shardIds(agreement.manifest.shards)) {
+      const { life } = (await store.head(id)).facts;
+      if (life !== null) lives.push(life);
     }
     return lives.length > 0 ? Math.min(...lives) : claims;
   }

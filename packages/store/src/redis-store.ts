@@ -2,7 +2,7 @@
  * The factor store in Redis, standalone or Cluster. All keys of a shard share one hash tag, so that
  * a commit is one script in one slot; Redis Cluster distributes the slots.
  */
-import { bytesOf, sides } from '@freshet/events';
+import { bytesOf } from '@freshet/events';
 import {
   type Agreed,
   type Agreement,
@@ -29,7 +29,13 @@ import { entityOf, HEAD, headOf, type Reply, resultOf, stateOf } from './redis-r
 import { RedisShardCopy } from './redis-shard-copy.ts';
 import { emptyShard, fillShard } from './redis-shard-writes.ts';
 import { encodeFacts } from './shard-facts.ts';
-import type { SavedShard, ShardId, StoredEntity, StoredVector } from './stored-shard.ts';
+import {
+  type SavedShard,
+  type ShardId,
+  type StoredEntity,
+  type StoredVector,
+  shardIds,
+} from './stored-shard.ts';
 import { decodeVector, encodeVector } from './vector-codec.ts';
 
 /** The most users or items in one call: while a script runs, Redis serves nobody else. */
@@ -195,9 +201,7 @@ export class RedisStore implements FactorStore {
     // One transaction: a service that asks in between would begin the model by itself. And before
     // any shard is emptied: whoever takes over an empty shard must see that the model begins anew.
     await executed(this.redis.multi().del(key).hset(key, anew));
-    for (let shard = 0; shard < manifest.shards; shard++) {
-      for (const side of sides) await emptyShard(this.redis, this.#keys({ side, shard }), false);
-    }
+    for (const id of shardIds(manifest.shards)) await emptyShard(this.redis, this.#keys(id), false);
   }
 
   async savedModel(): Promise<SavedModel | null> {
@@ -234,9 +238,7 @@ export class RedisStore implements FactorStore {
     const key = this.#manifestKey;
     // Until the last step no service can join the model.
     await executed(this.redis.multi().del(key).hset(key, 'restoring', 1));
-    for (let shard = 0; shard < manifest.shards; shard++) {
-      for (const side of sides) await emptyShard(this.redis, this.#keys({ side, shard }), true);
-    }
+    for (const id of shardIds(manifest.shards)) await emptyShard(this.redis, this.#keys(id), true);
     const seal = sealOf(manifest);
     for await (const saved of shards) {
       await fillShard(this.redis, this.#keys(saved.id), saved, seal);
