@@ -1,7 +1,6 @@
 /**
  * Fills a replica of all item vectors from the store and keeps it current from `item-factors`. The
- * ends of the topic are read before the scan of the store: so every batch that the scan may have
- * missed is read from the topic.
+ * ends of the topic are read before the store is scanned, so no batch is missed in between.
  */
 import assert from 'node:assert';
 import { type FactorBatch, readFactorBatch, topicName } from '@freshet/events';
@@ -51,17 +50,14 @@ export class FollowedReplica {
 
   static async open(replica: Replica, options: FollowOptions): Promise<FollowedReplica> {
     const topic = topicName('itemFactors', options.model);
-    const { kafka, admin, model, log, fail } = options;
+    const { kafka, admin, log } = options;
     const followed = new FollowedReplica(replica, options, await admin.ends(topic));
     for (let shard = 0; shard < options.shards; shard++) {
       await untilAnswered(() => followed.#load(shard), { log, what: 'a shard was not loaded' });
     }
     followed.#tail = await Tail.open(kafka, admin, {
+      ...options,
       topic,
-      model,
-      log,
-      fail,
-      gatherMs: options.gatherMs,
       startAt: async (partition) => {
         const position = followed.#positions.get(partition);
         assert(position !== undefined, `${topic} has a partition for each shard`);

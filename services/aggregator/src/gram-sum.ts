@@ -67,7 +67,7 @@ export class GramSum {
 
   /** `withLearnt` adds the state from which a successor goes on learning θ. */
   toEvent(withLearnt = true): GramsEvent {
-    const { user, item, ratings, values, clock, theta } = this.total();
+    const { user, item, ...counts } = this.total();
     const parts = [...this.#parts.values()].map(({ side, shard, epoch, sequence }) => {
       return { side, shard, epoch, sequence };
     });
@@ -75,10 +75,7 @@ export class GramSum {
       factorCount: this.factorCount,
       user: user.toBytes(),
       item: item.toBytes(),
-      ratings,
-      values,
-      clock,
-      theta,
+      ...counts,
       learnt: withLearnt ? this.learnt.toBytes() : new Uint8Array(),
       parts,
     };
