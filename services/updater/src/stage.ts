@@ -1,9 +1,9 @@
 /**
  * The loop of one side: takes partitions over, loads the entities that a batch names, applies the
  * batch, commits it with its outbox, then publishes. Records that Kafka has not acknowledged stay
- * in the outbox of the next commit, so that a commit need not wait for Kafka and a take-over finds
- * all of them.
+ * in the outbox of the next commit: a commit need not wait for Kafka, and a take-over finds them.
  */
+import assert from 'node:assert';
 import { type Side, topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import { claimsAreBehind, lookAtSource, unreadableAt } from '@freshet/positions';
@@ -124,7 +124,7 @@ export class Stage implements PartitionOwner {
   }
 
   wantsToConsume(partition: number): boolean {
-    return this.#running.get(partition)?.owned.shard.wantsCommit() ?? false;
+    return this.#running.get(partition)?.owned.shard.wantsCommit?.() ?? false;
   }
 
   /** False if the store has lost the fence, or commits: then it lost other writes too. */
@@ -194,9 +194,11 @@ export class Stage implements PartitionOwner {
     const found = await this.options.store.load(shard.id, ids);
     // After another take-over a new shard may use this cache, with newer states of the entities.
     if (this.#running.get(shard.id.shard)?.owned.shard !== shard) return;
-    found.forEach((entity, nth) => {
-      shard.restore(ids[nth] as string, entity);
-    });
+    for (const [nth, id] of ids.entries()) {
+      const entity = found[nth];
+      assert(entity !== undefined, 'the store returns an entity for each id');
+      shard.restore(id, entity);
+    }
   }
 
   /** Reuses the cache of the released shard, if no other process has written the shard since. */
