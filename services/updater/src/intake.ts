@@ -193,17 +193,21 @@ export class Intake implements PartitionOwner {
     before: IntakeMark,
     schemas: Schemas | undefined,
   ) {
-    const { topic, model, shards } = this.options;
+    const { topic, model, shards, reader } = this.options;
     const packs = new Map<number, HomePack>();
     const out: OutRecord[] = [];
     const parked: PoisonReason[] = [];
     let { sent } = before;
     for (const record of records) {
-      const event = this.#read(record, schemas, (poison) => {
+      let event: RatingEvent;
+      try {
+        event = reader.read(record, schemas);
+      } catch (error) {
+        const poison = asPoison(error);
         parked.push(poison.reason);
         out.push(deadLetter(model, { topic, partition }, record, poison));
-      });
-      if (event === undefined) continue;
+        continue;
+      }
       const home = shardOf(event.user, shards);
       const pack = packs.get(home) ?? new HomePack();
       packs.set(home, pack);
@@ -234,18 +238,5 @@ export class Intake implements PartitionOwner {
       value: userRatingsCodec.encode({ topic, topicId, partition, life, produced, entries }),
     };
     return internalRecord(record, traces);
-  }
-
-  #read(
-    record: LogRecord,
-    schemas: Schemas | undefined,
-    refuse: (poison: ReturnType<typeof asPoison>) => void,
-  ): RatingEvent | undefined {
-    try {
-      return this.options.reader.read(record, schemas);
-    } catch (error) {
-      refuse(asPoison(error));
-      return undefined;
-    }
   }
 }
