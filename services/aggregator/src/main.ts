@@ -20,7 +20,6 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
   let aggregation: Aggregation | undefined;
   let lag: LagWatch | undefined;
   const health = {
-    live: () => true,
     waitingFor: () => waitingFor(),
     routes: { '/v1/grams': () => aggregation?.describe() ?? null },
     measure: async () => {
