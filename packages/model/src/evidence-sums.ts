@@ -29,21 +29,13 @@ export class EvidenceSums {
   readonly sums: Float32Array;
   /** Undefined after the 17th rating: from then on only the sums are kept. */
   #pairs: PairList | undefined;
-  #count = 0;
+  count = 0;
   /** The highest count since the evidence was last empty. */
-  #reach = 0;
+  reach = 0;
 
   constructor(private readonly factorCount: number) {
-    this.sums = new Float32Array(sumsLength(factorCount));
+    this.sums = new Float32Array((factorCount * (factorCount + 1)) / 2 + 2 * factorCount);
     this.#pairs = new PairList(factorCount);
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  get reach(): number {
-    return this.#reach;
   }
 
   get #triangle(): Float32Array {
@@ -87,8 +79,8 @@ export class EvidenceSums {
         `evidence of ${count} ratings of ${reach} takes ${expected} bytes, not ${bytes.length}`,
       );
     }
-    this.#count = count;
-    this.#reach = reach;
+    this.count = count;
+    this.reach = reach;
     this.#pairs = isFolded ? undefined : new PairList(k, bytesToFloats(bytes));
     if (this.#pairs) return this.#sumPairs(this.#pairs);
     unpackCells(bytes.subarray(0, packed), this.#triangle);
@@ -96,9 +88,9 @@ export class EvidenceSums {
   }
 
   add(value: number, vector: Float32Array): void {
-    this.#count++;
-    this.#reach = Math.max(this.#reach, this.#count);
-    if (this.#reach > KEPT_PAIRS) this.#pairs = undefined;
+    this.count++;
+    this.reach = Math.max(this.reach, this.count);
+    if (this.reach > KEPT_PAIRS) this.#pairs = undefined;
     this.#pairs?.add(value, vector);
     this.#addPair(1, value, vector);
   }
@@ -113,8 +105,8 @@ export class EvidenceSums {
 
   /** Without pairs a residue stays, as the vector has moved since. At 0 ratings all is cleared. */
   takeBack(old: number, vector: Float32Array): void {
-    this.#count--;
-    if (this.#count === 0) this.#clear();
+    this.count--;
+    if (this.count === 0) this.#clear();
     else if (this.#pairs) {
       this.#pairs.removeAt(pairOf(this.#pairs, old, vector));
       this.#sumPairs(this.#pairs);
@@ -122,7 +114,7 @@ export class EvidenceSums {
   }
 
   #clear(): void {
-    this.#reach = 0;
+    this.reach = 0;
     this.#pairs = new PairList(this.factorCount);
     this.sums.fill(0);
   }
@@ -153,8 +145,4 @@ export class EvidenceSums {
 /** The pair of an earlier rating: it has the old value and a vector near the user's. */
 function pairOf(pairs: PairList, old: number, vector: Float32Array): number {
   return Math.max(0, pairs.nearest(old, vector));
-}
-
-function sumsLength(factorCount: number): number {
-  return (factorCount * (factorCount + 1)) / 2 + 2 * factorCount;
 }
