@@ -33,7 +33,6 @@ interface ReplicaOptions {
 
 /** There is no room for one more item: a retry would not help. */
 export class ReplicaFull extends Fault {
-  override readonly name = 'ReplicaFull';
   readonly verdict = 'stop';
 }
 

@@ -20,9 +20,7 @@ interface SentSchema {
 }
 
 /** The registry did not answer, or not as a registry does: says nothing about the record. */
-export class RegistryAway extends ServerAway {
-  override readonly name = 'RegistryAway';
-}
+export class RegistryAway extends ServerAway {}
 
 /** Larger than any schema, and small enough to be held in memory. */
 const ANSWER_BYTES_LIMIT = 4 << 20;

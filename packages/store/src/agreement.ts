@@ -58,14 +58,11 @@ export const SIGN_OF_LIFE_MS = 6_000;
 
 /** The store holds the model with another manifest. */
 export class ManifestMismatch extends Fault {
-  override readonly name = 'ManifestMismatch';
   readonly verdict = 'stop';
 }
 
 /** A snapshot is being restored, or was restored in part: services wait until it is whole. */
 export class ModelRestoring extends ServerAway {
-  override readonly name = 'ModelRestoring';
-
   constructor(model: string) {
     super(
       `model "${model}" is being restored from a snapshot: services wait until that is over. ` +

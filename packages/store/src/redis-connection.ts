@@ -6,7 +6,6 @@ import { StoreAway } from './factor-store.ts';
 
 /** Redis could not be reached at the start: not retried, the operator must look. */
 export class RedisUnreachable extends Fault {
-  override readonly name = 'RedisUnreachable';
   readonly verdict = 'stop';
 }
 

@@ -15,7 +15,6 @@ const FORMAT_HEADER = 'freshet-format';
 const headers = { [FORMAT_HEADER]: String(FORMAT) };
 
 class NewerFormat extends Fault {
-  override readonly name = 'NewerFormat';
   readonly verdict = 'stop';
 }
 

@@ -7,7 +7,6 @@ import { BeneathKafkajs } from './beneath-kafkajs.ts';
 
 /** A topic is missing or does not fit; the message says what the operator must change. */
 export class UnusableTopics extends Fault {
-  override readonly name = 'UnusableTopics';
   readonly verdict = 'stop';
 }
 
