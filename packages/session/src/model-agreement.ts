@@ -1,7 +1,6 @@
 /**
  * Does this service have the settings of its model and of the services that run with it? Checked at
- * the start, with every take-over and every 1.5 s. This is also how a store that lost everything is
- * noticed while no rating comes.
+ * the start, with every take-over and every 1.5 s: so a store that lost everything is noticed soon.
  */
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
@@ -34,10 +33,11 @@ const waits = {
   othersMs: SIGN_OF_LIFE_MS + 2_000, // services that were killed count as running until then
 } as const;
 
-export class ModelAgreement {
+export class ModelAgreement implements Birth {
+  born = 0;
+  rebuilt = 0;
   readonly #id = randomUUID();
   readonly #lost = new Set<() => void>();
-  #birth: Birth = { born: 0, rebuilt: 0 };
   #renewing: Promise<void> | undefined;
   #hasLeft = false;
 
@@ -49,16 +49,6 @@ export class ModelAgreement {
     const attempts = { log: options.log, what: 'the settings were not checked' };
     await untilAnswered(() => joined.#join(), attempts);
     return joined;
-  }
-
-  /** The epoch at which the model began: what was sent in an earlier life does not count. */
-  get born(): number {
-    return this.#birth.born;
-  }
-
-  /** The epoch of the last rebuild, since when the sources are read again; 0: there was none. */
-  get rebuilt(): number {
-    return this.#birth.rebuilt;
   }
 
   /** Calls back when the model begins anew: the store lost everything, or a person rebuilds. */
@@ -130,7 +120,7 @@ export class ModelAgreement {
 
   #tellLost({ born, rebuilt }: Birth): void {
     const { model, log } = this.options;
-    this.#birth = { born, rebuilt };
+    [this.born, this.rebuilt] = [born, rebuilt];
     if (born === rebuilt) {
       log.warn({ model, born }, 'this model is being rebuilt: it is learnt again from its sources');
     } else {
@@ -145,7 +135,7 @@ export class ModelAgreement {
 
   #agreed({ born, rebuilt, former }: Extract<Agreed, { kind: 'agreed' }>): void {
     const { model, agreement, log } = this.options;
-    this.#birth = { born, rebuilt };
+    [this.born, this.rebuilt] = [born, rebuilt];
     if (former === null) return;
     const changes = differences(agreement.tuning, former);
     log.warn({ model, changes }, `what is learnt changes from now on: ${changes.join('; ')}`);
