@@ -42,7 +42,10 @@ export function sourceFault(
   const fault = (kind: LogFaultKind, what: string) =>
     new LogFault(kind, { topic, partition }, what);
   if (position === null) {
-    if (start === 0 || isRebuilt(birth)) return undefined;
+    // A shard begins with the first record of its log: if that is deleted, ratings are lost. But
+    // during a rebuild intake reads the sources again, and a shard may begin anywhere.
+    const isRebuilt = birth.rebuilt > 0 && birth.rebuilt === birth.born;
+    if (start === 0 || isRebuilt) return undefined;
     return fault(
       'store-lost',
       `the store lost this shard, and ${topic} no longer reaches its beginning (offsets 0 to ${start - 1} are deleted): ` +
@@ -58,14 +61,6 @@ export function sourceFault(
   }
   if (position >= start) return undefined;
   return fault('cut', `offsets ${position} to ${start - 1} were deleted before they were read`);
-}
-
-/**
- * During a rebuild intake reads the sources again, so a shard may begin anywhere in its log.
- * Otherwise a shard begins with the first record of its log: if that is deleted, ratings are lost.
- */
-function isRebuilt({ born, rebuilt }: Birth): boolean {
-  return rebuilt > 0 && rebuilt === born;
 }
 
 /** The consumer group in which updaters share the shards of a side. */

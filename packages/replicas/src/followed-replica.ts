@@ -3,7 +3,7 @@
  * ends of the topic are read before the store is scanned, so no batch is missed in between.
  */
 import assert from 'node:assert';
-import { type FactorBatch, readFactorBatch, topicName } from '@freshet/events';
+import { type FactorBatch, type ModelShape, readFactorBatch, topicName } from '@freshet/events';
 import type { FactorStore, ShardHead } from '@freshet/store';
 import { InternalEvents, type LogRecord, Tail, type TopicAdmin } from '@freshet/stream';
 import { type Log, untilAnswered } from '@freshet/telemetry';
@@ -15,13 +15,11 @@ type Kafka = Parameters<typeof Tail.open>[0];
 const side = 'item';
 const NO_LIST = new Uint8Array();
 
-export interface FollowOptions {
+export interface FollowOptions extends ModelShape {
   readonly kafka: Kafka;
   readonly admin: TopicAdmin;
   readonly store: FactorStore;
   readonly model: string;
-  readonly shards: number;
-  readonly factorCount: number;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
   /** How long records gather after a fetch before the next one; absent: not at all. */

@@ -3,7 +3,8 @@
  * hands what is fetched to the owner, waits when a server is away and holds when the log has a
  * fault. It knows nothing of kafkajs: fetching, seeking and pausing are done by the reader.
  */
-import { type Log, verdict } from '@freshet/telemetry';
+import { verdict } from '@freshet/telemetry';
+import type { ReaderOptions } from './group-consumer.ts';
 import type { LogFault } from './log-fault.ts';
 import type { LogRecord } from './log-record.ts';
 import { PartitionFeed, type Slice } from './partition-feed.ts';
@@ -39,19 +40,13 @@ export interface PartitionOwner {
   isMended?(partition: number, fault: Error): Promise<boolean>;
 }
 
-interface PartitionContext {
-  readonly topic: string;
+interface PartitionContext extends Pick<ReaderOptions, 'topic' | 'log' | 'fail' | 'sliceBytes'> {
   readonly partition: number;
   readonly owner: PartitionOwner;
-  readonly log: Log;
-  /** Reading cannot continue: the process must end. */
-  readonly fail: (error: unknown) => void;
   /** The owner has named the offset to start from: fetch from there. */
   readonly begin: (offset: number) => void;
   /** Fetch nothing until `begin`. */
   readonly pause: () => void;
-  /** How many bytes of records make a batch; absent: 96 KB. */
-  readonly sliceBytes?: number | undefined;
   /** Resolves when an earlier assignment of this partition to this process has ended. */
   readonly after?: Promise<void> | undefined;
 }

@@ -4,14 +4,13 @@
  * ten seconds. A shard that commits during its measurement is skipped until its next turn.
  */
 import assert from 'node:assert';
+import type { ModelShape } from '@freshet/events';
 import { Gram, ShardSums, weightIn } from '@freshet/model';
 import { type FactorStore, type ShardId, shardIds } from '@freshet/store';
 import { type Log, metrics } from '@freshet/telemetry';
 
-interface DriftOptions {
+interface DriftOptions extends ModelShape {
   readonly store: FactorStore;
-  readonly factorCount: number;
-  readonly shards: number;
   readonly log: Log;
 }
 

@@ -4,7 +4,7 @@
  * in the outbox of the next commit: a commit need not wait for Kafka, and a take-over finds them.
  */
 import assert from 'node:assert';
-import { type Side, topicName } from '@freshet/events';
+import { type ModelShape, type Side, topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import { claimsAreBehind, lookAtSource, unreadableAt } from '@freshet/positions';
 import type { ModelAgreement } from '@freshet/session';
@@ -23,13 +23,11 @@ import { Outgoing, publishOutbox } from './outgoing.ts';
 import { type Origin, OwnedShard, type Step } from './owned-shard.ts';
 import type { Shard } from './shard.ts';
 
-export interface StageOptions {
+export interface StageOptions extends ModelShape {
   readonly side: Side;
   /** The topic whose partitions the shards apply. */
   readonly source: string;
   readonly model: string;
-  readonly shards: number;
-  readonly factorCount: number;
   /** Makes a shard with an empty cache. */
   readonly shard: (id: ShardId, sums: ShardSums) => Shard;
   /** Memory for the entities of all shards together. */
