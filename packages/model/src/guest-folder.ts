@@ -1,7 +1,6 @@
 /**
- * Computes a vector for a guest, who is not stored, from a few ratings: half-steps on the same
- * objective as a user's, starting at the mean of all users, until the loss stops falling. Nothing
- * is kept.
+ * Computes a vector for a guest from a few ratings and keeps nothing: half-steps on the same
+ * objective as a user's, starting at the mean of all users, until the loss stops falling.
  */
 import type { Kernels, VectorTable } from '@freshet/kernels';
 import type { Grams } from './gram.ts';

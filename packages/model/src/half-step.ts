@@ -1,7 +1,6 @@
 /**
  * A descent on one vector while everything else is fixed: the gradient step of alg:static and
- * alg:update, the same for a user and an item. An instance has its own scratch memory, so use one
- * per thread.
+ * alg:update, the same for a user and an item. Use one per thread: each has scratch memory.
  */
 
 import type { Descent, Kernels, VectorTable, WeightedRow } from '@freshet/kernels';

@@ -1,7 +1,6 @@
 /**
- * The whole model in memory: vectors, rows, evidence and grams of both sides, updated by one rating
- * at a time (alg:update). It does in one process what the services do with shards, Kafka and Redis.
- * Experiments use it.
+ * The whole model in memory, updated by one rating at a time (alg:update), for experiments: it does
+ * in one process what the services do with shards, Kafka and Redis.
  */
 
 import { type Descent, type Kernels, wasmKernels } from '@freshet/kernels';
@@ -236,7 +235,7 @@ export class OnlineModel {
     this.kernels.scores(query.vector, this.items.vectors, out);
     this.features.addWeighted(query.counts, out);
     if (this.lists === undefined || !(query.next > 0)) return;
-    this.#rater.row.setUser(slot);
+    this.#rater.row.owner = slot;
     this.#context.prepare(this.#rater.row, this.lists);
     const { successors } = this.lists;
     const { slots, length } = successors.after(this.#context);

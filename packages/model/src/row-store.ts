@@ -122,9 +122,22 @@ export class RowStore {
     }
   }
 
-  /** The ratings of a row, in order. */
-  entries(owner: number): StoredRating[] {
-    return this.#from(owner, 0);
+  /** The ratings of a row in order, from a position on. */
+  entries(owner: number, position = 0): StoredRating[] {
+    const pool = this.#pool;
+    const reversed: StoredRating[] = [];
+    let end = this.length(owner);
+    for (let segment = this.#tail(owner); end > position; segment = pool.previousOf(segment)) {
+      const base = pool.baseOf(segment);
+      const place = pool.startOf(segment) - base;
+      const { slots, values, times } = pool.pageOf(segment);
+      for (let at = place + end - 1; at >= place + Math.max(base, position); at--) {
+        const time = times.length > 0 ? times[at] : 0;
+        reversed.push({ slot: slots[2 * at], value: values[2 * at + 1], time });
+      }
+      end = base;
+    }
+    return reversed.reverse();
   }
 
   #tail(owner: number): number {
@@ -172,28 +185,10 @@ export class RowStore {
 
   /** Truncates the row at `cut`, calls `between`, and appends again what began at `resume`. */
   #aside(owner: number, cut: number, resume: number, between: () => void): void {
-    const newer = this.#from(owner, resume);
+    const newer = this.entries(owner, resume);
     this.#truncate(owner, cut);
     between();
     for (const { slot, value, time } of newer) this.#append(owner, slot, value, time);
-  }
-
-  /** The ratings from a position to the end. */
-  #from(owner: number, position: number): StoredRating[] {
-    const pool = this.#pool;
-    const reversed: StoredRating[] = [];
-    let end = this.length(owner);
-    for (let segment = this.#tail(owner); end > position; segment = pool.previousOf(segment)) {
-      const base = pool.baseOf(segment);
-      const place = pool.startOf(segment) - base;
-      const { slots, values, times } = pool.pageOf(segment);
-      for (let at = place + end - 1; at >= place + Math.max(base, position); at--) {
-        const time = times.length > 0 ? times[at] : 0;
-        reversed.push({ slot: slots[2 * at], value: values[2 * at + 1], time });
-      }
-      end = base;
-    }
-    return reversed.reverse();
   }
 
   #truncate(owner: number, length: number): void {

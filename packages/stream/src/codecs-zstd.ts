@@ -38,10 +38,7 @@ export async function readZstdByWasm(input: Buffer, limit: number): Promise<Buff
   return Buffer.from(output.buffer, output.byteOffset, output.length);
 }
 
-/**
- * An upper bound of the output of the first frame, which must be whole. No Kafka client writes a
- * second one.
- */
+/** An upper bound of the output of the first frame, which is whole; clients write only one. */
 function outputBound(input: Buffer): number {
   const { contentBytes, checksumBytes, next } = readHeader(input);
   let at = next;
