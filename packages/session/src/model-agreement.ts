@@ -102,15 +102,13 @@ export class ModelAgreement implements Birth {
   }
 
   async #renew(): Promise<void> {
-    const agreed = await this.#ask();
+    let agreed = await this.#ask();
     if (agreed.kind === 'tuned') throw this.#mistuned(agreed.tuning, agreed.others);
-    if (agreed.kind === 'agreed') {
-      // Another service was the first to notice and has begun the model anew, or a person has.
-      if (this.#isOther(agreed)) this.#tellLost(agreed);
-      return;
+    if (agreed.kind === 'absent') {
+      agreed = await this.#ask(await this.#beginning(await this.#claims()));
     }
-    const begun = await this.#ask(await this.#beginning(await this.#claims()));
-    if (begun.kind === 'agreed' && this.#isOther(begun)) this.#tellLost(begun);
+    // This service has begun the model anew, or another that noticed before, or a person.
+    if (agreed.kind === 'agreed' && this.#isOther(agreed)) this.#tellLost(agreed);
   }
 
   /** Both epochs: a store that is lost right after a rebuild may begin at the same epoch. */
