@@ -33,7 +33,6 @@ export const unusedExports: readonly string[] = [
   'packages/model/src/index.ts: rootOf',
   'packages/model/src/index.ts: weightsAt',
   'packages/positions/src/index.ts: decodeIntakeMark',
-  'packages/positions/src/records-behind.ts: Watched',
   'packages/replicas/src/replica.ts: ReplicaFull',
   'packages/session/src/open-session.ts: modelSettingsOf',
   'packages/store/src/index.ts: Member',

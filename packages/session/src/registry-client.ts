@@ -12,7 +12,7 @@ interface RegistryClientOptions {
   readonly timeoutMs: number;
 }
 
-interface SentSchema {
+export interface SentSchema {
   readonly schema: string;
   /** Absent: AVRO. */
   readonly schemaType?: string;

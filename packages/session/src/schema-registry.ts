@@ -6,7 +6,7 @@
 import { matcher, type Settings } from '@freshet/config';
 import { type RegisteredSchema, registeredSchema } from '@freshet/events';
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
-import { RegistryClient } from './registry-client.ts';
+import { RegistryClient, type SentSchema } from './registry-client.ts';
 
 const limits = {
   ids: 1_000, // schemas in memory; topics of ratings have a handful
@@ -164,7 +164,7 @@ export class SchemaRegistry {
 
   /** Adds the schemas that a schema uses, each after those that it uses; returns what is wrong. */
   async #collect(
-    { references = [] }: { readonly references?: SentReferences },
+    { references = [] }: Pick<SentSchema, 'references'>,
     found: Map<string, string>,
     path: readonly string[] = [],
   ): Promise<string | undefined> {
@@ -184,8 +184,6 @@ export class SchemaRegistry {
     return undefined;
   }
 }
-
-type SentReferences = readonly { readonly subject: string; readonly version: number }[];
 
 function unusable(why: string): RegisteredSchema {
   return { kind: 'unusable', why };
