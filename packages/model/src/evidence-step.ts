@@ -48,8 +48,7 @@ export class EvidenceStep {
 
   /**
    * Moves `own` in place; unknown ratings of the item weigh α·`weight`. Returns the block loss
-   * before and after, in an object that the next run overwrites. For sums, the loss lacks the terms
-   * that do not depend on `own`.
+   * before and after, for sums without its constant terms; the next run overwrites the object.
    */
   run(own: Float32Array, { form }: Evidence, grams: Grams, weight = 1): Readonly<Descent> {
     if (!(form instanceof EvidenceSums)) return this.#onSample(own, form, grams, weight);

@@ -1,13 +1,11 @@
 /**
  * Evidence for the squared loss. The gradient of an item depends on its ratings only through A = Σ
  * w·wᵀ, Σ r·w and Σ w (eq:fast_gradient, summed), even if the line from values to targets changes
- * later. The first pairs (r, w) are kept as well: a few pairs take fewer bytes than the sums, and
- * can be taken back without a residue.
+ * later. The first pairs (r, w) are kept: they take fewer bytes and can be taken back exactly.
  *
  * The same ratings always give the same bytes, however they were batched and whenever they were
  * stored. Sums change rating by rating, and while pairs are kept, the sums are recomputed from them
- * in order. The cells of A always have 28 bits, in memory as well as in the store: `syrTriangle`
- * rounds them with each rating.
+ * in order. The cells of A always have 28 bits, in memory too: `syrTriangle` rounds them.
  */
 
 import { sharedKernels } from '@freshet/kernels';

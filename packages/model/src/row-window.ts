@@ -21,8 +21,7 @@ export interface FullRow {
 
 /**
  * In a short row the measured order is mostly chance. It is averaged with this one, as if that had
- * been measured on so many ratings: with less of it, users with few ratings lose by chance what
- * their order would have gained.
+ * been measured on so many ratings: with fewer, users with few ratings lose more than they gain.
  */
 const USUAL_ORDER = { value: 0.25, ratings: 10 };
 

@@ -167,19 +167,16 @@ export class PartitionReader {
   #join(consumer: Consumer, partitions: readonly number[]): void {
     this.#revokeAll();
     this.#hasJoined = true;
-    const { topic, log, fail } = this.options;
+    const { topic, log } = this.options;
     if (partitions.length === 0) return;
     consumer.pause([{ topic, partitions: [...partitions] }]);
     log.debug({ topic, partitions }, 'partitions assigned');
     for (const partition of partitions) {
       const at = [{ topic, partitions: [partition] }];
       const owned = new OwnedPartition({
-        topic,
+        ...this.options,
         partition,
         owner: this.owner,
-        log,
-        fail,
-        sliceBytes: this.options.sliceBytes,
         begin: (offset) => {
           if (consumer !== this.#consumer) return;
           consumer.seek({ topic, partition, offset: String(offset) });

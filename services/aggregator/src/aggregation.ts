@@ -87,9 +87,9 @@ export class Aggregation implements PartitionOwner {
   }
 
   describe(): object {
-    const { user, item, ratings, values, clock, theta } = this.#sum.total();
+    const { user, item, theta, ...sums } = this.#sum.total();
     const { parts, factorCount } = this.#sum.toEvent(false);
-    const counts = { users: user.count, items: item.count, ratings, values, clock };
+    const counts = { users: user.count, items: item.count, ...sums };
     return { active: this.#active, factorCount, ...counts, theta: [...theta], parts };
   }
 
