@@ -64,7 +64,7 @@ export class BlockLoss implements SmoothBlock {
     for (let f = 0; f < this.#center.length; f++) this.#center[f] = mean * own.sum[f];
   }
 
-  /** l(own) without the L1 penalty: the prior, and of each entry its error less its part of that. */
+  /** l(own) without the L1 penalty: the prior, and of each entry its error less its part. */
   value(own: Float32Array): number {
     const { row, others, facing } = this.#prepared();
     const { priorValue } = this.settings;
