@@ -69,12 +69,9 @@ export class ModelAgreement implements Birth {
   async close(): Promise<void> {
     const { store, log } = this.options;
     this.#hasLeft = true;
-    await store.leave(this.#id).catch((error: unknown) => {
-      log.debug(
-        { err: error },
-        `the store is away: this service counts as running for ${SIGN_OF_LIFE_MS / 1_000} s more`,
-      );
-    });
+    const seconds = SIGN_OF_LIFE_MS / 1_000;
+    const what = `the store is away: this service counts as running for ${seconds} s more`;
+    await store.leave(this.#id).catch((error: unknown) => log.debug({ err: error }, what));
   }
 
   async #join(): Promise<void> {
@@ -92,8 +89,8 @@ export class ModelAgreement implements Birth {
         if (claims === 0 || waited > waits.restoreMs) {
           const begun = await this.#ask(await this.#beginning(claims));
           if (begun.kind !== 'agreed') continue;
-          if (claims > 0)
-            log.warn({ model }, 'the store lost this model: it is learnt again from the log');
+          const what = 'the store lost this model: it is learnt again from the log';
+          if (claims > 0) log.warn({ model }, what);
           return this.#agreed(begun);
         }
       }
@@ -123,10 +120,9 @@ export class ModelAgreement implements Birth {
       log.warn({ model, born }, 'this model is being rebuilt: it is learnt again from its sources');
     } else {
       metrics.storeLosses.inc();
-      log.error(
-        { model, born },
-        'the store lost this model: it is learnt again from the log, and answers wait until then',
-      );
+      const what =
+        'the store lost this model: it is learnt again from the log, and answers wait until then';
+      log.error({ model, born }, what);
     }
     for (const listen of this.#lost) listen();
   }

@@ -58,15 +58,8 @@ function outputBound(input: Buffer): number {
   }
 }
 
-interface FrameHeader {
-  readonly contentBytes: number;
-  /** The checksum follows the last block. */
-  readonly checksumBytes: number;
-  /** Where the first block begins. */
-  readonly next: number;
-}
-
-function readHeader(input: Buffer): FrameHeader {
+/** `next`: where the first block begins. The checksum follows the last one. */
+function readHeader(input: Buffer) {
   if (input.length < 6 || input.readUInt32LE(0) !== FRAME) throw corrupt();
   const flags = input.readUInt8(4);
   const isSingleSegment = (flags & 0x20) !== 0;

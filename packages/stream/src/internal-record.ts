@@ -91,9 +91,7 @@ export class InternalEvents<T> {
     this.#told.set(partition, offset);
     metrics.passedOver.inc({ topic });
     const reason = error instanceof Error ? error.message : String(error);
-    log.warn(
-      { topic, partition, offset, reason },
-      'a record that Freshet did not write was skipped: find out who else writes to this topic',
-    );
+    const what = 'a record that Freshet did not write was skipped: find out who else writes to it';
+    log.warn({ topic, partition, offset, reason }, what);
   }
 }

@@ -340,10 +340,8 @@ export class PartitionReader {
     this.#pulse.kafkaAnswered(asked);
     const { hangingMs } = this.#pulse;
     if (hangingMs !== undefined) {
-      log.warn(
-        { topic, hangingMs },
-        'the consumer hangs although Kafka answers: a new one takes over',
-      );
+      const what = 'the consumer hangs although Kafka answers: a new one takes over';
+      log.warn({ topic, hangingMs }, what);
       metrics.consumersReplaced.inc({ topic });
       return this.#reopen();
     }
