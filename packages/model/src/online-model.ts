@@ -35,14 +35,6 @@ import { SideState } from './side-state.ts';
 import { meanVector, startVector } from './start-vector.ts';
 import { Tombstones } from './tombstones.ts';
 
-interface KnownRating {
-  readonly user: string;
-  readonly item: string;
-  readonly value: number;
-  /** ms */
-  readonly time: number;
-}
-
 /** The slots of a user and an item, if known, and the item's position in her row, or −1. */
 interface CellPlace {
   readonly owner: number | undefined;
@@ -280,7 +272,7 @@ export class OnlineModel {
   }
 
   /** A user's ratings, oldest first; none if she is unknown. */
-  *ratingsOf(user: string): Generator<KnownRating> {
+  *ratingsOf(user: string) {
     const owner = this.users.slotOf(user);
     if (owner === undefined) return;
     for (const { slot, value, time } of this.rows.entries(owner)) {

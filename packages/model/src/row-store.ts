@@ -89,7 +89,11 @@ export class RowStore {
   }
 
   insert(owner: number, position: number, slot: number, value: number, time: number): void {
-    if (owner >= this.#tailOf.length) this.#growHeads(owner + 1);
+    if (owner >= this.#tailOf.length) {
+      const length = Math.ceil((owner + 1) * 1.25);
+      this.#tailOf = enlarged(this.#tailOf, length);
+      this.#lengthOf = enlarged(this.#lengthOf, length);
+    }
     const append = () => this.#append(owner, slot, value, time);
     if (position === this.#lengthOf[owner]) append();
     else this.#aside(owner, position, position, append);
@@ -201,11 +205,5 @@ export class RowStore {
     }
     this.#tailOf[owner] = tail;
     this.#lengthOf[owner] = length;
-  }
-
-  #growHeads(wanted: number): void {
-    const length = Math.ceil(wanted * 1.25);
-    this.#tailOf = enlarged(this.#tailOf, length);
-    this.#lengthOf = enlarged(this.#lengthOf, length);
   }
 }

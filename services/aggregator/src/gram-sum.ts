@@ -3,15 +3,11 @@
  * are absolute and versioned. Only the newest part of a shard counts, in whatever order and however
  * often parts arrive, so the sum cannot drift.
  */
-import { type GramPart, type GramsEvent, isNewer, type PartVersion } from '@freshet/events';
+import { type GramPart, type GramsEvent, isNewer } from '@freshet/events';
 import { Gram, type Grams, type ModelSettings, ShardSums } from '@freshet/model';
 import { LearntTheta } from './learnt-theta.ts';
 
-interface HeldPart extends PartVersion {
-  readonly sums: ShardSums;
-  readonly ratings: number;
-  readonly values: number;
-}
+type HeldPart = Omit<GramPart, 'sums'> & { readonly sums: ShardSums };
 
 export class GramSum {
   readonly learnt: LearntTheta;
@@ -29,11 +25,10 @@ export class GramSum {
 
   /** True if the part is newer than the one held of its shard. */
   receive(part: GramPart): boolean {
-    const { side, shard, epoch, sequence, ratings, values } = part;
-    const key = `${side}:${shard}`;
+    const key = `${part.side}:${part.shard}`;
     if (!isNewer(part, this.#parts.get(key))) return false;
-    const sums = ShardSums.fromBytes(side, part.sums, this.factorCount);
-    this.#parts.set(key, { side, shard, epoch, sequence, ratings, values, sums });
+    const sums = ShardSums.fromBytes(part.side, part.sums, this.factorCount);
+    this.#parts.set(key, { ...part, sums });
     this.#passTime(part);
     return true;
   }
