@@ -1,7 +1,6 @@
 /**
  * A record of user-ratings: the ratings that intake has read in one batch from one source
- * partition, for the users of one shard. Batches decide which entries are packed together; an entry
- * itself depends only on its source record.
+ * partition, for the users of one shard. An entry depends only on its source record.
  */
 import { AvroType } from './avro.ts';
 import { EntryPack } from './entry-pack.ts';

@@ -1,8 +1,7 @@
 /**
  * Evidence for the losses whose gradient cannot be computed from sums: a bounded uniform sample of
- * the pairs (r, w). A rating that is taken back leaves a gap. The next new rating compensates for
- * one of the gaps, and enters the sample with the probability that this gap was in the sample
- * (random pairing, Gemulla et al. 2006).
+ * the pairs (r, w). A rating that is taken back leaves a gap. The next new rating fills a gap, and
+ * enters the sample if this gap was in it, by chance (random pairing, Gemulla et al. 2006).
  */
 
 import { bytesToFloats, floatsToBytes } from './float-bytes.ts';
@@ -76,9 +75,8 @@ export class EvidenceSample {
   }
 
   /**
-   * The pair of an earlier rating: among the pairs with its value, the one nearest to the user's
-   * current vector. There are no ids, so if the sample does not hold all ratings, chance decides
-   * whether the rating is in it (else −1).
+   * The pair of an earlier rating: of those with its value, the one nearest to the user's vector.
+   * If the sample does not hold all ratings, chance decides whether it has this one (else −1).
    */
   #placeOf(old: number, vector: Float32Array, seed: number): number {
     const isWhole = this.pairs.length === this.count;

@@ -1,7 +1,6 @@
 /**
- * The half-step of an item, computed from its evidence: a descent on the item's vector while
- * everything else is fixed. It needs no rows and no vectors of users. An instance has its own
- * scratch memory, so use one per thread.
+ * The half-step of an item, from its evidence alone, without rows and vectors of users: a descent
+ * while everything else is fixed. Use one per thread: each has scratch memory.
  */
 
 import type { Descent, Kernels, SummedQuadratic, VectorTable, WeightedRow } from '@freshet/kernels';

@@ -1,8 +1,7 @@
 /**
  * The gram of one side or one shard: S = Σ v·vᵀ (eq:sl_trick), s = Σ v (eq:al_trick) and the number
- * of vectors. When a vector moves, its old value is subtracted and its new value added. The order
- * of moves therefore does not matter, the grams of shards add up to the whole, and a scan of the
- * stored float32 vectors gives the same sums.
+ * of vectors. When a vector moves, its old value is subtracted and the new one added: so the order
+ * of moves does not matter, grams of shards add up, and a scan of stored vectors gives the same.
  */
 
 import { type Kernels, type Matrix, sharedKernels } from '@freshet/kernels';
@@ -47,8 +46,7 @@ export class Gram {
 
   /**
    * Without `before` the vector is new; without `after` it is removed. A vector counts in S with
-   * its weight, and in s and the count with 1. √weight·v is rounded to float32, so that a scan of
-   * stored vectors gives the same numbers.
+   * its weight, and in s and the count with 1. √weight·v is rounded to float32, as in a scan.
    */
   move(
     before: Float32Array | undefined,

@@ -1,8 +1,7 @@
 /**
  * Records that Freshet's services send each other. Nobody else should write to those topics, but
- * somebody may: a record that does not decode is counted, logged once and skipped. A record that a
- * newer Freshet wrote must not be skipped, since it would be lost: the service that meets it stops
- * and says that it must be updated.
+ * somebody may: a record that does not decode is counted, logged once and skipped. To skip a record
+ * of a newer Freshet would lose it: the service stops and says that it must be updated.
  */
 import { traceparentOf } from '@freshet/events';
 import { Fault, type Log, metrics } from '@freshet/telemetry';

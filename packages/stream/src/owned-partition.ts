@@ -254,9 +254,8 @@ export class OwnedPartition {
   }
 
   /**
-   * Unexpected errors may pass, so they are retried a few times. The count starts anew only when
-   * the partition has got further than before: an owner that goes back consumes good records first,
-   * and then meets the bad one again.
+   * Unexpected errors may pass, so they are retried a few times. The count starts anew only behind
+   * the last error: an owner that goes back consumes good records before it meets the bad one.
    */
   #isHopeless(): boolean {
     const at = this.#position ?? -1;

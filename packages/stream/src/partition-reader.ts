@@ -1,9 +1,8 @@
 /**
  * Reads the partitions that the group assigns to this process, each from an offset that the owner
  * names, in order and without gaps. kafkajs does not wait for listeners of an assignment: so each
- * partition is paused in the listener, and resumed when its owner has named the offset. kafkajs
- * does not fetch while a batch is handled either: so a batch is only put into the feed, and the
- * loop of its partition takes it from there.
+ * partition is paused in the listener, and resumed when its owner has named the offset. And kafkajs
+ * does not fetch while a batch is handled: so a batch is only put into the feed of its partition.
  */
 import { metrics, verdict } from '@freshet/telemetry';
 import type {

@@ -1,8 +1,7 @@
 /**
  * Sums the partial grams of all shards and publishes the sum whenever one of them changes. Parts
- * come from the store at take-over, and from the topic `gram-parts` after that. The aggregator that
- * owns the topic's partition is active; others stand by. Two active ones would be harmless: parts
- * are absolute, and readers refuse a sum with an older part.
+ * come from the store at take-over, then from the topic `gram-parts`, whose owner is the active
+ * aggregator. Two would do no harm: parts are absolute, and readers refuse a sum with an older one.
  */
 import assert from 'node:assert';
 import {

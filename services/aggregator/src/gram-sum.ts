@@ -1,7 +1,6 @@
 /**
- * The sum over the parts of all shards: the grams and, from the same parts, the clock and θ. Parts
- * are absolute and versioned. Only the newest part of a shard counts, in whatever order and however
- * often parts arrive, so the sum cannot drift.
+ * The sum of the parts of all shards: the grams, the clock and θ. Parts are absolute, and only the
+ * newest of a shard counts, in whatever order and however often they arrive: the sum cannot drift.
  */
 import { type GramPart, type GramsEvent, isNewer } from '@freshet/events';
 import { Gram, type Grams, type ModelSettings, ShardSums } from '@freshet/model';

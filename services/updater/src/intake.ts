@@ -1,9 +1,8 @@
 /**
  * The first stage reads a source topic, whatever its keys and partitions, and sends the valid
- * ratings to the shards of their users. Its only state is the offset that it commits to Kafka,
- * together with a mark of what it has sent. It may send a rating twice: user shards drop what is
- * not above the last offset of the source that they have applied. No rating is left out, as a batch
- * is sent only after the batch before it was acknowledged.
+ * ratings to the shards of their users. Its only state is the offset that it commits to Kafka, with
+ * a mark of what it has sent. It leaves out no rating: a batch is sent only when the one before is
+ * acknowledged. It may send one twice: user shards drop what is not above the last source offset.
  */
 import assert from 'node:assert';
 import {
