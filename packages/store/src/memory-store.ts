@@ -267,8 +267,7 @@ function entityOf({ vectors, bodies }: MemoryShard, key: string): StoredEntity {
 }
 
 function copyOf({ vector, figures, list }: StoredVector): StoredVector {
-  const copy = { vector: vector.slice(), figures: figures.slice() };
-  return list === undefined ? copy : { ...copy, list: Uint8Array.from(list) };
+  return { vector: vector.slice(), figures: figures.slice(), list: list && Uint8Array.from(list) };
 }
 
 /** Not by `slice`, which is only a view of a Buffer. */

@@ -21,7 +21,7 @@ export interface StoredVector {
   readonly vector: Float32Array;
   readonly figures: Float64Array;
   /** Entries of eight bytes; absent: there are none. */
-  readonly list?: Uint8Array;
+  readonly list?: Uint8Array | undefined;
 }
 
 /** The part of a shard whose size does not grow with its vectors. */

@@ -1,7 +1,7 @@
 /**
- * Lets a connection of kafkajs rest. Its queue checks every millisecond for requests that wait, for
- * as long as the connection is open, by a timer with a negative delay of which Node 24 warns. A check is only
- * needed while a request waits; one that is queued later schedules a check itself.
+ * Lets a connection of kafkajs rest. Its queue checks every millisecond for waiting requests, by a
+ * timer with a negative delay of which Node 24 warns. A check is only needed while a request waits;
+ * one that is queued later schedules a check itself.
  */
 import { createRequire } from 'node:module';
 

@@ -146,9 +146,8 @@ export class ChangedEntities<E extends Entity> {
       // The gram is moved once per batch: no half-step reads the gram of its own side.
       const weights = { before: before.weight, after: weightIn(figures) };
       this.sums.gram.move(before.vector, vector, weights);
-      const stored = { vector: vector ?? NO_VECTOR, figures };
       const list = entity.takeList?.();
-      vectors.set(id, list === undefined ? stored : { ...stored, list: list.bytes });
+      vectors.set(id, { vector: vector ?? NO_VECTOR, figures, list: list?.bytes });
       if (list?.isDue) lists.set(id, list.bytes);
       const body = entity.takeBody();
       if (body !== undefined) bodies.set(id, body);
