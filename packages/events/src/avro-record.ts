@@ -7,11 +7,8 @@ import { isUtf8 } from 'node:buffer';
 import avro from 'avsc';
 import { fingerprint } from './avro.ts';
 
-/** Limits for one record, with their reasons. */
-const limits = {
-  depth: 64, // records within records: a schema that refers to itself could use up the stack
-  entriesPerByte: 1, // of lists and maps: entries without bytes, such as nulls, have no other limit
-} as const;
+/** Records within records: a schema that refers to itself could use up the stack. */
+const MOST_DEPTH = 64;
 
 type ReadValue = (from: AvroCursor) => unknown;
 const { types } = avro;
@@ -33,8 +30,7 @@ export class AvroRecordSchema {
 
   /**
    * Whole numbers beyond 2^53 are decoded as bigint, decimals as numbers, enums as text, unions as
-   * the value itself. Text that is not UTF-8 stays bytes, because different texts could become the
-   * same.
+   * the value itself. Text that is not UTF-8 stays bytes: different texts could become the same.
    */
   decode(body: Buffer): Record<string, unknown> {
     const from = new AvroCursor(body);
@@ -56,10 +52,11 @@ class DecimalType extends types.LogicalType {
 class AvroCursor {
   depth = 0;
   #at = 0;
+  /** How many more entries lists may have: entries without bytes, as nulls, have no other limit. */
   #entries: number;
 
   constructor(private readonly bytes: Buffer) {
-    this.#entries = bytes.length * limits.entriesPerByte;
+    this.#entries = bytes.length;
   }
 
   get left(): number {
@@ -162,7 +159,7 @@ function chosen<T>(choices: readonly T[], from: AvroCursor): T {
 function recordReader(type: avro.types.RecordType, known: Map<avro.Type, ReadValue>): ReadValue {
   const fields: { readonly name: string; readonly read: ReadValue }[] = [];
   const read: ReadValue = (from) => {
-    if (++from.depth > limits.depth) throw new RangeError('records are nested too deeply');
+    if (++from.depth > MOST_DEPTH) throw new RangeError('records are nested too deeply');
     const record: Record<string, unknown> = {};
     for (const field of fields) record[field.name] = field.read(from);
     from.depth--;

@@ -1,6 +1,7 @@
 /** Decodes records of the items topic: title and categories of an item, and its withdrawal. */
 import { isUtf8 } from 'node:buffer';
 import { idOf } from './entity-id.ts';
+import { readJsonObject } from './json-object.ts';
 import { PoisonRecord } from './poison-record.ts';
 
 export interface ItemMetadata {
@@ -24,7 +25,7 @@ export function decodeItemMetadata(
   if (value.length > RECORD_BYTES_LIMIT) {
     throw new PoisonRecord('too-large', `${value.length} bytes, at most ${RECORD_BYTES_LIMIT}`);
   }
-  const { title, categories = [], withdrawn = false } = readObject(value);
+  const { title, categories = [], withdrawn = false } = readJsonObject(value, 'not JSON');
   const isList = Array.isArray(categories) && categories.every((each) => typeof each === 'string');
   if (!isList || categories.length > CATEGORIES_LIMIT) {
     throw new PoisonRecord('bad-value', `categories must be at most ${CATEGORIES_LIMIT} strings`);
@@ -36,17 +37,4 @@ export function decodeItemMetadata(
     throw new PoisonRecord('bad-value', 'title must be a string');
   }
   return [item, { ...(typeof title === 'string' ? { title } : {}), categories, withdrawn }];
-}
-
-function readObject(bytes: Buffer): Record<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(bytes.toString());
-  } catch (error) {
-    throw new PoisonRecord('not-json', 'not JSON', error);
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new PoisonRecord('not-json', 'not a JSON object');
-  }
-  return parsed as Record<string, unknown>;
 }

@@ -1,9 +1,8 @@
 /**
  * A record of item-ratings: the ratings that one commit of a user shard has accepted, for the items
  * of one item shard. They share a record because a record for each rating would cost more than the
- * half-steps. Batches decide which entries are packed together. What an entry decides depends on
- * the log alone, but its vector does not: a shard that computes again after the store lost writes
- * may compute another one.
+ * half-steps. What an entry decides depends on the log alone, but its vector does not: a shard that
+ * computes again after the store lost writes may compute another one.
  */
 import { AvroType } from './avro.ts';
 import { EntryPack } from './entry-pack.ts';

@@ -56,8 +56,7 @@ export class RatingField {
 
   /**
    * The same for a field that must be a plain value. Usual names that hold null are skipped, and
-   * one that holds an object is used only if no other name has a value: many records have `user`,
-   * an object, and `userId`.
+   * an object is the last choice: many records have an object `user`, and `userId`.
    */
   scalarIn(record: DecodedRecord): unknown {
     if (this.#path !== undefined) return valueAt(record, this.#path.whole, this.#path.steps);

@@ -1,12 +1,12 @@
 /**
  * Decodes a record of a source topic into an event: rate, un-rate or forget. All mistakes that a
- * producer can make are found here and explained in the error; an event that this file returns is
- * valid.
+ * producer can make are found and explained here: an event that this file returns is valid.
  */
 import { isUtf8 } from 'node:buffer';
 import { isSingleObject, splitSingleObject, WrongSchema } from './avro.ts';
 import { AvroRecordSchema } from './avro-record.ts';
 import { idOf } from './entity-id.ts';
+import { readJsonObject } from './json-object.ts';
 import { PoisonRecord, shownValue } from './poison-record.ts';
 import { type Rating, type RatingEvent, type RawRating, ratingType } from './rating-event.ts';
 import { type DecodedRecord, RatingField, type RatingFields } from './rating-fields.ts';
@@ -21,7 +21,6 @@ import {
 
 /** The schemas of producers by registry id; each can also be found by its fingerprint. */
 type RatingSchemas = ReadonlyMap<number, AvroRecordSchema>;
-
 /** The same as a registry has them. */
 type RegisteredSchemas = ReadonlyMap<number, RegisteredSchema>;
 
@@ -72,8 +71,6 @@ const RECORD_BYTES_LIMIT = 64 << 10;
 const SINGLE_OBJECT_FIRST_BYTE = 0xc3;
 const UNKNOWN =
   'it is neither in RATING_SCHEMA_IDS nor in RATING_SCHEMAS, and SCHEMA_REGISTRY_URL is not set';
-const NO_SCHEMAS: RatingSchemas = new Map();
-const NO_KINDS: RatingKinds = new Map();
 
 export class RatingReader {
   readonly #valueMax: number;
@@ -89,8 +86,8 @@ export class RatingReader {
   constructor({ valueMax, schemaIds, schemas, kinds, fields = {} }: RatingRules) {
     this.#valueMax = valueMax;
     this.#schemaIds = new Set(schemaIds);
-    this.#schemas = schemas ?? NO_SCHEMAS;
-    this.#kinds = kinds ?? NO_KINDS;
+    this.#schemas = schemas ?? new Map();
+    this.#kinds = kinds ?? new Map();
     this.#user = new RatingField('user', fields);
     this.#item = new RatingField('item', fields);
     this.#value = new RatingField('value', fields);
@@ -229,14 +226,5 @@ function decoded<T>(decode: () => T): T {
 
 function asJson(bytes: Buffer): DecodedRecord {
   if (!isUtf8(bytes)) throw new PoisonRecord('not-json', 'neither Avro nor UTF-8 text');
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(bytes.toString('utf8'));
-  } catch (error) {
-    throw new PoisonRecord('not-json', 'neither JSON nor Avro', error);
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new PoisonRecord('not-json', 'not a JSON object');
-  }
-  return parsed as DecodedRecord;
+  return readJsonObject(bytes, 'neither JSON nor Avro');
 }

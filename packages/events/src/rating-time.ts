@@ -68,17 +68,9 @@ function textTime(text: string): number | undefined {
   const [hour, minute, second] = [part(4), part(5), part(6)];
   const ms = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
   const [zoneHours, zoneMinutes] = [part(10), part(11)];
+  const isClock = Math.max(hour, zoneHours) < 24 && Math.max(minute, second, zoneMinutes) < 60;
   // Date.UTC would read the year 71 as 1971.
-  if (
-    year < 1970 ||
-    hour > 23 ||
-    minute > 59 ||
-    second > 59 ||
-    zoneHours > 23 ||
-    zoneMinutes > 59
-  ) {
-    return undefined;
-  }
+  if (year < 1970 || !isClock) return undefined;
   const date = new Date(Date.UTC(year, month - 1, day));
   // Date.UTC would read the 31st of April as the 1st of May.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;

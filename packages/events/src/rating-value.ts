@@ -23,8 +23,7 @@ export function ratingValue(given: unknown, most: number): number | null {
 
 /**
  * The value of an event with a kind. Records of a fixed shape have null where they have no value,
- * so null with a kind means no value. A kind whose value is null removes the rating, whatever the
- * record's value.
+ * so null with a kind means no value. A kind with the value null removes the rating in any case.
  */
 export function valueOfKind(
   kind: string,

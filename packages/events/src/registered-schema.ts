@@ -24,9 +24,7 @@ export function hasSchemaId(bytes: Buffer): boolean {
 
 /** The schema id and the record. Throws a PoisonRecord if the header is not whole. */
 export function splitSchemaId(bytes: Buffer): { id: number; body: Buffer } {
-  if (bytes.length < HEADER_BYTES) {
-    throw new PoisonRecord('not-avro', 'the header ends too early');
-  }
+  if (bytes.length < HEADER_BYTES) throw new PoisonRecord('not-avro', 'the header ends too early');
   return { id: bytes.readInt32BE(1), body: bytes.subarray(HEADER_BYTES) };
 }
 

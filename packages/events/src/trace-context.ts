@@ -27,5 +27,5 @@ export function traceHeader(given: unknown): Record<string, string> {
 /** The field `trace` of a log line: the id of the whole trace. */
 export function traceField(given: unknown): { trace?: string } {
   const traceparent = traceparentOf(given);
-  return traceparent === undefined ? {} : { trace: traceparent.split('-')[1] as string };
+  return traceparent === undefined ? {} : { trace: traceparent.slice(3, 35) };
 }

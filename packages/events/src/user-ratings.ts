@@ -1,7 +1,6 @@
 /**
  * A record of user-ratings: the ratings that intake has read in one batch from one source
- * partition, for the users of one shard. Batches decide which entries are packed together; an entry
- * itself depends only on its source record.
+ * partition, for the users of one shard. An entry depends only on its source record.
  */
 import { AvroType } from './avro.ts';
 import { EntryPack } from './entry-pack.ts';
@@ -64,29 +63,19 @@ export function* packedUserRatings(entries: Buffer): Generator<PackedUserRating,
     const userStart = start + HEAD_BYTES;
     const userEnd = userStart + 1 + entries.readUInt8(start + 1);
     const user = entries.toString('utf8', userStart, userEnd);
-    if (kind === 'forget') {
-      const end = userEnd + OFFSET_BYTES;
-      yield {
-        event: { kind, user },
-        offset: entries.readDoubleLE(userEnd),
-        start,
-        userStart,
-        userEnd,
-        end,
-      };
-      start = end;
-      continue;
-    }
-    const itemEnd = userEnd + 1 + entries.readUInt8(start + 2);
-    const item = entries.toString('utf8', userEnd, itemEnd);
+    const itemEnd = kind === 'forget' ? userEnd : userEnd + 1 + entries.readUInt8(start + 2);
     const offset = entries.readDoubleLE(itemEnd);
-    const time = entries.readDoubleLE(itemEnd + OFFSET_BYTES);
-    const valueAt = itemEnd + OFFSET_BYTES + TIME_BYTES;
-    const end = kind === 'rate' ? valueAt + VALUE_BYTES : valueAt;
-    const event: RatingEvent =
-      kind === 'rate'
-        ? { kind, user, item, time, value: entries.readFloatLE(valueAt) }
-        : { kind, user, item, time };
+    let event: RatingEvent = { kind: 'forget', user };
+    let end = itemEnd + OFFSET_BYTES;
+    if (kind !== 'forget') {
+      const item = entries.toString('utf8', userEnd, itemEnd);
+      const time = entries.readDoubleLE(end);
+      end += TIME_BYTES;
+      if (kind === 'rate') {
+        event = { kind, user, item, time, value: entries.readFloatLE(end) };
+        end += VALUE_BYTES;
+      } else event = { kind, user, item, time };
+    }
     yield { event, offset, start, userStart, userEnd, end };
     start = end;
   }

@@ -59,8 +59,7 @@ export function because(
     ...part,
     contribution: ofOwn * part.contribution,
   }));
-  // The share of w̄ in w·h, plus the part of w̄·h that is not already counted as the user's own
-  // taste.
+  // The share of w̄ in w·h, plus the part of w̄·h that the user's own taste does not count yet.
   const mean = ofOwn * own.mean + (ofMean - ofOwn) * dot(meanUser, vector);
   const told = sumOf([...contributions, ...after].map(({ contribution }) => contribution));
   contributions.sort((a, b) => b.contribution - a.contribution);

@@ -15,8 +15,6 @@ export class BlockLoss implements SmoothBlock {
   readonly loss: Loss;
   /** The constant term that the last `quadratic` lacks. */
   constant = 0;
-  readonly #kernels: Kernels;
-  readonly #settings: ModelSettings;
   readonly #center: Float32Array;
   readonly #product: Float64Array;
   #predictions = new Float32Array(0);
@@ -31,11 +29,12 @@ export class BlockLoss implements SmoothBlock {
   #facing: Gram | undefined;
   readonly #quadratic: Quadratic;
 
-  constructor(kernels: Kernels, settings: ModelSettings) {
+  constructor(
+    private readonly kernels: Kernels,
+    private readonly settings: ModelSettings,
+  ) {
     const k = settings.factorCount;
     this.loss = losses[settings.loss];
-    this.#kernels = kernels;
-    this.#settings = settings;
     this.#center = new Float32Array(k);
     this.#product = new Float64Array(k);
     this.#quadratic = {
@@ -56,29 +55,26 @@ export class BlockLoss implements SmoothBlock {
     this.#row = row;
     this.#others = others;
     this.#facing = side === 'user' ? grams.item : grams.user;
-    this.#alpha = Math.min(1, priorWeight(this.#settings.rho, grams) * weight);
-    this.#known = this.#settings.priorCells === 'unknown' ? this.#alpha : 0;
-    this.#target = targetLine(this.#settings, grams);
+    this.#alpha = Math.min(1, priorWeight(this.settings.rho, grams) * weight);
+    this.#known = this.settings.priorCells === 'unknown' ? this.#alpha : 0;
+    this.#target = targetLine(this.settings, grams);
     const own = grams[side];
-    this.#shrinkage = shrinkage(this.#settings, side, grams);
+    this.#shrinkage = shrinkage(this.settings, side, grams);
     const mean = side === 'user' && own.count > 0 ? 1 / own.count : 0;
     for (let f = 0; f < this.#center.length; f++) this.#center[f] = mean * own.sum[f];
   }
 
-  /**
-   * l(own) without the L1 penalty. Each entry adds its own error and subtracts what the prior over
-   * all cells charged for it as an unknown rating.
-   */
+  /** l(own) without the L1 penalty: the prior, and of each entry its error less its part. */
   value(own: Float32Array): number {
     const { row, others, facing } = this.#prepared();
-    const { priorValue } = this.#settings;
+    const { priorValue } = this.settings;
     const alpha = this.#known;
     const { base, slope } = this.#target;
     if (this.#predictions.length < row.length) {
       this.#predictions = new Float32Array(row.slots.length);
       this.#coefficients = new Float32Array(row.slots.length);
     }
-    this.#kernels.rowDots(own, row.slots, row.length, others, this.#predictions);
+    this.kernels.rowDots(own, row.slots, row.length, others, this.#predictions);
     let total = this.#priorOverAll(own, facing) + this.#shrinkageOf(own);
     for (let e = 0; e < row.length; e++) {
       const x = this.#predictions[e];
@@ -93,7 +89,7 @@ export class BlockLoss implements SmoothBlock {
   /** ∇l(own) without the L1 penalty, from the predictions of the last call, `value(own)`. */
   gradient(own: Float32Array, out: Float64Array): void {
     const { row, others, facing } = this.#prepared();
-    const { priorValue } = this.#settings;
+    const { priorValue } = this.settings;
     const alpha = this.#alpha;
     const { base, slope } = this.#target;
     for (let e = 0; e < row.length; e++) {
@@ -107,14 +103,14 @@ export class BlockLoss implements SmoothBlock {
       const linear = this.loss.squaredPrior ? -2 * priorValue : 1;
       out[f] = alpha * linear * facing.sum[f] + 2 * this.#shrinkage * (own[f] - this.#center[f]);
     }
-    if (this.loss.squaredPrior) this.#kernels.symv(2 * alpha, facing.matrix, own, out);
-    this.#kernels.rowSum(this.#coefficients, row.slots, row.length, others, out);
+    if (this.loss.squaredPrior) this.kernels.symv(2 * alpha, facing.matrix, own, out);
+    this.kernels.rowSum(this.#coefficients, row.slots, row.length, others, out);
   }
 
   /** The block with the squared loss as a quadratic, without its `constant`. */
   quadratic(): Quadratic {
     const { row, facing } = this.#prepared();
-    const { priorValue } = this.#settings;
+    const { priorValue } = this.settings;
     const q = this.#quadratic;
     q.row = row;
     q.base = this.#target.base;
@@ -141,12 +137,12 @@ export class BlockLoss implements SmoothBlock {
 
   /** The cost of the prior if no cell were rated: α(wSw − 2r̂₀ w·s + r̂₀²·count), or α w·s. */
   #priorOverAll(own: Float32Array, facing: Gram): number {
-    const { priorValue } = this.#settings;
+    const { priorValue } = this.settings;
     let linear = 0;
     for (let f = 0; f < own.length; f++) linear += own[f] * facing.sum[f];
     if (!this.loss.squaredPrior) return this.#alpha * linear;
     this.#product.fill(0);
-    this.#kernels.symv(1, facing.matrix, own, this.#product);
+    this.kernels.symv(1, facing.matrix, own, this.#product);
     let square = 0;
     for (let f = 0; f < own.length; f++) square += own[f] * this.#product[f];
     return this.#alpha * (square - 2 * priorValue * linear + priorValue ** 2 * facing.count);

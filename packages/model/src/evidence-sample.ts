@@ -1,8 +1,7 @@
 /**
  * Evidence for the losses whose gradient cannot be computed from sums: a bounded uniform sample of
- * the pairs (r, w). A rating that is taken back leaves a gap. The next new rating compensates for
- * one of the gaps, and enters the sample with the probability that this gap was in the sample
- * (random pairing, Gemulla et al. 2006).
+ * the pairs (r, w). A rating that is taken back leaves a gap. The next new rating fills a gap, and
+ * enters the sample if this gap was in it, by chance (random pairing, Gemulla et al. 2006).
  */
 
 import { bytesToFloats, floatsToBytes } from './float-bytes.ts';
@@ -15,39 +14,25 @@ export const MOST_PAIRS = 256;
 const random = new Random(0);
 
 export class EvidenceSample {
-  readonly #factorCount: number;
-  #pairs: PairList;
-  #count = 0;
+  pairs: PairList;
+  count = 0;
   /** The count plus all gaps, inside and outside the sample. */
-  #reach = 0;
+  reach = 0;
 
-  constructor(factorCount: number) {
-    this.#factorCount = factorCount;
-    this.#pairs = new PairList(factorCount);
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  get reach(): number {
-    return this.#reach;
-  }
-
-  get pairs(): PairList {
-    return this.#pairs;
+  constructor(private readonly factorCount: number) {
+    this.pairs = new PairList(factorCount);
   }
 
   get byteLength(): number {
-    return this.#pairs.byteLength;
+    return this.pairs.byteLength;
   }
 
   toBytes(): Uint8Array {
-    return floatsToBytes(this.#pairs.floats);
+    return floatsToBytes(this.pairs.floats);
   }
 
   restore(count: number, reach: number, bytes: Uint8Array): void {
-    const pairs = new PairList(this.#factorCount, bytesToFloats(bytes));
+    const pairs = new PairList(this.factorCount, bytesToFloats(bytes));
     const most = Math.min(count, MOST_PAIRS);
     const isPossible = reach <= MOST_PAIRS ? pairs.length === count : pairs.length <= most;
     if (!isPossible || count > reach) {
@@ -55,50 +40,49 @@ export class EvidenceSample {
         `a sample of ${pairs.length} pairs cannot represent ${count} of ${reach} ratings`,
       );
     }
-    this.#pairs = pairs;
-    this.#count = count;
-    this.#reach = reach;
+    this.pairs = pairs;
+    this.count = count;
+    this.reach = reach;
   }
 
   add(value: number, vector: Float32Array, seed: number): void {
-    const gaps = this.#reach - this.#count;
-    this.#count++;
+    const gaps = this.reach - this.count;
+    this.count++;
     random.reseed(seed);
     if (gaps > 0) {
-      const inSample = Math.min(MOST_PAIRS, this.#reach) - this.#pairs.length;
-      if (random.next() * gaps < inSample) this.#pairs.add(value, vector);
+      const inSample = Math.min(MOST_PAIRS, this.reach) - this.pairs.length;
+      if (random.next() * gaps < inSample) this.pairs.add(value, vector);
       return;
     }
-    this.#reach++;
-    if (this.#pairs.length < MOST_PAIRS) return this.#pairs.add(value, vector);
-    const place = random.below(this.#count);
-    if (place < MOST_PAIRS) this.#pairs.replace(place, value, vector);
+    this.reach++;
+    if (this.pairs.length < MOST_PAIRS) return this.pairs.add(value, vector);
+    const place = random.below(this.count);
+    if (place < MOST_PAIRS) this.pairs.replace(place, value, vector);
   }
 
   change(value: number, old: number, vector: Float32Array, seed: number): void {
     const place = this.#placeOf(old, vector, seed);
-    if (place >= 0) this.#pairs.setValue(place, value);
+    if (place >= 0) this.pairs.setValue(place, value);
   }
 
   takeBack(old: number, vector: Float32Array, seed: number): void {
     const place = this.#placeOf(old, vector, seed);
-    if (place >= 0) this.#pairs.removeAt(place);
-    this.#count--;
-    if (this.#count > 0) return;
-    this.#reach = 0;
-    this.#pairs = new PairList(this.#factorCount);
+    if (place >= 0) this.pairs.removeAt(place);
+    this.count--;
+    if (this.count > 0) return;
+    this.reach = 0;
+    this.pairs = new PairList(this.factorCount);
   }
 
   /**
-   * The pair of an earlier rating: among the pairs with its value, the one nearest to the user's
-   * current vector. There are no ids, so if the sample does not hold all ratings, chance decides
-   * whether the rating is in it (else −1).
+   * The pair of an earlier rating: of those with its value, the one nearest to the user's vector.
+   * If the sample does not hold all ratings, chance decides whether it has this one (else −1).
    */
   #placeOf(old: number, vector: Float32Array, seed: number): number {
-    const isWhole = this.#pairs.length === this.#count;
+    const isWhole = this.pairs.length === this.count;
     random.reseed(seed);
-    if (!isWhole && random.next() * this.#count >= this.#pairs.length) return -1;
-    const place = this.#pairs.nearest(old, vector);
+    if (!isWhole && random.next() * this.count >= this.pairs.length) return -1;
+    const place = this.pairs.nearest(old, vector);
     return isWhole ? Math.max(0, place) : place;
   }
 }

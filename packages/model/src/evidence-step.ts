@@ -1,7 +1,6 @@
 /**
- * The half-step of an item, computed from its evidence: a descent on the item's vector while
- * everything else is fixed. It needs no rows and no vectors of users. An instance has its own
- * scratch memory, so use one per thread.
+ * The half-step of an item, from its evidence alone, without rows and vectors of users: a descent
+ * while everything else is fixed. Use one per thread: each has scratch memory.
  */
 
 import type { Descent, Kernels, SummedQuadratic, VectorTable, WeightedRow } from '@freshet/kernels';
@@ -17,8 +16,6 @@ import { checkSettings, type ModelSettings } from './settings.ts';
 import { SummedBlock } from './summed-block.ts';
 
 export class EvidenceStep {
-  readonly #kernels: Kernels;
-  readonly #settings: ModelSettings;
   readonly #quadratic: SummedQuadratic;
   readonly #block: SummedBlock;
   readonly #projected: ProjectedDescent;
@@ -28,11 +25,12 @@ export class EvidenceStep {
   readonly #row: WeightedRow = emptyRow(MOST_PAIRS);
   readonly #outcome: Descent = { before: 0, after: 0 };
 
-  constructor(kernels: Kernels, settings: ModelSettings) {
+  constructor(
+    private readonly kernels: Kernels,
+    private readonly settings: ModelSettings,
+  ) {
     checkSettings({ ...settings, items: 'evidence' });
     const { factorCount, lambda } = settings;
-    this.#kernels = kernels;
-    this.#settings = settings;
     this.#quadratic = {
       weight: 0,
       triangle: new Float32Array(),
@@ -49,15 +47,14 @@ export class EvidenceStep {
 
   /**
    * Moves `own` in place; unknown ratings of the item weigh α·`weight`. Returns the block loss
-   * before and after, in an object that the next run overwrites. For sums, the loss lacks the terms
-   * that do not depend on `own`.
+   * before and after, for sums without its constant terms; the next run overwrites the object.
    */
   run(own: Float32Array, { form }: Evidence, grams: Grams, weight = 1): Readonly<Descent> {
     if (!(form instanceof EvidenceSums)) return this.#onSample(own, form, grams, weight);
     this.#prepareSums(form, grams, weight);
-    const { conjugateSteps, lambda } = this.#settings;
+    const { conjugateSteps, lambda } = this.settings;
     if (lambda === 0) {
-      this.#kernels.descendSums(this.#quadratic, conjugateSteps, own, this.#outcome);
+      this.kernels.descendSums(this.#quadratic, conjugateSteps, own, this.#outcome);
     } else {
       this.#block.prepare(this.#quadratic);
       this.#projected.run(this.#block, conjugateSteps, own, this.#outcome);
@@ -71,7 +68,7 @@ export class EvidenceStep {
    */
   #prepareSums(sums: EvidenceSums, grams: Grams, weight: number): void {
     const f = this.#quadratic;
-    const settings = this.#settings;
+    const settings = this.settings;
     const alpha = Math.min(1, priorWeight(settings.rho, grams) * weight);
     f.weight = settings.priorCells === 'unknown' ? 1 - alpha : 1;
     f.triangle = sums.sums;

@@ -1,13 +1,11 @@
 /**
  * Evidence for the squared loss. The gradient of an item depends on its ratings only through A = Σ
  * w·wᵀ, Σ r·w and Σ w (eq:fast_gradient, summed), even if the line from values to targets changes
- * later. The first pairs (r, w) are kept as well: a few pairs take fewer bytes than the sums, and
- * can be taken back without a residue.
+ * later. The first pairs (r, w) are kept: they take fewer bytes and can be taken back exactly.
  *
  * The same ratings always give the same bytes, however they were batched and whenever they were
  * stored. Sums change rating by rating, and while pairs are kept, the sums are recomputed from them
- * in order. The cells of A always have 28 bits, in memory as well as in the store: `syrTriangle`
- * rounds them with each rating.
+ * in order. The cells of A always have 28 bits, in memory too: `syrTriangle` rounds them.
  */
 
 import { sharedKernels } from '@freshet/kernels';
@@ -27,38 +25,28 @@ const KEPT_PAIRS = 16;
 export class EvidenceSums {
   /** The lower triangle of A, row after row, then Σ r·w, then Σ w. */
   readonly sums: Float32Array;
-  readonly #factorCount: number;
   /** Undefined after the 17th rating: from then on only the sums are kept. */
   #pairs: PairList | undefined;
-  #count = 0;
+  count = 0;
   /** The highest count since the evidence was last empty. */
-  #reach = 0;
+  reach = 0;
 
-  constructor(factorCount: number) {
-    this.#factorCount = factorCount;
-    this.sums = new Float32Array(sumsLength(factorCount));
+  constructor(private readonly factorCount: number) {
+    this.sums = new Float32Array((factorCount * (factorCount + 1)) / 2 + 2 * factorCount);
     this.#pairs = new PairList(factorCount);
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
-  get reach(): number {
-    return this.#reach;
-  }
-
   get #triangle(): Float32Array {
-    return this.sums.subarray(0, -2 * this.#factorCount);
+    return this.sums.subarray(0, -2 * this.factorCount);
   }
 
   get #vectors(): Float32Array {
-    return this.sums.subarray(-2 * this.#factorCount);
+    return this.sums.subarray(-2 * this.factorCount);
   }
 
   /** out = b = Σ y·w, where y = base + slope·r are the targets. */
   pullTo({ base, slope }: TargetLine, out: Float32Array): void {
-    const k = this.#factorCount;
+    const k = this.factorCount;
     const plain = this.sums.length - k;
     const rated = plain - k;
     for (let f = 0; f < k; f++) out[f] = slope * this.sums[rated + f] + base * this.sums[plain + f];
@@ -82,15 +70,15 @@ export class EvidenceSums {
   restore(count: number, reach: number, bytes: Uint8Array): void {
     const isFolded = reach > KEPT_PAIRS;
     const packed = packedCellBytes(this.#triangle.length);
-    const k = this.#factorCount;
+    const k = this.factorCount;
     const expected = isFolded ? packed + 8 * k : 4 * count * (k + 1);
     if (bytes.length !== expected || count > reach) {
       throw new RangeError(
         `evidence of ${count} ratings of ${reach} takes ${expected} bytes, not ${bytes.length}`,
       );
     }
-    this.#count = count;
-    this.#reach = reach;
+    this.count = count;
+    this.reach = reach;
     this.#pairs = isFolded ? undefined : new PairList(k, bytesToFloats(bytes));
     if (this.#pairs) return this.#sumPairs(this.#pairs);
     unpackCells(bytes.subarray(0, packed), this.#triangle);
@@ -98,9 +86,9 @@ export class EvidenceSums {
   }
 
   add(value: number, vector: Float32Array): void {
-    this.#count++;
-    this.#reach = Math.max(this.#reach, this.#count);
-    if (this.#reach > KEPT_PAIRS) this.#pairs = undefined;
+    this.count++;
+    this.reach = Math.max(this.reach, this.count);
+    if (this.reach > KEPT_PAIRS) this.#pairs = undefined;
     this.#pairs?.add(value, vector);
     this.#addPair(1, value, vector);
   }
@@ -115,8 +103,8 @@ export class EvidenceSums {
 
   /** Without pairs a residue stays, as the vector has moved since. At 0 ratings all is cleared. */
   takeBack(old: number, vector: Float32Array): void {
-    this.#count--;
-    if (this.#count === 0) this.#clear();
+    this.count--;
+    if (this.count === 0) this.#clear();
     else if (this.#pairs) {
       this.#pairs.removeAt(pairOf(this.#pairs, old, vector));
       this.#sumPairs(this.#pairs);
@@ -124,8 +112,8 @@ export class EvidenceSums {
   }
 
   #clear(): void {
-    this.#reach = 0;
-    this.#pairs = new PairList(this.#factorCount);
+    this.reach = 0;
+    this.#pairs = new PairList(this.factorCount);
     this.sums.fill(0);
   }
 
@@ -155,8 +143,4 @@ export class EvidenceSums {
 /** The pair of an earlier rating: it has the old value and a vector near the user's. */
 function pairOf(pairs: PairList, old: number, vector: Float32Array): number {
   return Math.max(0, pairs.nearest(old, vector));
-}
-
-function sumsLength(factorCount: number): number {
-  return (factorCount * (factorCount + 1)) / 2 + 2 * factorCount;
 }

@@ -1,7 +1,6 @@
 /**
  * alg:static: randomized block coordinate descent over all users and items until the objective
- * stops falling. The seed and the number of a pass determine its order, so a run that was
- * interrupted can be resumed.
+ * stops falling. The seed and the number of a pass determine its order, so a run can be resumed.
  */
 
 import { ItemRows } from './item-memory.ts';
@@ -58,7 +57,7 @@ export function factorize(model: OnlineModel, options: FactorizeOptions): Factor
  * eq:prior_problem over all cells, without visiting the unknown ones: the blocks of the users
  * together contain every cell exactly once, so only the penalties of the items have to be added.
  */
-export function objective(model: OnlineModel): number {
+function objective(model: OnlineModel): number {
   const settings = wholeRows(model.settings);
   const learner = new Learner(model.kernels, settings);
   let total = 0;
@@ -81,18 +80,16 @@ export function objective(model: OnlineModel): number {
  * different weights in its user's and its item's block, and there would be no common objective.
  */
 class Visits {
-  readonly #model: OnlineModel;
   readonly #learner: Learner;
   readonly #itemRows: RowStore;
 
-  constructor(model: OnlineModel) {
-    this.#model = model;
+  constructor(private readonly model: OnlineModel) {
     this.#learner = new Learner(model.kernels, wholeRows(model.settings));
     this.#itemRows = model.memory instanceof ItemRows ? model.memory.rows : itemRows(model);
   }
 
   randomize(seed: number): void {
-    const { users, items, settings, grams } = this.#model;
+    const { users, items, settings, grams } = this.model;
     const random = new Random(seed);
     const weightOf = (slot: number) => itemWeight(settings, this.#itemRows.length(slot), grams);
     drawVectors(users, random, settings, () => 1);
@@ -101,7 +98,7 @@ class Visits {
 
   /** One half-step for every user and item, in random order. */
   visitAll(seed: number): void {
-    const { users, items, rows, grams } = this.#model;
+    const { users, items, rows, grams } = this.model;
     const userSlots = Uint32Array.from(users.slots());
     const itemSlots = Uint32Array.from(items.slots());
     const count = userSlots.length + itemSlots.length;

@@ -1,19 +1,18 @@
-/** Float32 numbers, whole or without their last four bits, as little-endian bytes. */
+/**
+ * Float32 numbers, whole or without their last four bits, as little-endian bytes: every machine
+ * that runs Node has them like this in memory.
+ */
 
-export function floatsToBytes(floats: Float32Array): Uint8Array {
-  const bytes = new Uint8Array(4 * floats.length);
-  const view = new DataView(bytes.buffer);
-  for (let i = 0; i < floats.length; i++) view.setFloat32(4 * i, floats[i], true);
-  return bytes;
+export function floatsToBytes({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength).slice();
 }
 
 /** Throws RangeError if the number of bytes is not a multiple of four. */
 export function bytesToFloats(bytes: Uint8Array): Float32Array {
   if (bytes.length % 4 !== 0)
     throw new RangeError(`${bytes.length} bytes are not a whole number of float32`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const floats = new Float32Array(bytes.length / 4);
-  for (let i = 0; i < floats.length; i++) floats[i] = view.getFloat32(4 * i, true);
+  new Uint8Array(floats.buffer).set(bytes);
   return floats;
 }
 

@@ -1,8 +1,7 @@
 /**
  * The gram of one side or one shard: S = Σ v·vᵀ (eq:sl_trick), s = Σ v (eq:al_trick) and the number
- * of vectors. When a vector moves, its old value is subtracted and its new value added. The order
- * of moves therefore does not matter, the grams of shards add up to the whole, and a scan of the
- * stored float32 vectors gives the same sums.
+ * of vectors. When a vector moves, its old value is subtracted and the new one added: so the order
+ * of moves does not matter, grams of shards add up, and a scan of stored vectors gives the same.
  */
 
 import { type Kernels, type Matrix, sharedKernels } from '@freshet/kernels';
@@ -47,8 +46,7 @@ export class Gram {
 
   /**
    * Without `before` the vector is new; without `after` it is removed. A vector counts in S with
-   * its weight, and in s and the count with 1. √weight·v is rounded to float32, so that a scan of
-   * stored vectors gives the same numbers.
+   * its weight, and in s and the count with 1. √weight·v is rounded to float32, as in a scan.
    */
   move(
     before: Float32Array | undefined,
@@ -71,27 +69,18 @@ export class Gram {
     this.count += other.count;
   }
 
-  clear(): void {
-    this.matrix.fill(0);
-    this.sum.fill(0);
-    this.count = 0;
-  }
-
-  /** Count, sum and the lower triangle of S as little-endian doubles. */
+  /** Count, sum and the lower triangle of S as doubles, little-endian wherever Node runs. */
   toBytes(): Uint8Array {
     const k = this.factorCount;
     const { matrix } = this;
-    const bytes = new Uint8Array(gramByteLength(k));
-    const view = new DataView(bytes.buffer);
-    view.setFloat64(0, this.count, true);
-    let at = 8;
-    for (let f = 0; f < k; f++, at += 8) view.setFloat64(at, this.sum[f], true);
+    const numbers = new Float64Array(gramByteLength(k) / 8);
+    numbers[0] = this.count;
+    numbers.set(this.sum, 1);
+    let at = 1 + k;
     for (let row = 0; row < k; row++) {
-      for (let col = 0; col <= row; col++, at += 8) {
-        view.setFloat64(at, matrix[row * k + col], true);
-      }
+      for (let col = 0; col <= row; col++) numbers[at++] = matrix[row * k + col];
     }
-    return bytes;
+    return new Uint8Array(numbers.buffer);
   }
 
   static fromBytes(bytes: Uint8Array, k: number): Gram {
@@ -100,17 +89,17 @@ export class Gram {
         `a gram of ${k} factors has ${gramByteLength(k)} bytes, not ${bytes.byteLength}`,
       );
     }
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const numbers = new Float64Array(bytes.length / 8);
+    new Uint8Array(numbers.buffer).set(bytes);
     const gram = Gram.zero(k);
     const { matrix } = gram;
-    gram.count = view.getFloat64(0, true);
-    let at = 8;
-    for (let f = 0; f < k; f++, at += 8) gram.sum[f] = view.getFloat64(at, true);
+    gram.count = numbers[0];
+    gram.sum.set(numbers.subarray(1, 1 + k));
+    let at = 1 + k;
     for (let row = 0; row < k; row++) {
-      for (let col = 0; col <= row; col++, at += 8) {
-        const cell = view.getFloat64(at, true);
-        matrix[row * k + col] = cell;
-        matrix[col * k + row] = cell;
+      for (let col = 0; col <= row; col++, at++) {
+        matrix[row * k + col] = numbers[at];
+        matrix[col * k + row] = numbers[at];
       }
     }
     return gram;

@@ -1,7 +1,6 @@
 /**
- * Computes a vector for a guest, who is not stored, from a few ratings: half-steps on the same
- * objective as a user's, starting at the mean of all users, until the loss stops falling. Nothing
- * is kept.
+ * Computes a vector for a guest from a few ratings and keeps nothing: half-steps on the same
+ * objective as a user's, starting at the mean of all users, until the loss stops falling.
  */
 import type { Kernels, VectorTable } from '@freshet/kernels';
 import type { Grams } from './gram.ts';
@@ -15,26 +14,23 @@ export interface GuestRating {
   readonly value?: number;
 }
 
-/** Returns undefined for an unknown item. */
-interface KnownVectors {
-  vectorOf(item: string): Float32Array | undefined;
-}
-
 const MOST_STEPS = 20;
 /** Stop when a half-step lowers the loss by less than this share. */
 const ENOUGH = 1e-6;
 
 export class GuestFolder {
-  readonly #items: KnownVectors;
-  readonly #grams: () => Grams;
   readonly #halfStep: HalfStep;
   readonly #window: RowWindow;
   /** Copies of the rated items' vectors, overwritten by the next guest. */
   readonly #neighbours: VectorTable;
 
-  constructor(kernels: Kernels, settings: ModelSettings, items: KnownVectors, grams: () => Grams) {
-    this.#items = items;
-    this.#grams = grams;
+  constructor(
+    kernels: Kernels,
+    settings: ModelSettings,
+    /** Returns undefined for an unknown item. */
+    private readonly items: { vectorOf(item: string): Float32Array | undefined },
+    private readonly grams: () => Grams,
+  ) {
     this.#halfStep = new HalfStep(kernels, settings);
     this.#window = new RowWindow(kernels, settings);
     this.#neighbours = kernels.table(settings.factorCount);
@@ -43,7 +39,7 @@ export class GuestFolder {
   /** Takes ratings oldest first. Returns null if none of their items is known. */
   fold(ratings: readonly GuestRating[]): Float32Array | null {
     const known = ratings.flatMap(({ item, value = 1 }) => {
-      const vector = this.#items.vectorOf(item);
+      const vector = this.items.vectorOf(item);
       return vector === undefined ? [] : [{ vector, value }];
     });
     if (known.length === 0) return null;
@@ -57,7 +53,7 @@ export class GuestFolder {
       start: 0,
       length: known.length,
     };
-    const grams = this.#grams();
+    const grams = this.grams();
     const own = new Float32Array(this.#neighbours.factorCount);
     meanVector('user', grams, own);
     const row = this.#window.of(full, this.#neighbours);

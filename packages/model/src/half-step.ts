@@ -1,7 +1,6 @@
 /**
  * A descent on one vector while everything else is fixed: the gradient step of alg:static and
- * alg:update, the same for a user and an item. An instance has its own scratch memory, so use one
- * per thread.
+ * alg:update, the same for a user and an item. Use one per thread: each has scratch memory.
  */
 
 import type { Descent, Kernels, VectorTable, WeightedRow } from '@freshet/kernels';
@@ -11,17 +10,16 @@ import { ProjectedDescent } from './projected-descent.ts';
 import { checkSettings, type ModelSettings, type Side } from './settings.ts';
 
 export class HalfStep {
-  readonly #kernels: Kernels;
-  readonly #settings: ModelSettings;
   readonly #block: BlockLoss;
   readonly #projected: ProjectedDescent;
   readonly #free: boolean;
   readonly #outcome: Descent = { before: 0, after: 0 };
 
-  constructor(kernels: Kernels, settings: ModelSettings) {
+  constructor(
+    private readonly kernels: Kernels,
+    private readonly settings: ModelSettings,
+  ) {
     checkSettings(settings);
-    this.#kernels = kernels;
-    this.#settings = settings;
     this.#block = new BlockLoss(kernels, settings);
     this.#projected = new ProjectedDescent(settings.factorCount, settings.lambda);
     this.#free = settings.loss === 'squared' && settings.lambda === 0;
@@ -41,13 +39,13 @@ export class HalfStep {
     weight = 1,
   ): Readonly<Descent> {
     const block = this.#block;
-    const steps = this.#settings.conjugateSteps;
+    const steps = this.settings.conjugateSteps;
     block.prepare(side, row, others, grams, weight);
     if (!this.#free) {
       this.#projected.run(block, steps, own, this.#outcome);
       return this.#outcome;
     }
-    this.#kernels.descend(block.quadratic(), others, steps, own, this.#outcome);
+    this.kernels.descend(block.quadratic(), others, steps, own, this.#outcome);
     this.#outcome.before += block.constant;
     this.#outcome.after += block.constant;
     return this.#outcome;

@@ -3,7 +3,7 @@ import { Evidence } from './evidence.ts';
 import { factorize } from './factorize.ts';
 import { handOver } from './hand-over.ts';
 import { Learner } from './learner.ts';
-import { type KnownRating, OnlineModel } from './online-model.ts';
+import { OnlineModel } from './online-model.ts';
 import { Random } from './random.ts';
 import { RowStore } from './row-store.ts';
 import { defaultModel, type ModelSettings, paperModel } from './settings.ts';
@@ -26,7 +26,7 @@ function factorized(settings: ModelSettings): OnlineModel {
 }
 
 /** All ratings by time; no two have the same time. */
-function ratingsOf(model: OnlineModel): KnownRating[] {
+function ratingsOf(model: OnlineModel) {
   const all = [...model.users.ids()].flatMap((user) => [...model.ratingsOf(user)]);
   return all.sort((a, b) => a.time - b.time);
 }

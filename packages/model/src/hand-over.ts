@@ -1,9 +1,8 @@
 /**
  * Prepares a factorized model for a stream: builds the state that the ratings would have left if
- * they had arrived one by one. Users start at the mean again and their ratings are replayed, while
- * the items' vectors stay fixed. As in a stream, each rating leaves a pair with the vector that its
- * user had before it. Then each item takes one half-step. θ is not learnt during the replay: the
- * items' vectors already know the ratings that would test the ranking.
+ * they had arrived one by one. Users start at the mean again and their ratings are replayed with
+ * fixed items; each rating leaves a pair with the vector that its user had before. Then each item
+ * takes one half-step. θ is not learnt: the items know the ratings that would test the ranking.
  */
 
 import { ItemEvidence } from './item-memory.ts';
@@ -38,7 +37,7 @@ export function handOver(model: OnlineModel, onProgress?: (share: number) => voi
     const earlier = replayed.length(user);
     const bias = model.biasOf(user, replayed);
     users.vectors.read(user, vector);
-    const seed = hashId(items.idOf(slot) as string, nth);
+    const seed = hashId(items.idIn(slot), nth);
     evidence?.amend(slot, user, { value, old: null, vector }, seed);
     const before = lists?.before(replayed, user, earlier);
     replayed.insert(user, earlier, slot, value, time);

@@ -11,6 +11,7 @@ export {
 } from './combiner.ts';
 export { CombinerSolver } from './combiner-solver.ts';
 export { type ComparedItems, Comparison } from './comparison.ts';
+export { enlarged } from './enlarged.ts';
 export { Evidence, evidenceSeed } from './evidence.ts';
 export { EvidenceStep } from './evidence-step.ts';
 export { itemBias, userBias } from './expected-value.ts';

@@ -10,28 +10,17 @@ import { RowStore } from './row-store.ts';
 import type { ModelSettings } from './settings.ts';
 import type { SideState } from './side-state.ts';
 
-interface ItemMemory {
-  /** Takes in one event. The item's vector does not move yet. */
-  amend(item: number, user: number, change: EvidenceChange, seed: number): void;
-  /** Number of ratings of an item. */
-  count(item: number): number;
-  /** One half-step. Returns the loss of the block before and after. */
-  step(item: number): Readonly<Descent>;
-  forget(item: number): void;
-}
-
-export class ItemEvidence implements ItemMemory {
-  readonly #settings: ModelSettings;
-  readonly #items: SideState;
-  readonly #grams: Grams;
+export class ItemEvidence {
   readonly #step: EvidenceStep;
   readonly #own: Float32Array;
   readonly #evidence: (Evidence | undefined)[] = [];
 
-  constructor(kernels: Kernels, settings: ModelSettings, items: SideState, grams: Grams) {
-    this.#settings = settings;
-    this.#items = items;
-    this.#grams = grams;
+  constructor(
+    kernels: Kernels,
+    private readonly settings: ModelSettings,
+    private readonly items: SideState,
+    private readonly grams: Grams,
+  ) {
     this.#step = new EvidenceStep(kernels, settings);
     this.#own = new Float32Array(settings.factorCount);
   }
@@ -42,25 +31,28 @@ export class ItemEvidence implements ItemMemory {
   }
 
   of(item: number): Evidence {
-    const evidence = this.#evidence[item] ?? Evidence.empty(this.#settings);
+    const evidence = this.#evidence[item] ?? Evidence.empty(this.settings);
     this.#evidence[item] = evidence;
     return evidence;
   }
 
+  /** Takes in one event. The item's vector does not move yet. */
   amend(item: number, _user: number, change: EvidenceChange, seed: number): void {
     this.of(item).amend(change, seed);
   }
 
+  /** Number of ratings of an item. */
   count(item: number): number {
     return this.of(item).count;
   }
 
+  /** One half-step. Returns the loss of the block before and after. */
   step(item: number): Readonly<Descent> {
     const evidence = this.of(item);
-    const weight = itemWeight(this.#settings, evidence.count, this.#grams);
-    this.#items.vectors.read(item, this.#own);
-    const outcome = this.#step.run(this.#own, evidence, this.#grams, weight);
-    this.#items.move(item, this.#own, weight);
+    const weight = itemWeight(this.settings, evidence.count, this.grams);
+    this.items.vectors.read(item, this.#own);
+    const outcome = this.#step.run(this.#own, evidence, this.grams, weight);
+    this.items.move(item, this.#own, weight);
     return outcome;
   }
 
@@ -69,19 +61,15 @@ export class ItemEvidence implements ItemMemory {
   }
 }
 
-export class ItemRows implements ItemMemory {
+export class ItemRows {
   readonly rows = new RowStore(false);
-  readonly #learner: Learner;
-  readonly #items: SideState;
-  readonly #users: SideState;
-  readonly #grams: Grams;
 
-  constructor(learner: Learner, items: SideState, users: SideState, grams: Grams) {
-    this.#learner = learner;
-    this.#items = items;
-    this.#users = users;
-    this.#grams = grams;
-  }
+  constructor(
+    private readonly learner: Learner,
+    private readonly items: SideState,
+    private readonly users: SideState,
+    private readonly grams: Grams,
+  ) {}
 
   get byteLength(): number {
     return this.rows.byteLength;
@@ -97,7 +85,7 @@ export class ItemRows implements ItemMemory {
   }
 
   step(item: number): Readonly<Descent> {
-    return this.#learner.step(this.#items, this.rows, item, this.#users, this.#grams);
+    return this.learner.step(this.items, this.rows, item, this.users, this.grams);
   }
 
   forget(item: number): void {

@@ -1,7 +1,6 @@
 /**
- * The whole model in memory: vectors, rows, evidence and grams of both sides, updated by one rating
- * at a time (alg:update). It does in one process what the services do with shards, Kafka and Redis.
- * Experiments use it.
+ * The whole model in memory, updated by one rating at a time (alg:update), for experiments: it does
+ * in one process what the services do with shards, Kafka and Redis.
  */
 
 import { type Descent, type Kernels, wasmKernels } from '@freshet/kernels';
@@ -36,14 +35,6 @@ import { defaultModel, type ModelSettings, type Side } from './settings.ts';
 import { SideState } from './side-state.ts';
 import { meanVector, startVector } from './start-vector.ts';
 import { Tombstones } from './tombstones.ts';
-
-export interface KnownRating {
-  readonly user: string;
-  readonly item: string;
-  readonly value: number;
-  /** ms */
-  readonly time: number;
-}
 
 /** The slots of a user and an item, if known, and the item's position in her row, or −1. */
 interface CellPlace {
@@ -115,8 +106,10 @@ export class OnlineModel {
     const { owner } = cell;
     const byNewcomer = owner === undefined || this.rows.length(owner) < NEWCOMER_BELOW;
     const bias = owner === undefined ? 0 : this.biasOf(owner);
-    const end = owner === undefined ? 0 : this.rows.positionOf(owner, time);
-    const before = this.lists?.before(this.rows, owner as number, end);
+    const before =
+      owner === undefined
+        ? this.lists && []
+        : this.lists?.before(this.rows, owner, this.rows.positionOf(owner, time));
     this.#teach(cell);
     const decision = this.#take(user, item, value, time, cell);
     if (decision.kind === 'stale') return decision.kind;
@@ -236,7 +229,7 @@ export class OnlineModel {
     this.kernels.scores(query.vector, this.items.vectors, out);
     this.features.addWeighted(query.counts, out);
     if (this.lists === undefined || !(query.next > 0)) return;
-    this.#rater.row.setUser(slot);
+    this.#rater.row.owner = slot;
     this.#context.prepare(this.#rater.row, this.lists);
     const { successors } = this.lists;
     const sums = successors.after(this.#context);
@@ -279,11 +272,11 @@ export class OnlineModel {
   }
 
   /** A user's ratings, oldest first; none if she is unknown. */
-  *ratingsOf(user: string): Generator<KnownRating> {
+  *ratingsOf(user: string) {
     const owner = this.users.slotOf(user);
     if (owner === undefined) return;
     for (const { slot, value, time } of this.rows.entries(owner)) {
-      yield { user, item: this.items.idOf(slot) as string, value, time };
+      yield { user, item: this.items.idIn(slot), value, time };
     }
   }
 
@@ -335,7 +328,7 @@ export class OnlineModel {
 
   #takeBack(owner: number, neighbour: number, old: number, offset: number): void {
     this.users.vectors.read(owner, this.#before);
-    const seed = hashId(this.items.idOf(neighbour) as string, offset);
+    const seed = hashId(this.items.idIn(neighbour), offset);
     this.memory.amend(neighbour, owner, { value: null, old, vector: this.#before }, seed);
     this.grams.ratings--;
     this.grams.values -= old;

@@ -1,4 +1,5 @@
 /** Pairs (r, w), the value of a rating and the vector of its user, as they arrived, without ids. */
+import { enlarged } from './enlarged.ts';
 
 export class PairList {
   readonly #factorCount: number;
@@ -47,9 +48,7 @@ export class PairList {
   add(value: number, vector: Float32Array): void {
     const end = (this.#length + 1) * this.#stride;
     if (end > this.#data.length) {
-      const grown = new Float32Array(Math.max(end, 2 * this.#data.length));
-      grown.set(this.#data);
-      this.#data = grown;
+      this.#data = enlarged(this.#data, Math.max(end, 2 * this.#data.length));
     }
     this.replace(this.#length++, value, vector);
   }

@@ -16,8 +16,7 @@ export function priorWeight(rho: number, grams: Grams): number {
 
 /**
  * c: an unknown rating of an item with `count` ratings weighs α·c. A user who has not rated a
- * popular item has more likely seen it than an obscure one. The other losses have their prior in s,
- * which has no weights.
+ * popular item has more likely seen it than an obscure one. Other losses have no weights in s.
  */
 export function itemWeight(settings: ModelSettings, count: number, grams: Grams): number {
   const { popularityPower, loss } = settings;
@@ -27,9 +26,8 @@ export function itemWeight(settings: ModelSettings, count: number, grams: Grams)
 }
 
 /**
- * μ of one side, which grows with the mean number of ratings per user or item. That mean is taken
- * as at least 1: grams that are late, or missing at the start, must not remove the shrinkage of the
- * first vectors.
+ * μ of one side, which grows with the mean number of ratings per user or item. That mean is at
+ * least 1: grams that are late, or missing at the start, must not remove the first shrinkage.
  */
 export function shrinkage(settings: ModelSettings, side: Side, grams: Grams): number {
   const { userShrinkage, itemShrinkage, shrinkageGrowth } = settings;

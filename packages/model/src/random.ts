@@ -19,8 +19,7 @@ export function mix(seed: number): number {
 /**
  * Whether the rating at this offset belongs to a sample of 1 in `oneIn` ratings; none does if that
  * is 0. The sample is random, because every N-th offset could coincide with a pattern of the
- * producer. It has a random stream of its own, so that other random choices for the same offset are
- * independent of it.
+ * producer, and independent of other random choices for the same offset.
  */
 export function isOfSample(offset: number, oneIn: number): boolean {
   return oneIn > 0 && lotOf(offset) * oneIn < 1;

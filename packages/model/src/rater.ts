@@ -19,33 +19,26 @@ export class Rater implements ComparedUser {
 
   /** Selects the user in a slot; undefined stands for an unknown user. */
   setUser(slot: number | undefined): void {
-    this.row.setUser(slot);
+    this.row.owner = slot;
     this.vector = slot === undefined ? undefined : this.#own;
     if (slot !== undefined) this.#users.vectors.read(slot, this.#own);
   }
 }
 
 class RaterRow {
-  readonly #rows: RowStore;
-  #owner: number | undefined;
+  owner: number | undefined;
 
-  constructor(rows: RowStore) {
-    this.#rows = rows;
-  }
-
-  setUser(owner: number | undefined): void {
-    this.#owner = owner;
-  }
+  constructor(private readonly rows: RowStore) {}
 
   get length(): number {
-    return this.#owner === undefined ? 0 : this.#rows.length(this.#owner);
+    return this.owner === undefined ? 0 : this.rows.length(this.owner);
   }
 
   slotFromEnd(age: number): number {
-    return this.#owner === undefined ? 0 : this.#rows.slotAt(this.#owner, this.length - 1 - age);
+    return this.owner === undefined ? 0 : this.rows.slotAt(this.owner, this.length - 1 - age);
   }
 
   isRated(slot: number): boolean {
-    return this.#owner !== undefined && this.#rows.find(this.#owner, slot) >= 0;
+    return this.owner !== undefined && this.rows.find(this.owner, slot) >= 0;
   }
 }

@@ -1,13 +1,19 @@
 /**
  * The rows of one side, in event order, in few bytes: 8 per rating, 16 with times. A row is a chain
  * of segments. A new segment is about a quarter as long as the row before it, so a row grows
- * without being copied, and only a small share of it is unused. The segments of all rows share
- * pages of typed arrays.
+ * without being copied, and wastes little. The segments of all rows share pages of typed arrays.
  */
 
 import type { WeightedRow } from '@freshet/kernels';
 import { CellFilter } from './cell-filter.ts';
+import { enlarged } from './enlarged.ts';
 import { SegmentPool } from './segment-pool.ts';
+
+interface StoredRating {
+  readonly slot: number;
+  readonly value: number;
+  readonly time: number;
+}
 
 export class RowStore {
   readonly #pool: SegmentPool;
@@ -83,11 +89,14 @@ export class RowStore {
   }
 
   insert(owner: number, position: number, slot: number, value: number, time: number): void {
-    if (owner >= this.#tailOf.length) this.#growHeads(owner + 1);
-    if (position === this.#lengthOf[owner]) this.#append(owner, slot, value, time);
-    else {
-      this.#aside(owner, position, position, () => this.#append(owner, slot, value, time));
+    if (owner >= this.#tailOf.length) {
+      const length = Math.ceil((owner + 1) * 1.25);
+      this.#tailOf = enlarged(this.#tailOf, length);
+      this.#lengthOf = enlarged(this.#lengthOf, length);
     }
+    const append = () => this.#append(owner, slot, value, time);
+    if (position === this.#lengthOf[owner]) append();
+    else this.#aside(owner, position, position, append);
   }
 
   removeAt(owner: number, position: number): void {
@@ -117,9 +126,22 @@ export class RowStore {
     }
   }
 
-  /** The ratings of a row, in order. */
-  *entries(owner: number): Generator<{ slot: number; value: number; time: number }> {
-    for (const [slot, value, time] of this.#from(owner, 0)) yield { slot, value, time };
+  /** The ratings of a row in order, from a position on. */
+  entries(owner: number, position = 0): StoredRating[] {
+    const pool = this.#pool;
+    const reversed: StoredRating[] = [];
+    let end = this.length(owner);
+    for (let segment = this.#tail(owner); end > position; segment = pool.previousOf(segment)) {
+      const base = pool.baseOf(segment);
+      const place = pool.startOf(segment) - base;
+      const { slots, values, times } = pool.pageOf(segment);
+      for (let at = place + end - 1; at >= place + Math.max(base, position); at--) {
+        const time = times.length > 0 ? times[at] : 0;
+        reversed.push({ slot: slots[2 * at], value: values[2 * at + 1], time });
+      }
+      end = base;
+    }
+    return reversed.reverse();
   }
 
   #tail(owner: number): number {
@@ -167,27 +189,10 @@ export class RowStore {
 
   /** Truncates the row at `cut`, calls `between`, and appends again what began at `resume`. */
   #aside(owner: number, cut: number, resume: number, between: () => void): void {
-    const newer = this.#from(owner, resume);
+    const newer = this.entries(owner, resume);
     this.#truncate(owner, cut);
     between();
-    for (const [slot, value, time] of newer) this.#append(owner, slot, value, time);
-  }
-
-  /** The ratings from a position to the end. */
-  #from(owner: number, position: number): [slot: number, value: number, time: number][] {
-    const pool = this.#pool;
-    const reversed: [slot: number, value: number, time: number][] = [];
-    let end = this.length(owner);
-    for (let segment = this.#tail(owner); end > position; segment = pool.previousOf(segment)) {
-      const base = pool.baseOf(segment);
-      const place = pool.startOf(segment) - base;
-      const { slots, values, times } = pool.pageOf(segment);
-      for (let at = place + end - 1; at >= place + Math.max(base, position); at--) {
-        reversed.push([slots[2 * at], values[2 * at + 1], times.length > 0 ? times[at] : 0]);
-      }
-      end = base;
-    }
-    return reversed.reverse();
+    for (const { slot, value, time } of newer) this.#append(owner, slot, value, time);
   }
 
   #truncate(owner: number, length: number): void {
@@ -200,15 +205,5 @@ export class RowStore {
     }
     this.#tailOf[owner] = tail;
     this.#lengthOf[owner] = length;
-  }
-
-  #growHeads(wanted: number): void {
-    const length = Math.ceil(wanted * 1.25);
-    const tails = new Uint32Array(length);
-    const lengths = new Uint32Array(length);
-    tails.set(this.#tailOf);
-    lengths.set(this.#lengthOf);
-    this.#tailOf = tails;
-    this.#lengthOf = lengths;
   }
 }

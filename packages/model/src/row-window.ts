@@ -3,8 +3,7 @@
  * on the last few. The cost of an update therefore does not grow with the length of the row.
  *
  * What a user rated last says more about the next rating than the rest, but only where the order of
- * ratings means something. So the extra weight depends on how much more alike an item of the row is
- * to those just before it than to the others.
+ * ratings means something: where an item of the row is more alike those just before it than others.
  */
 
 import type { KernelRow, Kernels, VectorTable, WeightedRow } from '@freshet/kernels';
@@ -21,8 +20,7 @@ export interface FullRow {
 
 /**
  * In a short row the measured order is mostly chance. It is averaged with this one, as if that had
- * been measured on so many ratings: with less of it, users with few ratings lose by chance what
- * their order would have gained.
+ * been measured on so many ratings: with fewer, users with few ratings lose more than they gain.
  */
 const USUAL_ORDER = { value: 0.25, ratings: 10 };
 

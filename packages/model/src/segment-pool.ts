@@ -1,8 +1,8 @@
 /**
  * Allocates and frees the segments that rows are made of: stretches of typed arrays. A segment is a
- * number; 0 stands for none. Lengths are powers of two, so a freed segment is an exact fit for the
- * next request of its size.
+ * number; 0 stands for none. Lengths are powers of two, so that a freed segment can be used again.
  */
+import { enlarged } from './enlarged.ts';
 
 /** Rating i has its slot at slots[2i] and its value at values[2i + 1], in one cache line. */
 interface RatingPage {
@@ -18,7 +18,6 @@ const LEAST = 2;
 const MOST = 1 << 10;
 
 export class SegmentPool {
-  readonly #timed: boolean;
   readonly #pages: RatingPage[] = [];
   /** Freed segments, by the logarithm of their length. */
   readonly #free: number[][] = Array.from({ length: 1 + Math.log2(MOST) }, () => []);
@@ -30,12 +29,10 @@ export class SegmentPool {
   #previous = new Uint32Array(64);
   #size = new Uint8Array(64);
 
-  constructor(timed: boolean) {
-    this.#timed = timed;
-  }
+  constructor(private readonly timed: boolean) {}
 
   get byteLength(): number {
-    const perRating = this.#timed ? 16 : 8;
+    const perRating = this.timed ? 16 : 8;
     return this.#pages.length * PAGE_LENGTH * perRating + this.#size.length * 13;
   }
 
@@ -96,23 +93,16 @@ export class SegmentPool {
     this.#pages.push({
       slots: new Uint32Array(shared),
       values: new Float32Array(shared),
-      times: new Float64Array(this.#timed ? PAGE_LENGTH : 0),
+      times: new Float64Array(this.timed ? PAGE_LENGTH : 0),
     });
     this.#openEnd = 0;
   }
 
   #growHeads(): void {
     const length = Math.ceil(this.#size.length * 1.25);
-    const [place, base, previous] = [this.#place, this.#base, this.#previous].map((old) => {
-      const grown = new Uint32Array(length);
-      grown.set(old);
-      return grown;
-    });
-    const size = new Uint8Array(length);
-    size.set(this.#size);
-    this.#place = place;
-    this.#base = base;
-    this.#previous = previous;
-    this.#size = size;
+    this.#place = enlarged(this.#place, length);
+    this.#base = enlarged(this.#base, length);
+    this.#previous = enlarged(this.#previous, length);
+    this.#size = enlarged(this.#size, length);
   }
 }

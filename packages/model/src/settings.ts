@@ -88,10 +88,7 @@ export const defaultModel: ModelSettings = {
   updateTolerance: 0,
 };
 
-/**
- * The default model ranks by what a user will probably rate next. With these changes it ranks by
- * how much she will like an item.
- */
+/** Ranks by how much a user will like an item, not by how probably she will rate it next. */
 export const forLiking = { valueWeight: 1, popularityPower: 0, ranking: 'factors' } as const;
 
 /** The model of the paper: no shrinkage, no recency, whole rows, rounds until convergence. */
@@ -129,8 +126,10 @@ export function wholeRows(settings: ModelSettings): ModelSettings {
   return { ...settings, window: 2 ** 31, recencyWeight: 0 };
 }
 
-const ranges: Partial<Record<keyof ModelSettings, readonly [number, number]>> = {
-  factorCount: [1, MAX_FACTOR_COUNT],
+type Range = readonly [least: number, most: number, kind?: 'whole'];
+
+const ranges: Partial<Record<keyof ModelSettings, Range>> = {
+  factorCount: [1, MAX_FACTOR_COUNT, 'whole'],
   rho: [0, 1000],
   priorValue: [-1000, 1000],
   lambda: [0, 1e6],
@@ -139,25 +138,17 @@ const ranges: Partial<Record<keyof ModelSettings, readonly [number, number]>> = 
   userShrinkage: [0, 1e6],
   itemShrinkage: [0, 1e6],
   shrinkageGrowth: [0, 4],
-  rankingSample: [1, 1e6],
-  window: [1, 2 ** 31],
+  rankingSample: [1, 1e6, 'whole'],
+  window: [1, 2 ** 31, 'whole'],
   recencyWeight: [0, 1e6],
   recencyHalfLife: [1e-3, 1e9],
   recencyRamp: [0, 1e9],
   recencyOrder: [0, 1],
-  conjugateSteps: [1, 1000],
+  conjugateSteps: [1, 1000, 'whole'],
   startNoise: [0, 100],
-  updateRounds: [1, 1000],
+  updateRounds: [1, 1000, 'whole'],
   updateTolerance: [0, 1],
 };
-
-const whole: readonly (keyof ModelSettings)[] = [
-  'factorCount',
-  'rankingSample',
-  'window',
-  'conjugateSteps',
-  'updateRounds',
-];
 
 /** The settings describe no model: a command that was given them must refuse to start. */
 export class BadModelSettings extends Error {
@@ -167,14 +158,13 @@ export class BadModelSettings extends Error {
 /** Throws BadModelSettings, which names every setting that is out of range. */
 export function checkSettings(settings: ModelSettings): void {
   const problems: string[] = [];
-  for (const [name, range] of Object.entries(ranges)) {
+  for (const [name, [least, most, kind]] of Object.entries(ranges)) {
     const value = settings[name as keyof ModelSettings];
-    if (typeof value !== 'number' || !(value >= range[0] && value <= range[1])) {
-      problems.push(`${name} must be ${range[0]} to ${range[1]}, not ${value}`);
+    if (typeof value !== 'number' || !(value >= least && value <= most)) {
+      problems.push(`${name} must be ${least} to ${most}, not ${value}`);
     }
-  }
-  for (const name of whole) {
-    if (!Number.isInteger(settings[name])) problems.push(`${name} must be a whole number`);
+    if (kind === 'whole' && !Number.isInteger(value))
+      problems.push(`${name} must be a whole number`);
   }
   if (settings.priorValue !== 0 && settings.loss !== 'squared') {
     problems.push('priorValue needs the squared loss');

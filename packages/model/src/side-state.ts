@@ -1,5 +1,5 @@
 /** All users or all items of an in-memory model: their ids, vectors and gram. */
-
+import assert from 'node:assert';
 import type { Kernels, VectorTable } from '@freshet/kernels';
 import { Gram } from './gram.ts';
 import type { Side } from './settings.ts';
@@ -36,6 +36,13 @@ export class SideState {
 
   idOf(slot: number): string | undefined {
     return this.#ids[slot];
+  }
+
+  /** The id in a slot that is in use. */
+  idIn(slot: number): string {
+    const id = this.#ids[slot];
+    assert(id !== undefined, `no ${this.side} has the slot ${slot}`);
+    return id;
   }
 
   ids(): IterableIterator<string> {

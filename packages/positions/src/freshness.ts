@@ -19,18 +19,16 @@ interface Look<K> {
 }
 
 export class Freshness<K> {
-  readonly #ends: () => Promise<ReadonlyMap<K, number>>;
-  readonly #now: () => number;
   /** Oldest first. */
   #looks: Look<K>[] = [];
   #begun = 0;
   #ended = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(ends: () => Promise<ReadonlyMap<K, number>>, now = () => Date.now()) {
-    this.#ends = ends;
-    this.#now = now;
-  }
+  constructor(
+    private readonly ends: () => Promise<ReadonlyMap<K, number>>,
+    private readonly now = () => Date.now(),
+  ) {}
 
   /** Looks every 500 ms until closed; `failed` gets the errors of looks. */
   start(failed: (error: unknown) => void): void {
@@ -46,11 +44,11 @@ export class Freshness<K> {
 
   async look(): Promise<void> {
     const nth = ++this.#begun;
-    const ends = await this.#ends();
+    const ends = await this.ends();
     // A later look has already been answered: this one is out of date.
     if (nth < this.#ended) return;
     this.#ended = nth;
-    this.#looks.push({ at: this.#now(), ends });
+    this.#looks.push({ at: this.now(), ends });
     if (this.#looks.length > LOOKS) this.#looks.shift();
   }
 
@@ -81,7 +79,7 @@ export class Freshness<K> {
     // The end can also fall, so the lag began after the last look at which nothing waited.
     const none = this.#looks.findLastIndex(({ ends }) => (ends.get(shard) ?? 0) <= position);
     const began = this.#looks[none + 1] as Look<K>;
-    return { ratings, ms: this.#now() - began.at };
+    return { ratings, ms: this.now() - began.at };
   }
 
   async close(): Promise<void> {

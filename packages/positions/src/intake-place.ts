@@ -92,10 +92,7 @@ function forgottenFault(source: SourceLog, { traces = [] }: IntakeHistory): LogF
   const topicId = source.topicId ?? topic;
   if (traces.length === 0) return undefined;
   const trace = traces.find((each) => each.topicId === topicId);
-  if (trace !== undefined) {
-    return sourceFault(source, { position: trace.offset + 1, topicId });
-  }
-  const place = { topic, partition };
+  if (trace !== undefined) return sourceFault(source, { position: trace.offset + 1, topicId });
   const what = `the topic that was read before was deleted and created anew, and now holds ${range.start} to ${range.end}`;
-  return new LogFault('recreated', place, what);
+  return new LogFault('recreated', { topic, partition }, what);
 }

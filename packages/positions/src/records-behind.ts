@@ -24,7 +24,7 @@ export type RecordsBehind = Record<'intake' | Side, number>;
 /** The topic whose partitions the shards of a side apply. */
 export const sourceTopic: Record<Side, Topic> = { user: 'userRatings', item: 'itemRatings' };
 
-export interface Watched {
+interface Watched {
   readonly admin: Pick<TopicAdmin, 'ranges' | 'committed' | 'topicId' | 'exists'>;
   readonly store: Pick<FactorStore, 'head' | 'birth'>;
   readonly model: string;

@@ -9,6 +9,7 @@ import type { Birth, ShardHead, ShardId } from '@freshet/store';
 import {
   isUnreadable,
   LogFault,
+  type LogFaultKind,
   type LogPlace,
   type LogRange,
   type TopicAdmin,
@@ -38,38 +39,28 @@ export function sourceFault(
 ): LogFault | undefined {
   const { start, end } = range;
   const { position } = known;
-  const place = { topic, partition };
+  const fault = (kind: LogFaultKind, what: string) =>
+    new LogFault(kind, { topic, partition }, what);
   if (position === null) {
-    if (start === 0 || isRebuilt(birth)) return undefined;
-    return new LogFault(
+    // A shard begins with the first record of its log: if that is deleted, ratings are lost. But
+    // during a rebuild intake reads the sources again, and a shard may begin anywhere.
+    const isRebuilt = birth.rebuilt > 0 && birth.rebuilt === birth.born;
+    if (start === 0 || isRebuilt) return undefined;
+    return fault(
       'store-lost',
-      place,
       `the store lost this shard, and ${topic} no longer reaches its beginning (offsets 0 to ${start - 1} are deleted): ` +
         '`freshet rebuild` learns it again from the sources',
     );
   }
   const isOther = topicId !== undefined && known.topicId !== null && known.topicId !== topicId;
   if (isOther || position > end) {
-    return new LogFault(
+    return fault(
       'recreated',
-      place,
       `it was read up to offset ${position}, but the topic was deleted and created anew, and now holds ${start} to ${end}`,
     );
   }
   if (position >= start) return undefined;
-  return new LogFault(
-    'cut',
-    place,
-    `offsets ${position} to ${start - 1} were deleted before they were read`,
-  );
-}
-
-/**
- * During a rebuild intake reads the sources again, so a shard may begin anywhere in its log.
- * Otherwise a shard begins with the first record of its log: if that is deleted, ratings are lost.
- */
-function isRebuilt({ born, rebuilt }: Birth): boolean {
-  return rebuilt > 0 && rebuilt === born;
+  return fault('cut', `offsets ${position} to ${start - 1} were deleted before they were read`);
 }
 
 /** The consumer group in which updaters share the shards of a side. */

@@ -12,10 +12,7 @@ import { Gram, type Grams } from '@freshet/model';
 import { InternalEvents, type LogRecord, Tail } from '@freshet/stream';
 import type { FollowOptions } from './followed-replica.ts';
 
-type GramsOptions = Pick<
-  FollowOptions,
-  'kafka' | 'admin' | 'model' | 'shards' | 'factorCount' | 'log' | 'fail' | 'gatherMs'
->;
+type GramsOptions = Omit<FollowOptions, 'store' | 'moved'>;
 
 /** How many of the last records are read to find one that decodes. */
 const LOOK_BACK = 100;

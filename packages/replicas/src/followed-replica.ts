@@ -1,10 +1,9 @@
 /**
  * Fills a replica of all item vectors from the store and keeps it current from `item-factors`. The
- * ends of the topic are read before the scan of the store: so every batch that the scan may have
- * missed is read from the topic.
+ * ends of the topic are read before the store is scanned, so no batch is missed in between.
  */
 import assert from 'node:assert';
-import { type FactorBatch, readFactorBatch, topicName } from '@freshet/events';
+import { type FactorBatch, type ModelShape, readFactorBatch, topicName } from '@freshet/events';
 import type { FactorStore, ShardHead } from '@freshet/store';
 import { InternalEvents, type LogRecord, Tail, type TopicAdmin } from '@freshet/stream';
 import { type Log, untilAnswered } from '@freshet/telemetry';
@@ -16,13 +15,11 @@ type Kafka = Parameters<typeof Tail.open>[0];
 const side = 'item';
 const NO_LIST = new Uint8Array();
 
-export interface FollowOptions {
+export interface FollowOptions extends ModelShape {
   readonly kafka: Kafka;
   readonly admin: TopicAdmin;
   readonly store: FactorStore;
   readonly model: string;
-  readonly shards: number;
-  readonly factorCount: number;
   readonly log: Log;
   readonly fail: (error: unknown) => void;
   /** How long records gather after a fetch before the next one; absent: not at all. */
@@ -51,17 +48,14 @@ export class FollowedReplica {
 
   static async open(replica: Replica, options: FollowOptions): Promise<FollowedReplica> {
     const topic = topicName('itemFactors', options.model);
-    const { kafka, admin, model, log, fail } = options;
+    const { kafka, admin, log } = options;
     const followed = new FollowedReplica(replica, options, await admin.ends(topic));
     for (let shard = 0; shard < options.shards; shard++) {
       await untilAnswered(() => followed.#load(shard), { log, what: 'a shard was not loaded' });
     }
     followed.#tail = await Tail.open(kafka, admin, {
+      ...options,
       topic,
-      model,
-      log,
-      fail,
-      gatherMs: options.gatherMs,
       startAt: async (partition) => {
         const position = followed.#positions.get(partition);
         assert(position !== undefined, `${topic} has a partition for each shard`);

@@ -8,6 +8,7 @@ import { type FactorBatch, shardOf } from '@freshet/events';
 import type { Kernels, VectorTable } from '@freshet/kernels';
 import {
   COUNT_FEATURES,
+  enlarged,
   FeatureTable,
   itemKey,
   type ListFollower,
@@ -32,7 +33,6 @@ interface ReplicaOptions {
 
 /** There is no room for one more item: a retry would not help. */
 export class ReplicaFull extends Fault {
-  override readonly name = 'ReplicaFull';
   readonly verdict = 'stop';
 }
 
@@ -58,17 +58,16 @@ export class Replica {
   #absentCount = 0;
   /** By slot: the key of the item in lists, a hash of its id. */
   #keys = new Uint32Array(FIRST_CAPACITY);
-  readonly #present: ReplicaOptions['present'];
-  readonly #lists: ReplicaOptions['lists'];
   /** Reused to decode lists. */
   readonly #list = Predecessors.empty();
-  readonly #limit: number;
 
-  constructor(kernels: Kernels, factorCount: number, shards: number, options: ReplicaOptions = {}) {
+  constructor(
+    kernels: Kernels,
+    factorCount: number,
+    shards: number,
+    private readonly options: ReplicaOptions = {},
+  ) {
     this.table = options.table ?? kernels.table(factorCount);
-    this.#present = options.present;
-    this.#lists = options.lists;
-    this.#limit = options.limit ?? MAP_LIMIT;
     this.#versions = new Array(shards).fill(undefined);
     this.#nothing = new Float32Array(factorCount);
     this.#wide =
@@ -157,9 +156,9 @@ export class Replica {
     const slot = this.#slots.get(id) ?? this.#newSlot(id);
     const statistics = statisticsIn(figures);
     this.features.set(slot, statistics);
-    if (list && this.#lists) {
+    if (list && this.options.lists) {
       this.#list.read(list);
-      this.#lists.set(slot, this.#list, statistics.count);
+      this.options.lists.set(slot, this.#list, statistics.count);
     }
     this.#write(slot, vector);
     this.#setAbsent(slot, 0);
@@ -169,7 +168,7 @@ export class Replica {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.features.set(slot, NO_STATISTICS);
-    this.#lists?.remove(slot);
+    this.options.lists?.remove(slot);
     this.#write(slot, this.#nothing);
     this.#setAbsent(slot, 1);
   }
@@ -184,7 +183,7 @@ export class Replica {
   }
 
   #newSlot(id: string): number {
-    if (this.#slots.size >= this.#limit) throw this.#full();
+    if (this.#slots.size >= (this.options.limit ?? MAP_LIMIT)) throw this.#full();
     const slot = this.#orFull(() => this.table.add());
     this.#slots.set(id, slot);
     this.#ids[slot] = id;
@@ -195,11 +194,9 @@ export class Replica {
   }
 
   #grow(): void {
-    const [keys, absent] = [this.#keys, this.#absent];
-    this.#keys = new Uint32Array(2 * keys.length);
-    this.#keys.set(keys);
-    this.#absent = new Uint8Array(2 * absent.length);
-    this.#absent.set(absent);
+    const capacity = 2 * this.#keys.length;
+    this.#keys = enlarged(this.#keys, capacity);
+    this.#absent = enlarged(this.#absent, capacity);
   }
 
   #write(slot: number, vector: Float32Array): void {
@@ -238,7 +235,7 @@ export class Replica {
   #setAbsent(slot: number, absent: 0 | 1): void {
     this.#absentCount += absent - (this.#absent[slot] as number);
     this.#absent[slot] = absent;
-    this.#present?.(slot, absent === 0);
+    this.options.present?.(slot, absent === 0);
   }
 }
 
@@ -246,15 +243,10 @@ export class Replica {
 export class ListedReplica extends Replica {
   readonly #predecessors: PredecessorTable;
 
-  constructor(
-    kernels: Kernels,
-    factorCount: number,
-    shards: number,
-    options: Omit<ReplicaOptions, 'lists'> = {},
-  ) {
-    const predecessors = new PredecessorTable();
-    super(kernels, factorCount, shards, { ...options, lists: predecessors });
-    this.#predecessors = predecessors;
+  constructor(kernels: Kernels, factorCount: number, shards: number) {
+    const lists = new PredecessorTable();
+    super(kernels, factorCount, shards, { lists });
+    this.#predecessors = lists;
   }
 
   /** P/.04 of an item, with P as in next-context.ts of the model. */

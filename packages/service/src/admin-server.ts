@@ -6,8 +6,6 @@ import { type Address, listening } from './listening.ts';
 import { requestGuard } from './request-guard.ts';
 
 interface Health {
-  /** False if only a restart can help. */
-  live(): boolean;
   /** What the service waits for before it is ready; null if it is ready. */
   waitingFor(): string | null;
   /** Further paths, each answered with the result of its function as JSON. */
@@ -60,7 +58,7 @@ export class AdminServer {
 async function answer(path: string, health: Health, response: ServerResponse): Promise<void> {
   switch (path) {
     case '/livez':
-      return reply(response, health.live() ? 200 : 503, health.live() ? 'live' : 'not live');
+      return reply(response, 200, 'live');
     case '/readyz': {
       const reason = health.waitingFor();
       return reply(response, reason === null ? 200 : 503, reason ?? 'ready');

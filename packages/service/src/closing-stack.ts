@@ -1,8 +1,4 @@
 /** Closes resources in reverse order of their opening, and closes the rest even if one fails. */
-interface Closable {
-  close(): Promise<void>;
-}
-
 export class ClosingStack {
   readonly #closers: (() => Promise<void>)[] = [];
 
@@ -10,7 +6,7 @@ export class ClosingStack {
     return this.#closers.length;
   }
 
-  own<T extends Closable>(resource: T): T {
+  own<T extends { close(): Promise<void> }>(resource: T): T {
     this.#closers.push(async () => resource.close());
     return resource;
   }

@@ -1,11 +1,10 @@
 /**
  * Does this service have the settings of its model and of the services that run with it? Checked at
- * the start, with every take-over and every 1.5 s. This is also how a store that lost everything is
- * noticed while no rating comes.
+ * the start, with every take-over and every 1.5 s: so a store that lost everything is noticed soon.
  */
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
-import { sides, topicName } from '@freshet/events';
+import { topicName } from '@freshet/events';
 import {
   type Agreed,
   type Agreement,
@@ -13,6 +12,7 @@ import {
   type FactorStore,
   ManifestMismatch,
   SIGN_OF_LIFE_MS,
+  shardIds,
   type Tuning,
 } from '@freshet/store';
 import type { TopicAdmin } from '@freshet/stream';
@@ -33,10 +33,11 @@ const waits = {
   othersMs: SIGN_OF_LIFE_MS + 2_000, // services that were killed count as running until then
 } as const;
 
-export class ModelAgreement {
+export class ModelAgreement implements Birth {
+  born = 0;
+  rebuilt = 0;
   readonly #id = randomUUID();
   readonly #lost = new Set<() => void>();
-  #birth: Birth = { born: 0, rebuilt: 0 };
   #renewing: Promise<void> | undefined;
   #hasLeft = false;
 
@@ -48,16 +49,6 @@ export class ModelAgreement {
     const attempts = { log: options.log, what: 'the settings were not checked' };
     await untilAnswered(() => joined.#join(), attempts);
     return joined;
-  }
-
-  /** The epoch at which the model began: what was sent in an earlier life does not count. */
-  get born(): number {
-    return this.#birth.born;
-  }
-
-  /** The epoch of the last rebuild, since when the sources are read again; 0: there was none. */
-  get rebuilt(): number {
-    return this.#birth.rebuilt;
   }
 
   /** Calls back when the model begins anew: the store lost everything, or a person rebuilds. */
@@ -78,12 +69,9 @@ export class ModelAgreement {
   async close(): Promise<void> {
     const { store, log } = this.options;
     this.#hasLeft = true;
-    await store.leave(this.#id).catch((error: unknown) => {
-      log.debug(
-        { err: error },
-        `the store is away: this service counts as running for ${SIGN_OF_LIFE_MS / 1_000} s more`,
-      );
-    });
+    const seconds = SIGN_OF_LIFE_MS / 1_000;
+    const what = `the store is away: this service counts as running for ${seconds} s more`;
+    await store.leave(this.#id).catch((error: unknown) => log.debug({ err: error }, what));
   }
 
   async #join(): Promise<void> {
@@ -101,8 +89,8 @@ export class ModelAgreement {
         if (claims === 0 || waited > waits.restoreMs) {
           const begun = await this.#ask(await this.#beginning(claims));
           if (begun.kind !== 'agreed') continue;
-          if (claims > 0)
-            log.warn({ model }, 'the store lost this model: it is learnt again from the log');
+          const what = 'the store lost this model: it is learnt again from the log';
+          if (claims > 0) log.warn({ model }, what);
           return this.#agreed(begun);
         }
       }
@@ -111,15 +99,13 @@ export class ModelAgreement {
   }
 
   async #renew(): Promise<void> {
-    const agreed = await this.#ask();
+    let agreed = await this.#ask();
     if (agreed.kind === 'tuned') throw this.#mistuned(agreed.tuning, agreed.others);
-    if (agreed.kind === 'agreed') {
-      // Another service was the first to notice and has begun the model anew, or a person has.
-      if (this.#isOther(agreed)) this.#tellLost(agreed);
-      return;
+    if (agreed.kind === 'absent') {
+      agreed = await this.#ask(await this.#beginning(await this.#claims()));
     }
-    const begun = await this.#ask(await this.#beginning(await this.#claims()));
-    if (begun.kind === 'agreed' && this.#isOther(begun)) this.#tellLost(begun);
+    // This service has begun the model anew, or another that noticed before, or a person.
+    if (agreed.kind === 'agreed' && this.#isOther(agreed)) this.#tellLost(agreed);
   }
 
   /** Both epochs: a store that is lost right after a rebuild may begin at the same epoch. */
@@ -129,22 +115,21 @@ export class ModelAgreement {
 
   #tellLost({ born, rebuilt }: Birth): void {
     const { model, log } = this.options;
-    this.#birth = { born, rebuilt };
+    [this.born, this.rebuilt] = [born, rebuilt];
     if (born === rebuilt) {
       log.warn({ model, born }, 'this model is being rebuilt: it is learnt again from its sources');
     } else {
       metrics.storeLosses.inc();
-      log.error(
-        { model, born },
-        'the store lost this model: it is learnt again from the log, and answers wait until then',
-      );
+      const what =
+        'the store lost this model: it is learnt again from the log, and answers wait until then';
+      log.error({ model, born }, what);
     }
     for (const listen of this.#lost) listen();
   }
 
   #agreed({ born, rebuilt, former }: Extract<Agreed, { kind: 'agreed' }>): void {
     const { model, agreement, log } = this.options;
-    this.#birth = { born, rebuilt };
+    [this.born, this.rebuilt] = [born, rebuilt];
     if (former === null) return;
     const changes = differences(agreement.tuning, former);
     log.warn({ model, changes }, `what is learnt changes from now on: ${changes.join('; ')}`);
@@ -166,11 +151,9 @@ export class ModelAgreement {
   async #beginning(claims: number): Promise<number> {
     const { store, agreement } = this.options;
     const lives: number[] = [];
-    for (const side of sides) {
-      for (let shard = 0; shard < agreement.manifest.shards; shard++) {
-        const { life } = (await store.head({ side, shard })).facts;
-        if (life !== null) lives.push(life);
-      }
+    for (const id of shardIds(agreement.manifest.shards)) {
+      const { life } = (await store.head(id)).facts;
+      if (life !== null) lives.push(life);
     }
     return lives.length > 0 ? Math.min(...lives) : claims;
   }

@@ -13,14 +13,8 @@ export async function openBrokers(
   settings: Settings,
   { log, stack }: Pick<ServiceContext, 'log' | 'stack'>,
 ): Promise<Brokers> {
-  const kafka = await openKafka(
-    {
-      clientId: `freshet-${client}`,
-      brokers: settings.KAFKA_BROKERS,
-      ...kafkaSecurity(settings),
-    },
-    log,
-  );
+  const [clientId, brokers] = [`freshet-${client}`, settings.KAFKA_BROKERS];
+  const kafka = await openKafka({ clientId, brokers, ...kafkaSecurity(settings) }, log);
   return { kafka, admin: stack.own(await TopicAdmin.open(kafka)) };
 }
 

@@ -12,7 +12,7 @@ interface RegistryClientOptions {
   readonly timeoutMs: number;
 }
 
-interface SentSchema {
+export interface SentSchema {
   readonly schema: string;
   /** Absent: AVRO. */
   readonly schemaType?: string;
@@ -20,9 +20,7 @@ interface SentSchema {
 }
 
 /** The registry did not answer, or not as a registry does: says nothing about the record. */
-export class RegistryAway extends ServerAway {
-  override readonly name = 'RegistryAway';
-}
+export class RegistryAway extends ServerAway {}
 
 /** Larger than any schema, and small enough to be held in memory. */
 const ANSWER_BYTES_LIMIT = 4 << 20;
@@ -30,11 +28,9 @@ const ANSWER_BYTES_LIMIT = 4 << 20;
 const NOT_FOUND_CODES = { from: 40_400, to: 40_499 } as const;
 
 export class RegistryClient {
-  readonly #options: RegistryClientOptions;
   readonly #base: string;
 
-  constructor(options: RegistryClientOptions) {
-    this.#options = options;
+  constructor(private readonly options: RegistryClientOptions) {
     this.#base = options.url.replace(/\/+$/, '');
   }
 
@@ -67,7 +63,7 @@ export class RegistryClient {
   }
 
   #ask(path: string): Promise<{ status: number; text: string }> {
-    const { authorization, ca, timeoutMs } = this.#options;
+    const { authorization, ca, timeoutMs } = this.options;
     const request = this.#base.startsWith('https:') ? requestSecurely : requestPlainly;
     const options = {
       headers: { accept: 'application/json', ...(authorization === '' ? {} : { authorization }) },

@@ -6,7 +6,7 @@
 import { matcher, type Settings } from '@freshet/config';
 import { type RegisteredSchema, registeredSchema } from '@freshet/events';
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
-import { RegistryClient } from './registry-client.ts';
+import { RegistryClient, type SentSchema } from './registry-client.ts';
 
 const limits = {
   ids: 1_000, // schemas in memory; topics of ratings have a handful
@@ -23,8 +23,9 @@ interface SchemaRegistryOptions {
 }
 
 interface Known {
-  readonly schema: RegisteredSchema;
-  readonly until: number;
+  readonly schema: Promise<RegisteredSchema>;
+  /** From then on it is asked for again. */
+  until: number;
 }
 
 /** Undefined if no registry is set. `sources`: the topics that ratings are read from. */
@@ -58,8 +59,6 @@ export class SchemaRegistry {
   readonly #now: () => number;
   /** By id; the first was used the longest time ago. */
   readonly #known = new Map<number, Known>();
-  /** One request serves all partitions that ask for the same id. */
-  readonly #asking = new Map<number, Promise<RegisteredSchema>>();
   #waiting = 0;
   #problem: { readonly message: string; readonly since: number } | undefined;
 
@@ -76,7 +75,7 @@ export class SchemaRegistry {
   /** Throws a RegistryAway if the registry does not answer. */
   async lookUp(ids: ReadonlySet<number>): Promise<Map<number, RegisteredSchema>> {
     const found = new Map<number, RegisteredSchema>();
-    for (const id of ids) found.set(id, this.#remembered(id) ?? (await this.#ask(id)));
+    for (const id of ids) found.set(id, await this.#of(id));
     return found;
   }
 
@@ -118,36 +117,31 @@ export class SchemaRegistry {
     this.options.log.info('ratings no longer wait for the schema registry');
   }
 
-  #remembered(id: number): RegisteredSchema | undefined {
+  /** As known, or asked for: one request serves all partitions that ask for the same id. */
+  #of(id: number): Promise<RegisteredSchema> {
     const known = this.#known.get(id);
-    if (known === undefined) return undefined;
+    const current = known !== undefined && known.until > this.#now() ? known : this.#ask(id);
+    // Deleted first, so that it moves to the end of the map's order.
     this.#known.delete(id);
-    if (known.until <= this.#now()) return undefined;
-    this.#known.set(id, known);
-    return known.schema;
-  }
-
-  #remember(id: number, schema: RegisteredSchema): void {
-    const isLasting = schema.kind !== 'unusable';
-    const until = isLasting ? Number.POSITIVE_INFINITY : this.#now() + limits.unusableMs;
-    this.#known.set(id, { schema, until });
+    this.#known.set(id, current);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= limits.ids) break;
       this.#known.delete(oldest);
     }
+    return current.schema;
   }
 
-  #ask(id: number): Promise<RegisteredSchema> {
-    const asking =
-      this.#asking.get(id) ??
-      this.#schemaOf(id)
-        .then((schema) => {
-          this.#remember(id, schema);
-          return schema;
-        })
-        .finally(() => this.#asking.delete(id));
-    this.#asking.set(id, asking);
-    return asking;
+  #ask(id: number): Known {
+    const asked = { schema: this.#schemaOf(id), until: Number.POSITIVE_INFINITY };
+    asked.schema.then(
+      ({ kind }) => {
+        if (kind === 'unusable') asked.until = this.#now() + limits.unusableMs;
+      },
+      () => {
+        asked.until = 0;
+      },
+    );
+    return asked;
   }
 
   async #schemaOf(id: number): Promise<RegisteredSchema> {
@@ -170,7 +164,7 @@ export class SchemaRegistry {
 
   /** Adds the schemas that a schema uses, each after those that it uses; returns what is wrong. */
   async #collect(
-    { references = [] }: { readonly references?: SentReferences },
+    { references = [] }: Pick<SentSchema, 'references'>,
     found: Map<string, string>,
     path: readonly string[] = [],
   ): Promise<string | undefined> {
@@ -190,8 +184,6 @@ export class SchemaRegistry {
     return undefined;
   }
 }
-
-type SentReferences = readonly { readonly subject: string; readonly version: number }[];
 
 function unusable(why: string): RegisteredSchema {
   return { kind: 'unusable', why };

@@ -12,9 +12,9 @@ interface ServerWatchOptions {
   readonly now?: () => number;
 }
 
-type Server = 'kafka' | 'redis';
-const servers: readonly Server[] = ['kafka', 'redis'];
-const names: Readonly<Record<Server, string>> = { kafka: 'Kafka', redis: 'Redis' };
+const names = { kafka: 'Kafka', redis: 'Redis' } as const;
+type Server = keyof typeof names;
+const servers = Object.keys(names) as Server[];
 
 const ASK_MS = 1_500;
 /** During a shorter absence requests wait or are retried, and the service stays ready. */
@@ -35,7 +35,7 @@ export class ServerWatch {
   /** Which server is away, for the answer of /readyz; null if none is. */
   waitingFor(): string | null {
     for (const server of servers) {
-      const awayMs = this.#now() - this.#lastAnswer[server];
+      const awayMs = this.#awayMs(server);
       if (awayMs > AWAY_MS) {
         return `${names[server]}, which has not answered for ${Math.round(awayMs / 1_000)} s`;
       }
@@ -46,7 +46,8 @@ export class ServerWatch {
   /** Asks each server, unless the last request to it is still in flight. */
   look(): void {
     for (const server of servers) {
-      metrics.serverAway.set({ server }, this.#awaySeconds(server));
+      const awayMs = this.#awayMs(server);
+      metrics.serverAway.set({ server }, awayMs > 2 * ASK_MS ? awayMs / 1_000 : 0);
       if (this.#asking.has(server)) continue;
       this.#asking.add(server);
       this.options.ask[server]()
@@ -62,9 +63,8 @@ export class ServerWatch {
     clearInterval(this.#timer);
   }
 
-  #awaySeconds(server: Server): number {
-    const awayMs = this.#now() - this.#lastAnswer[server];
-    return awayMs > 2 * ASK_MS ? awayMs / 1_000 : 0;
+  #awayMs(server: Server): number {
+    return this.#now() - this.#lastAnswer[server];
   }
 
   #failed(server: Server, error: unknown): void {

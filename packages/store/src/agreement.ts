@@ -1,8 +1,7 @@
 /**
  * The settings that all services of a model must share. The manifest never changes: data written
  * under one manifest cannot be read under another. The tuning changes what is learnt from now on.
- * It may change, but only while no other service runs with the former values: otherwise services
- * would learn against each other.
+ * It may change only while no other service runs: services would learn against each other.
  */
 import { createHash } from 'node:crypto';
 import { Fault, ServerAway } from '@freshet/telemetry';
@@ -31,7 +30,7 @@ export interface Member {
 }
 
 export interface Birth {
-  /** The epoch at which the model began. */
+  /** The epoch at which the model began: what was sent in an earlier life does not count. */
   readonly born: number;
   /** The epoch of the last rebuild, since when the sources are read again; 0: there was none. */
   readonly rebuilt: number;
@@ -58,14 +57,11 @@ export const SIGN_OF_LIFE_MS = 6_000;
 
 /** The store holds the model with another manifest. */
 export class ManifestMismatch extends Fault {
-  override readonly name = 'ManifestMismatch';
   readonly verdict = 'stop';
 }
 
 /** A snapshot is being restored, or was restored in part: services wait until it is whole. */
 export class ModelRestoring extends ServerAway {
-  override readonly name = 'ModelRestoring';
-
   constructor(model: string) {
     super(
       `model "${model}" is being restored from a snapshot: services wait until that is over. ` +

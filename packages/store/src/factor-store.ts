@@ -65,7 +65,6 @@ export interface Occupation {
 
 /** The copy of a shard was not made, or not to its end; the message says why. */
 export class CopyFailed extends Fault {
-  override readonly name = 'CopyFailed';
   readonly verdict = 'stop';
 }
 
@@ -74,14 +73,11 @@ export class CopyFailed extends Fault {
  * fencing no longer works. The shard waits until a person mends this.
  */
 export class StaleEpoch extends Fault {
-  override readonly name = 'StaleEpoch';
   readonly verdict = 'hold';
 }
 
 /** Redis did not answer, or refused for now. Errors of ioredis hold commands: only their text. */
-export class StoreAway extends ServerAway {
-  override readonly name = 'StoreAway';
-}
+export class StoreAway extends ServerAway {}
 
 export interface FactorStore {
   /**

@@ -33,14 +33,15 @@ export {
   type ShardFacts,
   type SourceMark,
 } from './shard-facts.ts';
-export type {
-  PlacedEntity,
-  SavedShard,
-  ShardHead,
-  ShardId,
-  ShardState,
-  StoredEntity,
-  StoredVector,
+export {
+  type PlacedEntity,
+  type SavedShard,
+  type ShardHead,
+  type ShardId,
+  type ShardState,
+  type StoredEntity,
+  type StoredVector,
+  shardIds,
 } from './stored-shard.ts';
 export { counted, isSame, NO_TALLY, plus, type Tally } from './tally.ts';
 export { decodeVector, encodeVector } from './vector-codec.ts';

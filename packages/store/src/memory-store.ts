@@ -1,28 +1,26 @@
 /** The factor store in memory: passes the same contract as Redis, for tests without a server. */
-import type {
-  Agreed,
-  Agreement,
-  Birth,
-  Manifest,
-  Member,
-  SavedModel,
-  Tuning,
-} from './agreement.ts';
 import {
+  type Agreed,
+  type Agreement,
+  type Birth,
   checkManifest,
   foreignShard,
+  type Member,
   ModelRestoring,
+  type SavedModel,
   SIGN_OF_LIFE_MS,
   sealOf,
 } from './agreement.ts';
-import type {
-  AcceptedLoss,
-  Commit,
-  CommitResult,
-  FactorStore,
-  Occupation,
+import {
+  type AcceptedLoss,
+  type Commit,
+  type CommitResult,
+  CopyFailed,
+  type FactorStore,
+  type Occupation,
+  StaleEpoch,
+  StoreAway,
 } from './factor-store.ts';
-import { CopyFailed, StaleEpoch, StoreAway } from './factor-store.ts';
 import { decodeFacts, encodeFacts, NO_FACTS } from './shard-facts.ts';
 import type {
   PlacedEntity,
@@ -53,7 +51,7 @@ export type MemorySnapshot = ReadonlyMap<string, MemoryShard>;
 
 export class MemoryStore implements FactorStore {
   readonly #shards = new Map<string, MemoryShard>();
-  #model: { manifest: Manifest; tuning: Tuning; born: number; rebuilt: number } | undefined;
+  #model: Omit<SavedModel, 'losses'> | undefined;
   /** By member: until when it counts as running. */
   readonly #members = new Map<string, number>();
   readonly #losses = new Map<string, AcceptedLoss>();
@@ -75,7 +73,7 @@ export class MemoryStore implements FactorStore {
     if (isTuned && others.length > 0) {
       return { kind: 'tuned', tuning: former, others: others.length };
     }
-    this.#model.tuning = tuning;
+    this.#model = { ...this.#model, tuning };
     this.#members.set(id, this.now() + SIGN_OF_LIFE_MS);
     this.#seal = sealOf(manifest);
     const { born: begun, rebuilt } = this.#model;
@@ -120,8 +118,8 @@ export class MemoryStore implements FactorStore {
       const before = isWhole ? undefined : shard.bodies.get(key);
       shard.bodies.set(key, Buffer.concat([before ?? new Uint8Array(), bytes]));
     }
-    shard.sums = copied(commit.sums);
-    shard.outbox = copied(commit.outbox);
+    shard.sums = Uint8Array.from(commit.sums);
+    shard.outbox = Uint8Array.from(commit.outbox);
     shard.facts = encodeFacts(commit.facts);
     shard.commit = commit.id;
     shard.position = commit.next;
@@ -196,7 +194,7 @@ export class MemoryStore implements FactorStore {
       const shard = this.#shard(id);
       for await (const [key, { stored, body }] of entities) {
         if (stored) shard.vectors.set(key, copyOf(stored));
-        if (body) shard.bodies.set(key, copied(body));
+        if (body) shard.bodies.set(key, Uint8Array.from(body));
       }
       const { position, commit, facts, sums, outbox } = state;
       const seal = sealOf(begun.manifest);
@@ -260,19 +258,19 @@ function headOf({ fence, position, commit, facts }: MemoryShard): ShardHead {
 
 function stateOf(shard: MemoryShard): ShardState {
   const { sums, outbox } = shard;
-  return { ...headOf(shard), sums: sums && copied(sums), outbox: outbox && copied(outbox) };
+  return { ...headOf(shard), sums: copied(sums), outbox: copied(outbox) };
 }
 
 function entityOf({ vectors, bodies }: MemoryShard, key: string): StoredEntity {
   const [stored, body] = [vectors.get(key), bodies.get(key)];
-  return { stored: stored ? copyOf(stored) : null, body: body ? copied(body) : null };
+  return { stored: stored ? copyOf(stored) : null, body: copied(body ?? null) };
 }
 
 function copyOf({ vector, figures, list }: StoredVector): StoredVector {
-  const copy = { vector: vector.slice(), figures: figures.slice() };
-  return list === undefined ? copy : { ...copy, list: copied(list) };
+  return { vector: vector.slice(), figures: figures.slice(), list: list && Uint8Array.from(list) };
 }
 
-function copied(bytes: Uint8Array): Uint8Array {
-  return Uint8Array.from(bytes);
+/** Not by `slice`, which is only a view of a Buffer. */
+function copied(bytes: Uint8Array | null): Uint8Array | null {
+  return bytes && Uint8Array.from(bytes);
 }

@@ -6,13 +6,12 @@ import { StoreAway } from './factor-store.ts';
 
 /** Redis could not be reached at the start: not retried, the operator must look. */
 export class RedisUnreachable extends Fault {
-  override readonly name = 'RedisUnreachable';
   readonly verdict = 'stop';
 }
 
 /** ioredis converts any other type to text. */
 type Argument = string | number | Buffer;
-export type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unknown>;
+type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unknown>;
 /** Standalone or Cluster. */
 export type Connection = Redis | Cluster;
 
@@ -86,12 +85,27 @@ export async function* scanHash(
   } while (cursor !== '0');
 }
 
-/** A script whose replies are bytes; ioredis sends its text again if Redis has lost it. */
-export function define(redis: Redis | Cluster, name: string, file: string): Script {
-  const lua = readFileSync(new URL(`../lua/${file}`, import.meta.url), 'utf8');
-  redis.defineCommand(name, { lua });
-  const command: Script = Reflect.get(redis, `${name}Buffer`).bind(redis);
-  return (...given) => answered(command(...given));
+export type Scripts = ReturnType<typeof scriptsOf>;
+
+/** The scripts of lua/. Their replies are bytes; ioredis sends a text that Redis lost again. */
+export function scriptsOf(redis: Connection) {
+  const define = (file: string): Script => {
+    const lua = readFileSync(new URL(`../lua/${file}`, import.meta.url), 'utf8');
+    const name = `freshet/${file}`;
+    redis.defineCommand(name, { lua });
+    const command: Script = Reflect.get(redis, `${name}Buffer`).bind(redis);
+    return (...given) => answered(command(...given));
+  };
+  return {
+    agree: define('agree.lua'),
+    takeOver: define('take-over.lua'),
+    commit: define('commit.lua'),
+    inspect: define('inspect.lua'),
+    load: define('load.lua'),
+    beginCopy: define('begin-copy.lua'),
+    readCopy: define('read-copy.lua'),
+    endCopy: define('end-copy.lua'),
+  };
 }
 
 /** Errors of commands that are wrong, and stay wrong if they are retried. */

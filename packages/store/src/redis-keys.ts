@@ -1,10 +1,6 @@
 /** Under which keys does Redis hold a model? */
 import type { ShardId } from './stored-shard.ts';
 
-export function manifestKey(model: string): string {
-  return `${model}:manifest`;
-}
-
 export type ShardKeys = ReturnType<typeof keysOf>;
 
 /** All keys of a shard share a hash tag, so that Redis Cluster keeps them in one slot. */

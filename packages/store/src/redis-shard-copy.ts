@@ -5,61 +5,44 @@
  */
 import { randomUUID } from 'node:crypto';
 import { CopyFailed } from './factor-store.ts';
-import { type Connection, define, type Script, scanHash } from './redis-connection.ts';
+import { type Connection, type Scripts, scanHash } from './redis-connection.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import { entityOf, type Reply, stateOf } from './redis-replies.ts';
 import type { ShardCopy, ShardId, ShardState, StoredEntity } from './stored-shard.ts';
-
-export type CopyScripts = Record<'begin' | 'read' | 'end', Script>;
 
 /** The longest pause between two reads; longer than a fail-over of Redis takes. */
 const KEPT_SECONDS = 30;
 /** Users or items in one call: about 1 ms, during which Redis serves nobody else. */
 const READ_AT_ONCE = 64;
 
-export function copyScripts(redis: Connection): CopyScripts {
-  return {
-    begin: define(redis, 'freshetBeginCopy', 'begin-copy.lua'),
-    read: define(redis, 'freshetReadCopy', 'read-copy.lua'),
-    end: define(redis, 'freshetEndCopy', 'end-copy.lua'),
-  };
-}
-
 export class RedisShardCopy implements ShardCopy {
-  readonly #id = randomUUID();
-  #state: ShardState | undefined;
-
   private constructor(
-    readonly redis: Connection,
-    readonly run: CopyScripts,
-    readonly keys: ShardKeys,
+    private readonly redis: Connection,
+    private readonly run: Scripts,
+    private readonly keys: ShardKeys,
     /** How messages call the shard. */
-    readonly name: string,
+    private readonly name: string,
+    private readonly id: string,
+    readonly state: ShardState,
   ) {}
 
   static async begin(
     redis: Connection,
-    run: CopyScripts,
+    run: Scripts,
     keys: ShardKeys,
     { side, shard }: ShardId,
   ): Promise<RedisShardCopy> {
-    const copy = new RedisShardCopy(redis, run, keys, `${side} shard ${shard}`);
+    const [name, id] = [`${side} shard ${shard}`, randomUUID()];
     const place = [keys.head, keys.sums, keys.outbox, keys.copy];
-    const reply = await run.begin(4, ...place, copy.#id, KEPT_SECONDS);
+    const reply = await run.beginCopy(4, ...place, id, KEPT_SECONDS);
     const [begun, ...state] = reply as [number, ...Reply];
     if (begun !== 1) {
       throw new CopyFailed(
-        `${copy.name} is being copied already: one snapshot can be taken at a time, ` +
+        `${name} is being copied already: one snapshot can be taken at a time, ` +
           `and one that was killed counts for ${KEPT_SECONDS} s`,
       );
     }
-    copy.#state = stateOf(state);
-    return copy;
-  }
-
-  get state(): ShardState {
-    if (this.#state === undefined) throw new Error('the copy has not begun');
-    return this.#state;
+    return new RedisShardCopy(redis, run, keys, name, id, stateOf(state));
   }
 
   async *entities(): AsyncGenerator<readonly [string, StoredEntity], void> {
@@ -75,7 +58,7 @@ export class RedisShardCopy implements ShardCopy {
   }
 
   async close(): Promise<void> {
-    await this.run.end(2, this.keys.head, this.keys.copy, this.#id);
+    await this.run.endCopy(2, this.keys.head, this.keys.copy, this.id);
   }
 
   async *#read(ids: readonly string[]): AsyncGenerator<readonly [string, StoredEntity], void> {
@@ -93,7 +76,7 @@ export class RedisShardCopy implements ShardCopy {
   async #load(ids: readonly string[]): Promise<Reply> {
     const { head, vectors, copy, body } = this.keys;
     const read = [head, vectors, copy, ...ids.map(body)];
-    const reply = await this.run.read(read.length, ...read, this.#id, KEPT_SECONDS, ...ids);
+    const reply = await this.run.readCopy(read.length, ...read, this.id, KEPT_SECONDS, ...ids);
     const [code, ...found] = reply as [number, ...Reply];
     if (code === 1) return found.map((bytes) => (bytes?.length ? bytes : null));
     throw new CopyFailed(

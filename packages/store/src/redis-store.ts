@@ -2,57 +2,60 @@
  * The factor store in Redis, standalone or Cluster. All keys of a shard share one hash tag, so that
  * a commit is one script in one slot; Redis Cluster distributes the slots.
  */
-import { bytesOf, sides } from '@freshet/events';
-import type { Agreed, Agreement, Birth, Member, SavedModel } from './agreement.ts';
+import { bytesOf } from '@freshet/events';
 import {
+  type Agreed,
+  type Agreement,
+  type Birth,
   checkManifest,
   foreignShard,
+  type Member,
   ModelRestoring,
+  type SavedModel,
   SIGN_OF_LIFE_MS,
   sealOf,
 } from './agreement.ts';
-import type { AcceptedLoss, Commit, FactorStore } from './factor-store.ts';
-import { StaleEpoch, StoreAway } from './factor-store.ts';
-import type { Connection, Script } from './redis-connection.ts';
-import { answered, define, executed, openRedis, scanHash } from './redis-connection.ts';
-import { keysOf, manifestKey } from './redis-keys.ts';
+import {
+  type AcceptedLoss,
+  type Commit,
+  type FactorStore,
+  StaleEpoch,
+  StoreAway,
+} from './factor-store.ts';
+import type { Connection, Scripts } from './redis-connection.ts';
+import { answered, executed, openRedis, scanHash, scriptsOf } from './redis-connection.ts';
+import { keysOf } from './redis-keys.ts';
 import { entityOf, HEAD, headOf, type Reply, resultOf, stateOf } from './redis-replies.ts';
-import { type CopyScripts, copyScripts, RedisShardCopy } from './redis-shard-copy.ts';
+import { RedisShardCopy } from './redis-shard-copy.ts';
 import { emptyShard, fillShard } from './redis-shard-writes.ts';
 import { encodeFacts } from './shard-facts.ts';
-import type { SavedShard, ShardId, StoredEntity, StoredVector } from './stored-shard.ts';
+import {
+  type SavedShard,
+  type ShardId,
+  type StoredEntity,
+  type StoredVector,
+  shardIds,
+} from './stored-shard.ts';
 import { decodeVector, encodeVector } from './vector-codec.ts';
-
-type Scripts = Record<'agree' | 'takeOver' | 'commitBatch' | 'inspect' | 'load', Script>;
 
 /** The most users or items in one call: while a script runs, Redis serves nobody else. */
 const LOADED_AT_ONCE = 1_000;
 
 export class RedisStore implements FactorStore {
-  readonly #redis: Connection;
   readonly #run: Scripts;
-  readonly #copying: CopyScripts;
-  readonly #model: string;
+  readonly #manifestKey: string;
   /** The hash of the manifest that was agreed on; empty before. */
   #seal = '';
 
-  private constructor(redis: Connection, model: string) {
-    this.#redis = redis;
-    this.#model = model;
-    this.#run = {
-      agree: define(redis, 'freshetAgree', 'agree.lua'),
-      takeOver: define(redis, 'freshetTakeOver', 'take-over.lua'),
-      commitBatch: define(redis, 'freshetCommit', 'commit.lua'),
-      inspect: define(redis, 'freshetInspect', 'inspect.lua'),
-      load: define(redis, 'freshetLoad', 'load.lua'),
-    };
-    this.#copying = copyScripts(redis);
+  private constructor(
+    private readonly redis: Connection,
+    private readonly model: string,
+  ) {
+    this.#run = scriptsOf(redis);
+    this.#manifestKey = `${model}:manifest`;
   }
 
-  /**
-   * `ca`: the authorities, in PEM, that sign the certificates of rediss:// servers. Empty: those
-   * that Node trusts.
-   */
+  /** `ca`: in PEM, who signs the certificates of rediss:// servers; empty: whom Node trusts. */
   static async open(
     urls: readonly string[],
     model: string,
@@ -76,20 +79,20 @@ export class RedisStore implements FactorStore {
     const [kind, ...details] = (reply as (Buffer | number)[]).map(String);
     const [first, second, third] = details as [string, string, string];
     if (kind === 'absent') return { kind };
-    if (kind === 'restoring') throw new ModelRestoring(this.#model);
+    if (kind === 'restoring') throw new ModelRestoring(this.model);
     if (kind === 'tuned') return { kind, tuning: JSON.parse(first), others: Number(second) };
-    if (kind === 'differs') checkManifest(JSON.parse(first), manifest, this.#model);
+    if (kind === 'differs') checkManifest(JSON.parse(first), manifest, this.model);
     this.#seal = sealOf(manifest);
     const former = third === '' ? null : JSON.parse(third);
     return { kind: 'agreed', born: Number(first), rebuilt: Number(second), former };
   }
 
   async leave(memberId: string): Promise<void> {
-    await answered(this.#redis.hdel(this.#manifestKey, `member:${memberId}`));
+    await answered(this.redis.hdel(this.#manifestKey, `member:${memberId}`));
   }
 
   async birth(): Promise<Birth | null> {
-    const found = await answered(this.#redis.hmget(this.#manifestKey, 'born', 'rebuilt'));
+    const found = await answered(this.redis.hmget(this.#manifestKey, 'born', 'rebuilt'));
     const [born = null, rebuilt = null] = found;
     return born === null ? null : { born: Number(born), rebuilt: Number(rebuilt ?? 0) };
   }
@@ -99,13 +102,13 @@ export class RedisStore implements FactorStore {
     const place = [keys.head, keys.sums, keys.outbox];
     const reply = await this.#run.takeOver(3, ...place, epoch, this.#seal);
     const [taken, ...state] = reply as [number, ...Reply];
-    if (taken === -2) throw foreignShard(shard.side, shard.shard, this.#model);
+    if (taken === -2) throw foreignShard(shard.side, shard.shard, this.model);
     const name = `${shard.side} shard ${shard.shard}`;
     if (taken === -3) throw new StoreAway(`${name} is being emptied or restored`);
     if (taken !== 1) {
       throw new StaleEpoch(
         `${name} has fence ${String(state[0])}, which is not below epoch ${epoch}: ` +
-          `the topic ${this.#model}.claims was recreated, so nobody can tell the newest writer. ` +
+          `the topic ${this.model}.claims was recreated, so nobody can tell the newest writer. ` +
           'Stop every other updater, then run freshet sources --accept',
       );
     }
@@ -126,7 +129,7 @@ export class RedisStore implements FactorStore {
       ...[...appended, ...whole].map(([id]) => keys.body(id)),
       ...commit.removed.map(keys.body),
     ];
-    const reply = await this.#run.commitBatch(
+    const reply = await this.#run.commit(
       touched.length,
       ...touched,
       commit.epoch,
@@ -146,7 +149,7 @@ export class RedisStore implements FactorStore {
       ...[...appended, ...whole].map(([, { bytes }]) => bytesOf(bytes)),
     );
     const [code, detail] = reply as [number, Buffer];
-    if (code === -2) throw foreignShard(shard.side, shard.shard, this.#model);
+    if (code === -2) throw foreignShard(shard.side, shard.shard, this.model);
     return resultOf(code, detail);
   }
 
@@ -157,11 +160,11 @@ export class RedisStore implements FactorStore {
 
   async head(shard: ShardId) {
     const { head } = this.#keys(shard);
-    return headOf(await answered(this.#redis.hmgetBuffer(head, ...HEAD)));
+    return headOf(await answered(this.redis.hmgetBuffer(head, ...HEAD)));
   }
 
   async *vectors(shard: ShardId): AsyncIterable<readonly [string, StoredVector]> {
-    for await (const found of scanHash(this.#redis, this.#keys(shard).vectors)) {
+    for await (const found of scanHash(this.redis, this.#keys(shard).vectors)) {
       for (const [id, bytes] of found) yield [id.toString(), decodeVector(bytes)];
     }
   }
@@ -182,33 +185,27 @@ export class RedisStore implements FactorStore {
 
   async acceptLoss(topic: string, partition: number, loss: AcceptedLoss): Promise<void> {
     const field = lossField(topic, partition);
-    await answered(this.#redis.hset(this.#manifestKey, field, JSON.stringify(loss)));
+    await answered(this.redis.hset(this.#manifestKey, field, JSON.stringify(loss)));
   }
 
   async acceptedLoss(topic: string, partition: number): Promise<AcceptedLoss | null> {
     const field = lossField(topic, partition);
-    const found = await answered(this.#redis.hget(this.#manifestKey, field));
+    const found = await answered(this.redis.hget(this.#manifestKey, field));
     return found === null ? null : JSON.parse(found);
   }
 
   async rebuild({ manifest, tuning }: Agreement, born: number): Promise<void> {
     const key = this.#manifestKey;
     const begun = { manifest: JSON.stringify(manifest), tuning: JSON.stringify(tuning) };
+    const anew = { ...begun, born, rebuilt: born };
     // One transaction: a service that asks in between would begin the model by itself. And before
-    // any shard is emptied: an updater that takes over an empty shard must see that the model
-    // begins anew.
-    const anew = this.#redis
-      .multi()
-      .del(key)
-      .hset(key, { ...begun, born, rebuilt: born });
-    await executed(anew);
-    for (let shard = 0; shard < manifest.shards; shard++) {
-      for (const side of sides) await emptyShard(this.#redis, this.#keys({ side, shard }), false);
-    }
+    // any shard is emptied: whoever takes over an empty shard must see that the model begins anew.
+    await executed(this.redis.multi().del(key).hset(key, anew));
+    for (const id of shardIds(manifest.shards)) await emptyShard(this.redis, this.#keys(id), false);
   }
 
   async savedModel(): Promise<SavedModel | null> {
-    const found = await answered(this.#redis.hgetall(this.#manifestKey));
+    const found = await answered(this.redis.hgetall(this.#manifestKey));
     const { manifest, tuning, born, rebuilt = 0 } = found;
     if (manifest === undefined || tuning === undefined || born === undefined) return null;
     const losses = Object.entries(found)
@@ -224,8 +221,8 @@ export class RedisStore implements FactorStore {
   }
 
   async occupation() {
-    const found = await answered(this.#redis.hgetall(this.#manifestKey));
-    const [seconds] = await answered(this.#redis.time());
+    const found = await answered(this.redis.hgetall(this.#manifestKey));
+    const [seconds] = await answered(this.redis.time());
     const members = Object.entries(found).filter(([field, until]) => {
       return field.startsWith('member:') && Number(until) > 1_000 * Number(seconds);
     });
@@ -233,36 +230,29 @@ export class RedisStore implements FactorStore {
   }
 
   copyShard(shard: ShardId) {
-    return RedisShardCopy.begin(this.#redis, this.#copying, this.#keys(shard), shard);
+    return RedisShardCopy.begin(this.redis, this.#run, this.#keys(shard), shard);
   }
 
   async restoreModel(model: SavedModel, shards: AsyncIterable<SavedShard>): Promise<void> {
     const { manifest, tuning, born, rebuilt, losses } = model;
     const key = this.#manifestKey;
     // Until the last step no service can join the model.
-    await executed(this.#redis.multi().del(key).hset(key, 'restoring', 1));
-    for (let shard = 0; shard < manifest.shards; shard++) {
-      for (const side of sides) await emptyShard(this.#redis, this.#keys({ side, shard }), true);
-    }
+    await executed(this.redis.multi().del(key).hset(key, 'restoring', 1));
+    for (const id of shardIds(manifest.shards)) await emptyShard(this.redis, this.#keys(id), true);
     const seal = sealOf(manifest);
     for await (const saved of shards) {
-      await fillShard(this.#redis, this.#keys(saved.id), saved, seal);
+      await fillShard(this.redis, this.#keys(saved.id), saved, seal);
     }
     const texts = { manifest: JSON.stringify(manifest), tuning: JSON.stringify(tuning) };
-    const accepted = Object.entries(losses).map(([place, loss]) => {
-      return [`${LOSS}${place}`, JSON.stringify(loss)];
-    });
     const whole = { ...texts, born, ...(rebuilt > 0 ? { rebuilt } : {}) };
-    const fields = { ...whole, ...Object.fromEntries(accepted) };
-    await executed(this.#redis.multi().del(key).hset(key, fields));
+    for (const [place, loss] of Object.entries(losses)) {
+      Object.assign(whole, { [`${LOSS}${place}`]: JSON.stringify(loss) });
+    }
+    await executed(this.redis.multi().del(key).hset(key, whole));
   }
 
   async close(): Promise<void> {
-    await this.#redis.quit();
-  }
-
-  get #manifestKey(): string {
-    return manifestKey(this.#model);
+    await this.redis.quit();
   }
 
   async #load(shard: ShardId, ids: readonly string[]): Promise<Reply> {
@@ -272,7 +262,7 @@ export class RedisStore implements FactorStore {
   }
 
   #keys(shard: ShardId) {
-    return keysOf(this.#model, shard);
+    return keysOf(this.model, shard);
   }
 }
 

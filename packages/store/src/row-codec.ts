@@ -1,7 +1,6 @@
 /**
  * A user's row as bytes. An entry is a length byte, the neighbour's id, a float32 value (NaN: taken
- * back) and a float64 time in ms. Entries are appended, until the row is rewritten without those
- * that a later one replaced.
+ * back) and a float64 time in ms. Entries are appended, and the last one of each neighbour counts.
  */
 import { bytesOf } from '@freshet/events';
 

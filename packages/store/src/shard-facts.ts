@@ -5,9 +5,8 @@
 import { NO_TALLY, type Tally } from './tally.ts';
 
 /**
- * How far a shard has applied what one source sent: the life of the source, the offset in it, the
- * index among the entries of that offset, and a tally of everything applied of that life. An entry
- * that is not above the mark is a repetition.
+ * How far a shard has applied what one source sent: its life, the offset, the index among those of
+ * that offset, and a tally of what was applied of that life. What is not above it is a repetition.
  */
 export interface SourceMark {
   readonly life: number;

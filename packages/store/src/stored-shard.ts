@@ -1,11 +1,16 @@
 /** What the store keeps of a shard, and the forms in which it is read, copied and restored. */
-import type { Side } from '@freshet/events';
+import { type Side, sides } from '@freshet/events';
 import type { ShardFacts } from './shard-facts.ts';
 
 /** One partition of one side: one internal Kafka partition, one Redis hash tag, one writer. */
 export interface ShardId {
   readonly side: Side;
   readonly shard: number;
+}
+
+/** The shards of both sides, those of users first. */
+export function shardIds(shards: number): ShardId[] {
+  return sides.flatMap((side) => Array.from({ length: shards }, (_, shard) => ({ side, shard })));
 }
 
 /**
@@ -16,7 +21,7 @@ export interface StoredVector {
   readonly vector: Float32Array;
   readonly figures: Float64Array;
   /** Entries of eight bytes; absent: there are none. */
-  readonly list?: Uint8Array;
+  readonly list?: Uint8Array | undefined;
 }
 
 /** The part of a shard whose size does not grow with its vectors. */

@@ -23,11 +23,9 @@ export function decodeVector(bytes: Buffer): StoredVector {
   const end = bytes.length - 2;
   const listAt = end - ENTRY_BYTES * bytes.readUInt8(end + 1);
   const figuresAt = listAt - 8 * bytes.readUInt8(end);
-  const stored = {
+  return {
     vector: float32s(bytes.subarray(0, figuresAt)),
     figures: float64s(bytes.subarray(figuresAt, listAt)),
+    list: listAt === end ? undefined : Uint8Array.from(bytes.subarray(listAt, end)),
   };
-  return listAt === end
-    ? stored
-    : { ...stored, list: Uint8Array.from(bytes.subarray(listAt, end)) };
 }

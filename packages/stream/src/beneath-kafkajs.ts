@@ -1,8 +1,7 @@
 /**
- * Two questions to a broker that kafkajs has no API for: the id of a topic, which tells a recreated
- * topic from the one before, and a look at a single batch without a consumer group. No file but
- * this one, fetch-decoding and idle-connections uses internals of kafkajs. Its version is pinned,
- * and a test on a real broker checks this file.
+ * Asks a broker two things for which kafkajs has no API: the id of a topic, which changes when the
+ * topic is recreated, and a single batch without a consumer group. Like fetch-decoding and
+ * idle-connections it uses internals of kafkajs, whose version is pinned.
  */
 import { createRequire } from 'node:module';
 import type { Kafka, KafkaMessage } from 'kafkajs';
@@ -81,10 +80,6 @@ export class BeneathKafkajs {
       allowAutoTopicCreation: false,
       metadataMaxAge: METADATA_MS,
     });
-  }
-
-  async connect(): Promise<void> {
-    await this.#cluster.connect();
   }
 
   async close(): Promise<void> {

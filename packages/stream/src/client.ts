@@ -29,7 +29,6 @@ interface Credentials {
 
 /** Kafka could not be reached at the start: not retried, the operator must look. */
 export class KafkaUnreachable extends Fault {
-  override readonly name = 'KafkaUnreachable';
   readonly verdict = 'stop';
 }
 

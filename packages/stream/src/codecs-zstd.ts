@@ -38,10 +38,7 @@ export async function readZstdByWasm(input: Buffer, limit: number): Promise<Buff
   return Buffer.from(output.buffer, output.byteOffset, output.length);
 }
 
-/**
- * An upper bound of the output of the first frame, which must be whole. No Kafka client writes a
- * second one.
- */
+/** An upper bound of the output of the first frame, which is whole; clients write only one. */
 function outputBound(input: Buffer): number {
   const { contentBytes, checksumBytes, next } = readHeader(input);
   let at = next;
@@ -61,15 +58,8 @@ function outputBound(input: Buffer): number {
   }
 }
 
-interface FrameHeader {
-  readonly contentBytes: number;
-  /** The checksum follows the last block. */
-  readonly checksumBytes: number;
-  /** Where the first block begins. */
-  readonly next: number;
-}
-
-function readHeader(input: Buffer): FrameHeader {
+/** `next`: where the first block begins. The checksum follows the last one. */
+function readHeader(input: Buffer) {
   if (input.length < 6 || input.readUInt32LE(0) !== FRAME) throw corrupt();
   const flags = input.readUInt8(4);
   const isSingleSegment = (flags & 0x20) !== 0;

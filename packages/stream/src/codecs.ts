@@ -24,8 +24,6 @@ interface Codec {
   decompress(input: Buffer, limit?: number): Promise<Buffer>;
 }
 
-type Read = (input: Buffer, limit: number) => Buffer | Promise<Buffer>;
-
 /** By the number in the attributes of a batch; 5 to 7 are not assigned. */
 const codecs: ReadonlyMap<number, Codec> = new Map([
   [CompressionTypes.GZIP, codec('gzip', readGzip)],
@@ -53,7 +51,10 @@ export function registerCodecs(): void {
   }
 }
 
-function codec(name: string, read: Read): Codec {
+function codec(
+  name: string,
+  read: (input: Buffer, limit: number) => Buffer | Promise<Buffer>,
+): Codec {
   return {
     name,
     decompress: async (input, limit = MAX_BATCH_BYTES) => {
@@ -74,7 +75,5 @@ function reasonOf(error: unknown, limit: number): BadBytes {
 }
 
 function readGzip(input: Buffer, limit: number): Promise<Buffer> {
-  return promisify<Buffer, { maxOutputLength: number }, Buffer>(unzip)(input, {
-    maxOutputLength: limit,
-  });
+  return promisify(unzip)(input, { maxOutputLength: limit });
 }

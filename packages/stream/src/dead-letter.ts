@@ -64,9 +64,8 @@ function isOver(bytes: Buffer | null, limit: number): boolean {
 }
 
 function hashOf(value: Buffer | null): string {
-  return createHash('sha256')
-    .update(value ?? '')
-    .digest('hex');
+  const hash = createHash('sha256');
+  return hash.update(value ?? '').digest('hex');
 }
 
 /** The first bytes of a letter, safe to show anywhere: all but printable ASCII becomes \\xNN. */

@@ -56,13 +56,10 @@ const MAGIC_AT = 16;
 
 /** Reads the messages of one partition from a fetch response, version 4 or later; never throws. */
 async function decodeMessages(decoder: ResponseDecoder): Promise<Message[]> {
-  const size = decoder.readInt32();
-  if (size <= 0 || !decoder.canReadBytes(size)) return [];
-  return decodeAll(decoder.readBytes(size));
-}
-
-async function decodeAll(bytes: Buffer): Promise<Message[]> {
   const messages: Message[] = [];
+  const size = decoder.readInt32();
+  if (size <= 0 || !decoder.canReadBytes(size)) return messages;
+  const bytes = decoder.readBytes(size);
   let at = 0;
   let decompressed = 0;
   while (decompressed < enough.bytes && messages.length < enough.records) {

@@ -16,13 +16,12 @@ export interface ReaderOptions {
   /** How long records gather after a fetch before the next one; absent: not at all. */
   readonly gatherMs?: number | undefined;
   /** How many bytes of records make a batch; absent: 96 KB. */
-  readonly sliceBytes?: number;
+  readonly sliceBytes?: number | undefined;
   /** How often positions are committed to Kafka; absent: once a second, for lag tools. */
   readonly commitMs?: number;
   /**
    * What to do when records were deleted before they were read, or cannot be read: `hold` the
-   * partition if no record may be missed, `skip` them if the owner notices a gap by itself or does
-   * not need old records.
+   * partition if no record may be missed, `skip` them if the owner notices or allows a gap.
    */
   readonly onLoss: 'hold' | 'skip';
 }

@@ -1,8 +1,7 @@
 /**
- * Lets a connection of kafkajs rest. After each check for requests that wait, its queue schedules
- * the next check, even if none waits: a timer that fires every millisecond for as long as the
- * connection is open, with a negative delay of which Node 24 warns. A check is only needed while a
- * request waits; one that is queued later schedules a check itself.
+ * Lets a connection of kafkajs rest. Its queue checks every millisecond for waiting requests, by a
+ * timer with a negative delay of which Node 24 warns. A check is only needed while a request waits;
+ * one that is queued later schedules a check itself.
  */
 import { createRequire } from 'node:module';
 

@@ -1,8 +1,7 @@
 /**
  * Records that Freshet's services send each other. Nobody else should write to those topics, but
- * somebody may: a record that does not decode is counted, logged once and skipped. A record that a
- * newer Freshet wrote must not be skipped, since it would be lost: the service that meets it stops
- * and says that it must be updated.
+ * somebody may: a record that does not decode is counted, logged once and skipped. To skip a record
+ * of a newer Freshet would lose it: the service stops and says that it must be updated.
  */
 import { traceparentOf } from '@freshet/events';
 import { Fault, type Log, metrics } from '@freshet/telemetry';
@@ -15,7 +14,6 @@ const FORMAT_HEADER = 'freshet-format';
 const headers = { [FORMAT_HEADER]: String(FORMAT) };
 
 class NewerFormat extends Fault {
-  override readonly name = 'NewerFormat';
   readonly verdict = 'stop';
 }
 
@@ -92,9 +90,7 @@ export class InternalEvents<T> {
     this.#told.set(partition, offset);
     metrics.passedOver.inc({ topic });
     const reason = error instanceof Error ? error.message : String(error);
-    log.warn(
-      { topic, partition, offset, reason },
-      'a record that Freshet did not write was skipped: find out who else writes to this topic',
-    );
+    const what = 'a record that Freshet did not write was skipped: find out who else writes to it';
+    log.warn({ topic, partition, offset, reason }, what);
   }
 }

@@ -22,7 +22,6 @@ const WHAT_TO_DO =
   'This partition waits and the others go on. Restore the topic, or accept the loss: freshet sources --accept';
 
 export class LogFault extends Fault {
-  override readonly name = 'LogFault';
   readonly verdict = 'hold';
 
   constructor(

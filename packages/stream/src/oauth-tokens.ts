@@ -16,15 +16,12 @@ const USED_SHARE = 0.8;
 const USUAL_LIFE_SECONDS = 60;
 
 export class OauthTokens {
-  readonly #client: OauthClient;
   /** The token, or the request for it: one request serves all connections that ask meanwhile. */
   #token: Promise<string> | undefined;
   /** As performance.now() has it: from then on another token is asked for. */
   #staleAt = Number.POSITIVE_INFINITY;
 
-  constructor(client: OauthClient) {
-    this.#client = client;
-  }
+  constructor(private readonly client: OauthClient) {}
 
   async token(): Promise<{ value: string }> {
     if (performance.now() >= this.#staleAt) this.#token = undefined;
@@ -37,7 +34,7 @@ export class OauthTokens {
 
   async #ask(): Promise<string> {
     this.#staleAt = Number.POSITIVE_INFINITY;
-    const { tokenUrl, clientId, clientSecret, scope } = this.#client;
+    const { tokenUrl, clientId, clientSecret, scope } = this.client;
     const encoded = [clientId, clientSecret].map(encodeURIComponent).join(':');
     const form = new URLSearchParams({ grant_type: 'client_credentials' });
     if (scope !== '') form.set('scope', scope);

@@ -1,7 +1,6 @@
 /**
  * Commits the positions of a reader to Kafka, with the metadata that the owner gives for each. Only
- * partitions that have moved are committed, and one request at a time: a late request must not set
- * an offset back.
+ * those that have moved, and one request at a time: a late request must not set an offset back.
  */
 import type { Log } from '@freshet/telemetry';
 import type { Consumer } from 'kafkajs';

@@ -3,7 +3,8 @@
  * hands what is fetched to the owner, waits when a server is away and holds when the log has a
  * fault. It knows nothing of kafkajs: fetching, seeking and pausing are done by the reader.
  */
-import { type Log, verdict } from '@freshet/telemetry';
+import { verdict } from '@freshet/telemetry';
+import type { ReaderOptions } from './group-consumer.ts';
 import type { LogFault } from './log-fault.ts';
 import type { LogRecord } from './log-record.ts';
 import { PartitionFeed, type Slice } from './partition-feed.ts';
@@ -39,19 +40,13 @@ export interface PartitionOwner {
   isMended?(partition: number, fault: Error): Promise<boolean>;
 }
 
-interface PartitionContext {
-  readonly topic: string;
+interface PartitionContext extends Pick<ReaderOptions, 'topic' | 'log' | 'fail' | 'sliceBytes'> {
   readonly partition: number;
   readonly owner: PartitionOwner;
-  readonly log: Log;
-  /** Reading cannot continue: the process must end. */
-  readonly fail: (error: unknown) => void;
   /** The owner has named the offset to start from: fetch from there. */
   readonly begin: (offset: number) => void;
   /** Fetch nothing until `begin`. */
   readonly pause: () => void;
-  /** How many bytes of records make a batch; absent: 96 KB. */
-  readonly sliceBytes?: number | undefined;
   /** Resolves when an earlier assignment of this partition to this process has ended. */
   readonly after?: Promise<void> | undefined;
 }
@@ -170,10 +165,7 @@ export class OwnedPartition {
       try {
         if ((await owner.isMended?.(partition, this.#fault)) ?? true) return 'due';
       } catch (error) {
-        log.debug(
-          { err: error, partition },
-          'could not check whether the log is mended: trying again',
-        );
+        log.debug({ err: error, partition }, 'the log could not be checked: trying again');
       }
     }
   }
@@ -253,8 +245,8 @@ export class OwnedPartition {
       case 'hold':
         return this.#hold(error as Error);
       default: {
-        if (error instanceof Error && 'verdict' in error) fail(error);
-        else if (this.#isHopeless()) fail(error);
+        const isOurs = error instanceof Error && 'verdict' in error;
+        if (isOurs || this.#isHopeless()) fail(error);
         else log.warn(told, `${what}: trying again`);
         return 'trouble';
       }
@@ -262,9 +254,8 @@ export class OwnedPartition {
   }
 
   /**
-   * Unexpected errors may pass, so they are retried a few times. The count starts anew only when
-   * the partition has got further than before: an owner that goes back consumes good records first,
-   * and then meets the bad one again.
+   * Unexpected errors may pass, so they are retried a few times. The count starts anew only behind
+   * the last error: an owner that goes back consumes good records before it meets the bad one.
    */
   #isHopeless(): boolean {
     const at = this.#position ?? -1;

@@ -1,12 +1,17 @@
 /**
  * Reads the partitions that the group assigns to this process, each from an offset that the owner
  * names, in order and without gaps. kafkajs does not wait for listeners of an assignment: so each
- * partition is paused in the listener, and resumed when its owner has named the offset. kafkajs
- * does not fetch while a batch is handled either: so a batch is only put into the feed, and the
- * loop of its partition takes it from there.
+ * partition is paused in the listener, and resumed when its owner has named the offset. And kafkajs
+ * does not fetch while a batch is handled: so a batch is only put into the feed of its partition.
  */
 import { metrics, verdict } from '@freshet/telemetry';
-import type { Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type {
+  Batch,
+  Consumer,
+  ConsumerEndBatchProcessEvent,
+  EachBatchPayload,
+  Kafka,
+} from 'kafkajs';
 import { ConsumerPulse } from './consumer-pulse.ts';
 import { continuationOf, type Fetched, isLast, readBatch } from './fetched-batch.ts';
 import { groupConsumer, type ReaderOptions } from './group-consumer.ts';
@@ -129,46 +134,31 @@ export class PartitionReader {
     const mayRestart = (): boolean => consumer === this.#consumer;
     const consumer: Consumer = groupConsumer(this.kafka, this.options, mayRestart);
     const { events } = consumer;
-    // Events of a consumer that was replaced are ignored.
-    const heard =
-      <E>(listen: (event: E) => void) =>
-      (event: E) => {
-        if (consumer === this.#consumer && !this.#closed) listen(event);
-      };
+    /** Events of a consumer that was replaced are ignored. */
+    const isCurrent = (): boolean => consumer === this.#consumer && !this.#closed;
     consumer.on(events.GROUP_JOIN, ({ payload }) => {
       if (consumer !== this.#consumer) return this.#abandon(consumer);
       if (!this.#closed) this.#join(consumer, payload.memberAssignment[this.options.topic] ?? []);
     });
-    consumer.on(
-      events.CRASH,
-      heard(({ payload }) => {
-        // After such an error kafkajs does nothing more: a new consumer takes over.
-        if (!payload.restart) this.#crashed(payload.error);
-      }),
-    );
+    consumer.on(events.CRASH, ({ payload }) => {
+      // If kafkajs does not restart the consumer by itself, a new one takes over.
+      if (isCurrent() && !payload.restart) this.#crashed(payload.error);
+    });
     // A batch of transaction markers only is not given to `eachBatch`, but it moves the position.
     // Others were read, or were stale after a seek: to pass a stale one would skip what was sought.
-    consumer.on(
-      events.END_BATCH_PROCESS,
-      heard(({ payload: { partition, firstOffset, lastOffset, batchSize } }) => {
-        if (!(batchSize > 0)) void this.#passed(partition, firstOffset, lastOffset);
-      }),
-    );
-    consumer.on(
-      events.FETCH,
-      heard(() => {
-        this.#fetchedAt = Date.now();
-      }),
-    );
-    consumer.on(
-      events.REBALANCING,
-      heard(() => this.#pulse.sign('joining')),
-    );
+    consumer.on(events.END_BATCH_PROCESS, ({ payload }) => {
+      if (isCurrent() && !(payload.batchSize > 0)) void this.#passed(payload);
+    });
+    consumer.on(events.FETCH, () => {
+      if (isCurrent()) this.#fetchedAt = Date.now();
+    });
+    consumer.on(events.REBALANCING, () => {
+      if (isCurrent()) this.#pulse.sign('joining');
+    });
     for (const sign of [events.GROUP_JOIN, events.HEARTBEAT, events.FETCH_START]) {
-      consumer.on(
-        sign,
-        heard(() => this.#pulse.sign('fetching')),
-      );
+      consumer.on(sign, () => {
+        if (isCurrent()) this.#pulse.sign('fetching');
+      });
     }
     return consumer;
   }
@@ -176,19 +166,16 @@ export class PartitionReader {
   #join(consumer: Consumer, partitions: readonly number[]): void {
     this.#revokeAll();
     this.#hasJoined = true;
-    const { topic, log, fail } = this.options;
+    const { topic, log } = this.options;
     if (partitions.length === 0) return;
     consumer.pause([{ topic, partitions: [...partitions] }]);
     log.debug({ topic, partitions }, 'partitions assigned');
     for (const partition of partitions) {
       const at = [{ topic, partitions: [partition] }];
       const owned = new OwnedPartition({
-        topic,
+        ...this.options,
         partition,
         owner: this.owner,
-        log,
-        fail,
-        sliceBytes: this.options.sliceBytes,
         begin: (offset) => {
           if (consumer !== this.#consumer) return;
           consumer.seek({ topic, partition, offset: String(offset) });
@@ -267,17 +254,19 @@ export class PartitionReader {
   }
 
   /** Moves the position past transaction markers, unless records before them were deleted. */
-  async #passed(partition: number, first: string, last: string): Promise<void> {
+  async #passed(markers: ConsumerEndBatchProcessEvent['payload']): Promise<void> {
+    const { partition, firstOffset, lastOffset } = markers;
     const owned = this.#partitions.get(partition);
     const feed = owned?.feed;
-    const next = Number(last) + 1;
+    const next = Number(lastOffset) + 1;
     if (owned === undefined || feed === undefined || next <= feed.fetched) return;
-    const markers = { partition, messages: [], firstOffset: () => first, lastOffset: () => last };
+    const place = { firstOffset: () => firstOffset, lastOffset: () => lastOffset };
     try {
-      if (!(await this.#continues(owned, feed.fetched, markers))) return;
+      const batch = { partition, messages: [], ...place };
+      if (!(await this.#continues(owned, feed.fetched, batch))) return;
       // Markers after a gap may have been fetched before a seek: to pass them would skip the
       // records sought. If compaction made the gap, the next record moves the position over it.
-      if (owned.feed === feed && Number(first) <= feed.fetched) feed.push([], next);
+      if (owned.feed === feed && Number(firstOffset) <= feed.fetched) feed.push([], next);
     } catch {
       // Kafka is away, and kafkajs past the markers: a take-over brings it back to them.
       owned.interrupt('refused');
@@ -350,10 +339,8 @@ export class PartitionReader {
     this.#pulse.kafkaAnswered(asked);
     const { hangingMs } = this.#pulse;
     if (hangingMs !== undefined) {
-      log.warn(
-        { topic, hangingMs },
-        'the consumer hangs although Kafka answers: a new one takes over',
-      );
+      const what = 'the consumer hangs although Kafka answers: a new one takes over';
+      log.warn({ topic, hangingMs }, what);
       metrics.consumersReplaced.inc({ topic });
       return this.#reopen();
     }

@@ -42,11 +42,10 @@ export class Tail {
       this.#groupIds.push(name);
       return name;
     };
-    const { topic, log, fail, gatherMs } = options;
-    const fetching = { gatherMs, sessionMs: SESSION_MS, onLoss: 'skip' } as const;
+    const { topic } = options;
     this.#reader = new PartitionReader(
       kafka,
-      { groupId, topic, admin, log, fail, ...fetching },
+      { ...options, groupId, admin, sessionMs: SESSION_MS, onLoss: 'skip' },
       {
         takeOver: async (partition) => {
           const { start, end } = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };

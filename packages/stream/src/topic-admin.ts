@@ -7,7 +7,6 @@ import { BeneathKafkajs } from './beneath-kafkajs.ts';
 
 /** A topic is missing or does not fit; the message says what the operator must change. */
 export class UnusableTopics extends Fault {
-  override readonly name = 'UnusableTopics';
   readonly verdict = 'stop';
 }
 
@@ -59,26 +58,21 @@ function planned(topic: Topic, plan: TopicPlan): PlannedTopic {
 }
 
 export class TopicAdmin {
-  readonly #admin: Admin;
-  readonly #beneath: BeneathKafkajs;
-
-  private constructor(admin: Admin, beneath: BeneathKafkajs) {
-    this.#admin = admin;
-    this.#beneath = beneath;
-  }
+  private constructor(
+    private readonly admin: Admin,
+    private readonly beneath: BeneathKafkajs,
+  ) {}
 
   static async open(kafka: Kafka): Promise<TopicAdmin> {
     const admin = kafka.admin();
-    const beneath = new BeneathKafkajs(kafka);
     await admin.connect();
-    await beneath.connect();
-    return new TopicAdmin(admin, beneath);
+    return new TopicAdmin(admin, new BeneathKafkajs(kafka));
   }
 
   /** Creates missing topics, also if several services do so at once; returns their names. */
   async ensure(plan: TopicPlan): Promise<string[]> {
     checkSources(plan);
-    const existing = new Set(await this.#admin.listTopics());
+    const existing = new Set(await this.admin.listTopics());
     const missing = ours.filter((topic) => !existing.has(topicName(topic, plan.model)));
     await this.#createAll(missing, plan);
     await this.#checkPartitions(plan);
@@ -116,7 +110,7 @@ export class TopicAdmin {
   }
 
   async ranges(topic: string): Promise<Map<number, LogRange>> {
-    const offsets = await this.#admin.fetchTopicOffsets(topic);
+    const offsets = await this.admin.fetchTopicOffsets(topic);
     return new Map(
       offsets.map((at) => [at.partition, { start: Number(at.low), end: Number(at.high) }]),
     );
@@ -134,12 +128,12 @@ export class TopicAdmin {
 
   /** Differs after a topic is deleted and created anew; undefined if the broker is too old. */
   topicId(topic: string): Promise<string | undefined> {
-    return this.#beneath.topicId(topic);
+    return this.beneath.topicId(topic);
   }
 
   /** The messages of the first batch at or after an offset, without a consumer group. */
   peek(topic: string, partition: number, offset: number): Promise<readonly KafkaMessage[]> {
-    return this.#beneath.peek(topic, partition, offset);
+    return this.beneath.peek(topic, partition, offset);
   }
 
   async exists(topic: string): Promise<boolean> {
@@ -148,12 +142,12 @@ export class TopicAdmin {
 
   /** Which of these topics the cluster does not have. */
   async missing(names: readonly string[]): Promise<string[]> {
-    const existing = new Set(await this.#admin.listTopics());
+    const existing = new Set(await this.admin.listTopics());
     return names.filter((name) => !existing.has(name));
   }
 
   async memberCounts(groupIds: readonly string[]): Promise<Map<string, number>> {
-    const { groups } = await this.#admin.describeGroups([...groupIds]);
+    const { groups } = await this.admin.describeGroups([...groupIds]);
     return new Map(groups.map(({ groupId, members }) => [groupId, members.length]));
   }
 
@@ -162,9 +156,9 @@ export class TopicAdmin {
    * `prefix`. If there are several such clients, the lowest position of each partition.
    */
   async positionsOf(clientId: string, prefix: string, topic: string): Promise<Map<number, number>> {
-    const all = (await this.#admin.listGroups()).groups.map(({ groupId }) => groupId);
+    const all = (await this.admin.listGroups()).groups.map(({ groupId }) => groupId);
     const named = all.filter((groupId) => groupId.startsWith(prefix));
-    const { groups } = await this.#admin.describeGroups(named);
+    const { groups } = await this.admin.describeGroups(named);
     const positions = new Map<number, number>();
     for (const { groupId, members } of groups) {
       if (!members.some((member) => member.clientId === clientId)) continue;
@@ -177,7 +171,7 @@ export class TopicAdmin {
 
   /** The offsets that a group has committed; partitions without one are left out. */
   async committed(groupId: string, topic: string): Promise<Map<number, CommittedOffset>> {
-    const [found] = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
+    const [found] = await this.admin.fetchOffsets({ groupId, topics: [topic] });
     const known = (found?.partitions ?? []).filter(({ offset }) => Number(offset) >= 0);
     return new Map(
       known.map(({ partition, offset, metadata }) => [
@@ -189,20 +183,20 @@ export class TopicAdmin {
 
   /** It may fail: the broker deletes an empty group by itself after a while. */
   async deleteGroup(groupId: string, log: Log): Promise<void> {
-    await this.#admin.deleteGroups([groupId]).catch((error: unknown) => {
+    await this.admin.deleteGroups([groupId]).catch((error: unknown) => {
       log.debug({ err: error }, 'the consumer group was not deleted');
     });
   }
 
   async close(): Promise<void> {
-    await this.#admin.disconnect();
-    await this.#beneath.close();
+    await this.admin.disconnect();
+    await this.beneath.close();
   }
 
   async #create(topic: Topic, plan: TopicPlan): Promise<void> {
     const { name, partitions, replication, config } = planned(topic, plan);
     // Returns false, and throws nothing, if another service has created the topic.
-    await this.#admin.createTopics({
+    await this.admin.createTopics({
       waitForLeaders: false, // kafkajs waits too short; #partitionCounts waits long enough
       topics: [
         {
@@ -234,8 +228,8 @@ export class TopicAdmin {
   async #partitionCounts(names: string[]): Promise<Map<string, number>> {
     for (const deadline = Date.now() + CREATION_LIMIT_MS; ; ) {
       try {
-        const { topics: found } = await this.#admin.fetchTopicMetadata({ topics: names });
-        for (const name of names) await this.#admin.fetchTopicOffsets(name);
+        const { topics: found } = await this.admin.fetchTopicMetadata({ topics: names });
+        for (const name of names) await this.admin.fetchTopicOffsets(name);
         return new Map(found.map(({ name, partitions }) => [name, partitions.length]));
       } catch (error) {
         if (!isBeingCreated(error) || Date.now() > deadline) throw error;

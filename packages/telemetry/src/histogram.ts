@@ -7,17 +7,14 @@ import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client';
 type LabelsOf<T extends string> = Readonly<Partial<Record<T, string>>>;
 
 export class Histogram<T extends string> {
-  readonly #labelNames: readonly T[];
   readonly #series = new Map<string, Series>();
 
   constructor(
     readonly name: string,
     readonly help: string,
     readonly bounds: readonly number[],
-    labelNames: readonly T[],
-  ) {
-    this.#labelNames = labelNames;
-  }
+    private readonly labelNames: readonly T[],
+  ) {}
 
   observe(labels: LabelsOf<T>, value: number): void {
     this.labels(labels).observe(value);
@@ -31,7 +28,7 @@ export class Histogram<T extends string> {
 
   /** The series with these labels; whoever observes often keeps it. */
   labels(labels: LabelsOf<T>): Series {
-    const key = this.#labelNames.map((name) => labels[name] ?? '').join('\n');
+    const key = this.labelNames.map((name) => labels[name] ?? '').join('\n');
     const known = this.#series.get(key);
     if (known !== undefined) return known;
     const series = new Series(labels, this.bounds);
@@ -53,21 +50,20 @@ export class Histogram<T extends string> {
 }
 
 class Series {
-  readonly #labels: Readonly<Record<string, string | undefined>>;
-  readonly #bounds: readonly number[];
   /** One for each bound, and one for what lies above the last. */
   readonly #counts: number[];
   #sum = 0;
 
-  constructor(labels: Readonly<Record<string, string | undefined>>, bounds: readonly number[]) {
-    this.#labels = labels;
-    this.#bounds = bounds;
+  constructor(
+    private readonly labels: Readonly<Record<string, string | undefined>>,
+    private readonly bounds: readonly number[],
+  ) {
     this.#counts = [...bounds, Number.POSITIVE_INFINITY].map(() => 0);
   }
 
   observe(value: number): void {
     let at = 0;
-    while (at < this.#bounds.length && !(value <= (this.#bounds[at] as number))) at++;
+    while (at < this.bounds.length && !(value <= (this.bounds[at] as number))) at++;
     this.#counts[at] = (this.#counts[at] as number) + 1;
     this.#sum += value;
   }
@@ -81,10 +77,10 @@ class Series {
     let count = 0;
     const buckets = this.#counts.map((here, at) => {
       count += here;
-      const labels = { le: this.#bounds[at] ?? '+Inf', ...this.#labels } as Record<string, string>;
+      const labels = { le: this.bounds[at] ?? '+Inf', ...this.labels } as Record<string, string>;
       return { metricName: `${name}_bucket`, labels, value: count };
     });
-    const labels = this.#labels as Record<string, string>;
+    const labels = this.labels as Record<string, string>;
     return [
       ...buckets,
       { metricName: `${name}_sum`, labels, value: this.#sum },

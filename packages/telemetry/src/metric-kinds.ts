@@ -1,8 +1,7 @@
 /**
  * How metrics are declared: the services that show a metric, its name, its question, and all values
- * of each label. Every combination of values is shown from the first scrape on, counters at zero,
- * so that no rate or alert misses the first increase. A label whose values are known only at run
- * time is declared with `[]`.
+ * of each label; `[]` if they are known only at run time. Every combination of values is shown from
+ * the first scrape on, counters at zero, so that no rate or alert misses the first increase.
  */
 import { Counter, Gauge, type Metric } from 'prom-client';
 import { Histogram } from './histogram.ts';

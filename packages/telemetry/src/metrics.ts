@@ -69,14 +69,10 @@ export const metrics = {
     .asks('How often was an outbox published again at a take-over?'),
   fenced: updater
     .counter('freshet_refused_commits_total', { side, verdict: ['fenced', 'elsewhere'] })
-    .asks(
-      'How many commits did the store refuse: fenced by another writer, or elsewhere after it lost writes?',
-    ),
+    .asks('How many commits were refused: fenced by another writer, or elsewhere: writes lost?'),
   heldPartitions: everyService
     .gauge('freshet_held_partitions', { topic: [] })
-    .asks(
-      'How many partitions of a topic wait for a person, because their log was cut, recreated or cannot be read?',
-    ),
+    .asks('How many partitions wait for a person: their log was cut, recreated or is unreadable?'),
   passedOver: allButConsole
     .counter('freshet_records_passed_over_total', { topic: [] })
     .asks('How many records of an internal topic were not written by Freshet and passed over?'),
@@ -98,14 +94,10 @@ export const metrics = {
 
   prequentialAuc: updater
     .gauge('freshet_prequential_auc_ratio', { users, method })
-    .asks(
-      'How well is the item that is rated next ranked among the unrated, before the model learns of it?',
-    ),
+    .asks('How well is the item rated next ranked among the unrated, before it is learnt?'),
   prequentialHits: updater
     .gauge('freshet_prequential_hit_ratio', { users, method })
-    .asks(
-      'How often is the item that is rated next among the ten best, before the model learns of it?',
-    ),
+    .asks('How often is the item rated next among the ten best, before it is learnt?'),
   prequentialEvents: updater
     .gauge('freshet_prequential_events', { users })
     .asks('How many ratings are in the sliding window of the prequential figures?'),
@@ -118,9 +110,7 @@ export const metrics = {
 
   lag: aggregator
     .gauge('freshet_lag_ratings', { point: [], partition: [] })
-    .asks(
-      'How many ratings are not yet at this point, by TOPIC:PARTITION that they come from, or by item shard?',
-    ),
+    .asks('How many ratings are not yet at this point, by source TOPIC:PARTITION or item shard?'),
   lagAll: aggregatorAndScorer
     .gauge('freshet_lag_ratings_all', { point: [] })
     .asks('How many ratings are produced and not yet at this point, over everything?'),
@@ -153,14 +143,10 @@ export const metrics = {
     .asks('How much does one unknown rating weigh against a known one (α)?'),
   rankingWeight: aggregator
     .gauge('freshet_ranking_weight', { feature: [], ratings: [] })
-    .asks(
-      'How much does a feature of an item weigh in the ranking (θ), for a user with so many ratings?',
-    ),
+    .asks('How much does a feature of items weigh in the ranking (θ), at so many ratings?'),
   rankingShare: aggregator
     .gauge('freshet_ranking_share_ratio', { part: [], ratings: [] })
-    .asks(
-      'How much of the difference between two items in doubt comes from each part, at so many ratings?',
-    ),
+    .asks('Which share of the difference of two items in doubt has each part, at so many ratings?'),
   rankingLearnt: aggregator
     .gauge('freshet_ranking_learnt_ratings')
     .asks('How many ratings have the weights of the ranking been learnt from?'),

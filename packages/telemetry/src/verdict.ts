@@ -14,12 +14,12 @@ const verdicts = ['retry', 'again', 'park', 'hold', 'stop'] as const;
 type Verdict = (typeof verdicts)[number];
 
 export abstract class Fault extends Error {
+  override readonly name: string = this.constructor.name;
   abstract readonly verdict: Verdict;
 }
 
 /** A server did not answer, or refused for now. */
 export class ServerAway extends Fault {
-  override readonly name: string = 'ServerAway';
   readonly verdict = 'retry';
 }
 

@@ -1,8 +1,7 @@
 /**
  * Sums the partial grams of all shards and publishes the sum whenever one of them changes. Parts
- * come from the store at take-over, and from the topic `gram-parts` after that. The aggregator that
- * owns the topic's partition is active; others stand by. Two active ones would be harmless: parts
- * are absolute, and readers refuse a sum with an older part.
+ * come from the store at take-over, then from the topic `gram-parts`, whose owner is the active
+ * aggregator. Two would do no harm: parts are absolute, and readers refuse a sum with an older one.
  */
 import assert from 'node:assert';
 import {
@@ -11,7 +10,6 @@ import {
   type ModelShape,
   readGramPart,
   readGrams,
-  sides,
   topicName,
 } from '@freshet/events';
 import {
@@ -24,7 +22,7 @@ import {
   rankingShares,
   ShardSums,
 } from '@freshet/model';
-import type { FactorStore } from '@freshet/store';
+import { type FactorStore, shardIds } from '@freshet/store';
 import {
   InternalEvents,
   internalRecord,
@@ -88,9 +86,9 @@ export class Aggregation implements PartitionOwner {
   }
 
   describe(): object {
-    const { user, item, ratings, values, clock, theta } = this.#sum.total();
+    const { user, item, theta, ...sums } = this.#sum.total();
     const { parts, factorCount } = this.#sum.toEvent(false);
-    const counts = { users: user.count, items: item.count, ratings, values, clock };
+    const counts = { users: user.count, items: item.count, ...sums };
     return { active: this.#active, factorCount, ...counts, theta: [...theta], parts };
   }
 
@@ -145,7 +143,7 @@ export class Aggregation implements PartitionOwner {
       } catch (error) {
         log.warn(
           { err: error },
-          'a record of the topic grams cannot be read: its predecessor is tried',
+          'a record of the topic grams cannot be read: trying the one before',
         );
       }
     }
@@ -168,18 +166,15 @@ export class Aggregation implements PartitionOwner {
   /** Reads what each shard committed last, since the topic may have lost it. */
   async #readStore(): Promise<void> {
     const { store, shards, factorCount } = this.options;
-    for (const side of sides) {
-      for (let shard = 0; shard < shards; shard++) {
-        const { fence, sums: stored, facts } = await store.inspect({ side, shard });
-        if (fence === null) continue;
-        // The owner of a shard publishes its part under this epoch at take-over, before any
-        // commit. Readers have seen that, and would refuse a sum with an older epoch.
-        const version = { epoch: fence, sequence: facts.sequence };
-        const { ratings, values, moves, clock } = facts;
-        const counts = { factorCount, ratings, values, moves, clock };
-        const sums = stored ?? ShardSums.zero(side, factorCount).toBytes();
-        this.#sum.receive({ side, shard, ...version, ...counts, sums });
-      }
+    for (const id of shardIds(shards)) {
+      const { fence, sums: stored, facts } = await store.inspect(id);
+      if (fence === null) continue;
+      // The owner of a shard publishes its part under this epoch at take-over, before any commit.
+      // Readers have seen that, and would refuse a sum with an older epoch.
+      const { sequence, ratings, values, moves, clock } = facts;
+      const counts = { factorCount, ratings, values, moves, clock };
+      const sums = stored ?? ShardSums.zero(id.side, factorCount).toBytes();
+      this.#sum.receive({ ...id, epoch: fence, sequence, ...counts, sums });
     }
   }
 

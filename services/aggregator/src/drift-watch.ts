@@ -4,15 +4,13 @@
  * ten seconds. A shard that commits during its measurement is skipped until its next turn.
  */
 import assert from 'node:assert';
-import { sides } from '@freshet/events';
+import type { ModelShape } from '@freshet/events';
 import { Gram, ShardSums, weightIn } from '@freshet/model';
-import type { FactorStore, ShardId } from '@freshet/store';
+import { type FactorStore, type ShardId, shardIds } from '@freshet/store';
 import { type Log, metrics } from '@freshet/telemetry';
 
-interface DriftOptions {
+interface DriftOptions extends ModelShape {
   readonly store: FactorStore;
-  readonly factorCount: number;
-  readonly shards: number;
   readonly log: Log;
 }
 
@@ -37,12 +35,10 @@ export class DriftWatch {
   #schedule(): NodeJS.Timeout {
     return setTimeout(() => {
       this.#measuring = this.#measure()
-        .catch((error: unknown) =>
-          this.options.log.warn(
-            { err: error },
-            'the drift of a partial gram could not be measured; the next shard is tried',
-          ),
-        )
+        .catch((error: unknown) => {
+          const what = 'the drift of a partial gram was not measured: trying the next shard';
+          this.options.log.warn({ err: error }, what);
+        })
         .then(() => {
           if (!this.#closed) this.#timer = this.#schedule();
         });
@@ -51,12 +47,11 @@ export class DriftWatch {
 
   async #measure(): Promise<void> {
     const { shards, store, factorCount } = this.options;
-    const turn = this.#next++ % (sides.length * shards);
-    const side = sides[Math.floor(turn / shards)];
-    assert(side !== undefined, 'a turn is one of the shards of both sides');
-    const id: ShardId = { side, shard: turn % shards };
+    const ids = shardIds(shards);
+    const id = ids[this.#next++ % ids.length];
+    assert(id !== undefined, 'a model has shards');
     const drift = await gramDrift(store, id, factorCount);
-    if (drift !== undefined) metrics.gramDrift.set({ side }, drift);
+    if (drift !== undefined) metrics.gramDrift.set({ side: id.side }, drift);
   }
 }
 

@@ -1,17 +1,12 @@
 /**
- * The sum over the parts of all shards: the grams and, from the same parts, the clock and θ. Parts
- * are absolute and versioned. Only the newest part of a shard counts, in whatever order and however
- * often parts arrive, so the sum cannot drift.
+ * The sum of the parts of all shards: the grams, the clock and θ. Parts are absolute, and only the
+ * newest of a shard counts, in whatever order and however often they arrive: the sum cannot drift.
  */
-import { type GramPart, type GramsEvent, isNewer, type PartVersion } from '@freshet/events';
+import { type GramPart, type GramsEvent, isNewer } from '@freshet/events';
 import { Gram, type Grams, type ModelSettings, ShardSums } from '@freshet/model';
 import { LearntTheta } from './learnt-theta.ts';
 
-interface HeldPart extends PartVersion {
-  readonly sums: ShardSums;
-  readonly ratings: number;
-  readonly values: number;
-}
+type HeldPart = Omit<GramPart, 'sums'> & { readonly sums: ShardSums };
 
 export class GramSum {
   readonly learnt: LearntTheta;
@@ -29,11 +24,10 @@ export class GramSum {
 
   /** True if the part is newer than the one held of its shard. */
   receive(part: GramPart): boolean {
-    const { side, shard, epoch, sequence, ratings, values } = part;
-    const key = `${side}:${shard}`;
+    const key = `${part.side}:${part.shard}`;
     if (!isNewer(part, this.#parts.get(key))) return false;
-    const sums = ShardSums.fromBytes(side, part.sums, this.factorCount);
-    this.#parts.set(key, { side, shard, epoch, sequence, ratings, values, sums });
+    const sums = ShardSums.fromBytes(part.side, part.sums, this.factorCount);
+    this.#parts.set(key, { ...part, sums });
     this.#passTime(part);
     return true;
   }
@@ -67,7 +61,7 @@ export class GramSum {
 
   /** `withLearnt` adds the state from which a successor goes on learning θ. */
   toEvent(withLearnt = true): GramsEvent {
-    const { user, item, ratings, values, clock, theta } = this.total();
+    const { user, item, ...counts } = this.total();
     const parts = [...this.#parts.values()].map(({ side, shard, epoch, sequence }) => {
       return { side, shard, epoch, sequence };
     });
@@ -75,10 +69,7 @@ export class GramSum {
       factorCount: this.factorCount,
       user: user.toBytes(),
       item: item.toBytes(),
-      ratings,
-      values,
-      clock,
-      theta,
+      ...counts,
       learnt: withLearnt ? this.learnt.toBytes() : new Uint8Array(),
       parts,
     };

@@ -65,10 +65,8 @@ export class LagWatch {
       await Promise.race([reading, limit]);
       return true;
     } catch (error) {
-      this.options.log.debug(
-        { err: error },
-        'the lag could not be measured: its gauges are NaN until Kafka and Redis answer',
-      );
+      const what = 'the lag was not measured: its gauges are NaN until Kafka and Redis answer';
+      this.options.log.debug({ err: error }, what);
       return false;
     } finally {
       clearTimeout(timer);
@@ -82,10 +80,8 @@ export class LagWatch {
    */
   #nextRead(): Promise<void> {
     if (this.#reading === undefined) return this.#read();
-    this.#next ??= this.#reading.then(
-      () => this.#read(),
-      () => this.#read(),
-    );
+    const read = () => this.#read();
+    this.#next ??= this.#reading.then(read, read);
     return this.#next;
   }
 

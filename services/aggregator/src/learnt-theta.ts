@@ -1,8 +1,7 @@
 /**
  * θ, learnt from the lessons of all user shards. The lessons of a shard are sums over everything
  * that it has ever applied; their increase since the last solution goes into the next one. If the
- * store of a shard lost writes, its lessons go back, and count again only once they exceed what was
- * taken.
+ * store of a shard lost writes, its lessons count again once they exceed what was taken before.
  */
 import {
   CombinerSolver,

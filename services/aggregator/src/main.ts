@@ -20,7 +20,6 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
   let aggregation: Aggregation | undefined;
   let lag: LagWatch | undefined;
   const health = {
-    live: () => true,
     waitingFor: () => waitingFor(),
     routes: { '/v1/grams': () => aggregation?.describe() ?? null },
     measure: async () => {
@@ -31,24 +30,13 @@ await runService('aggregator', settings.LOG_LEVEL, async ({ log, stack, fail }) 
   stack.own(await AdminServer.open(adminAddress(settings, 'AGGREGATOR_ADMIN_PORT'), health));
 
   const session = await openSession('aggregator', settings, { log, stack, fail });
-  const { kafka, admin, store, model, modelSettings, servers } = session;
+  const { kafka, admin, store, model, servers } = session;
   const publisher = stack.own(await Publisher.open(kafka));
   const topic = topicName('gramParts', model);
   const { FACTOR_COUNT: factorCount, SHARDS: shards } = settings;
   const shape = { shards, factorCount };
-  const adding = stack.own(
-    new Aggregation({
-      model,
-      topic,
-      ...shape,
-      settings: modelSettings,
-      publisher,
-      admin,
-      store,
-      log,
-      fail,
-    }),
-  );
+  const wiring = { ...session, ...shape, settings: session.modelSettings, log, fail };
+  const adding = stack.own(new Aggregation({ ...wiring, topic, publisher }));
   aggregation = adding;
   const sessionMs = Math.min(SESSION_MS, settings.KAFKA_SESSION_MS);
   const groupId = `${model}.aggregator`;

@@ -25,7 +25,7 @@ const settings = serviceSettings('console');
 await runService('console', settings.LOG_LEVEL, async (context) => {
   const { log, stack, fail } = context;
   let waitingFor: string | null = 'Kafka';
-  const health = { live: () => true, waitingFor: () => waitingFor };
+  const health = { waitingFor: () => waitingFor };
   stack.own(await AdminServer.open(adminAddress(settings, 'CONSOLE_ADMIN_PORT'), health));
 
   // The console needs Kafka only: it must keep running when Redis is down.

@@ -42,7 +42,7 @@ describe('whom the console watches', () => {
 
 it('an admin port answers the console by loopback, and no page that gave it another name', async () => {
   const address = adminAddress(readSettings({ CONSOLE_ADMIN_PORT: '0' }), 'CONSOLE_ADMIN_PORT');
-  const server = await AdminServer.open(address, { live: () => true, waitingFor: () => null });
+  const server = await AdminServer.open(address, { waitingFor: () => null });
   const statusFor = (host: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const asked = { host: '127.0.0.1', port: server.port, path: '/readyz', headers: { host } };

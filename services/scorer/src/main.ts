@@ -52,7 +52,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const { log, stack, fail } = context;
   let waitingFor: () => string | null = () => 'Kafka and Redis';
   let measure = async (): Promise<void> => {};
-  const health = { live: () => true, waitingFor: () => waitingFor(), measure: () => measure() };
+  const health = { waitingFor: () => waitingFor(), measure: () => measure() };
   stack.own(await AdminServer.open(adminAddress(settings, 'SCORER_ADMIN_PORT'), health));
 
   const session = await openSession('scorer', settings, context);

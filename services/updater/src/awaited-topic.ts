@@ -11,20 +11,17 @@ interface AwaitedOptions {
 const LOOK_MS = 1_000;
 
 export class AwaitedTopic {
-  readonly #options: AwaitedOptions;
   #isThere = false;
   #isClosed = false;
 
-  constructor(options: AwaitedOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: AwaitedOptions) {}
 
   get waitingFor(): string | null {
-    return this.#isThere ? null : `the topic ${this.#options.topic}, which does not exist`;
+    return this.#isThere ? null : `the topic ${this.options.topic}, which does not exist`;
   }
 
   async whenThere(begin: () => Promise<void>): Promise<void> {
-    const { topic, admin, log } = this.#options;
+    const { topic, admin, log } = this.options;
     const look = () => admin.exists(topic);
     for (let looks = 0; !this.#isClosed; looks++) {
       if (

@@ -2,6 +2,8 @@
  * The users or items of one shard that are in memory. The cache is bounded in bytes and evicts the
  * least recently used first. It never evicts an entity that has changes which are not committed.
  */
+import assert from 'node:assert';
+
 export interface Cached {
   readonly id: string;
   /** Memory that the entity takes, about. */
@@ -54,7 +56,8 @@ export class EntityCache<E extends Cached> {
 
   /** Must be called when an entity of the cache has grown or shrunk. */
   weigh({ id, bytes }: E): void {
-    const held = this.#held.get(id) as { bytes: number };
+    const held = this.#held.get(id);
+    assert(held !== undefined, 'an entity that is weighed is in the cache');
     this.#bytes += bytes - held.bytes;
     held.bytes = bytes;
   }

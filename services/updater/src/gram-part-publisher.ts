@@ -10,22 +10,15 @@ import type { OwnedShard } from './owned-shard.ts';
 const INTERVAL_MS = 50;
 
 export class GramPartPublisher {
-  readonly #publisher: Pick<Publisher, 'publish'>;
-  readonly #log: Pick<Log, 'warn'>;
-  readonly #fail: (error: unknown) => void;
   readonly #moved = new Set<OwnedShard>();
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> = Promise.resolve();
 
   constructor(
-    publisher: Pick<Publisher, 'publish'>,
-    log: Pick<Log, 'warn'>,
-    fail: (error: unknown) => void,
-  ) {
-    this.#publisher = publisher;
-    this.#log = log;
-    this.#fail = fail;
-  }
+    private readonly publisher: Pick<Publisher, 'publish'>,
+    private readonly log: Pick<Log, 'warn'>,
+    private readonly fail: (error: unknown) => void,
+  ) {}
 
   /** The part of the shard's last commit is published within 50 ms. */
   moved(owned: OwnedShard): void {
@@ -46,11 +39,11 @@ export class GramPartPublisher {
   #send(): void {
     const parts = [...this.#moved].map((owned) => owned.gramPart());
     this.#moved.clear();
-    const attempts = { log: this.#log, what: 'partial grams were not published' };
-    this.#sending = untilAnswered(() => this.#publisher.publish(parts), attempts).then(() => {
+    const attempts = { log: this.log, what: 'partial grams were not published' };
+    this.#sending = untilAnswered(() => this.publisher.publish(parts), attempts).then(() => {
       this.#timer = undefined;
       if (this.#moved.size > 0) this.#timer = setTimeout(() => this.#send(), INTERVAL_MS);
     });
-    this.#sending.catch(this.#fail);
+    this.#sending.catch(this.fail);
   }
 }

@@ -1,9 +1,8 @@
 /**
  * The first stage reads a source topic, whatever its keys and partitions, and sends the valid
- * ratings to the shards of their users. Its only state is the offset that it commits to Kafka,
- * together with a mark of what it has sent. It may send a rating twice: user shards drop what is
- * not above the last offset of the source that they have applied. No rating is left out, as a batch
- * is sent only after the batch before it was acknowledged.
+ * ratings to the shards of their users. Its only state is the offset that it commits to Kafka, with
+ * a mark of what it has sent. It leaves out no rating: a batch is sent only when the one before is
+ * acknowledged. It may send one twice: user shards drop what is not above the last source offset.
  */
 import assert from 'node:assert';
 import {
@@ -82,17 +81,14 @@ interface Reached {
 }
 
 export class Intake implements PartitionOwner {
-  readonly #options: IntakeOptions;
   /** Also of released partitions: they may come back before their offset was committed. */
   readonly #reached = new Map<number, Reached>();
   readonly #owned = new Set<number>();
 
-  constructor(options: IntakeOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: IntakeOptions) {}
 
   async takeOver(partition: number): Promise<number> {
-    const { agreement, topic, log } = this.#options;
+    const { agreement, topic, log } = this.options;
     await agreement.renew();
     const { fault, position, mark } = await this.#look(partition);
     if (fault !== undefined) throw fault;
@@ -111,7 +107,7 @@ export class Intake implements PartitionOwner {
   ): Promise<boolean> {
     const reached = this.#reached.get(partition);
     if (reached === undefined || !this.#owned.has(partition)) return false;
-    const { model, reader, registry, publisher, log } = this.#options;
+    const { model, reader, registry, publisher, log } = this.options;
     let schemas: Schemas | undefined;
     if (registry !== undefined) {
       schemas = await registry.awaitAll(reader.idsToLookUp(records), heartbeat);
@@ -145,19 +141,19 @@ export class Intake implements PartitionOwner {
     const { now } = this.#reached.get(partition) ?? {};
     if (now === undefined) return true;
     const { life, topicId } = now.mark;
-    if (life < this.#options.agreement.rebuilt) return false;
+    if (life < this.options.agreement.rebuilt) return false;
     const traces = this.#wasLost ? await this.#traces(partition) : [];
     return traces.every((each) => each.topicId !== topicId || each.life <= life);
   }
 
   /** True if the store lost everything once, and with it the life of a rebuild before that. */
   get #wasLost(): boolean {
-    const { born, rebuilt } = this.#options.agreement;
+    const { born, rebuilt } = this.options.agreement;
     return born !== rebuilt;
   }
 
   #traces(partition: number): Promise<SourceTrace[]> {
-    const { topic, shards, store } = this.#options;
+    const { topic, shards, store } = this.options;
     return readTraces(store, shards, { topic, partition });
   }
 
@@ -165,13 +161,13 @@ export class Intake implements PartitionOwner {
     if (!(fault instanceof LogFault)) return true;
     const { fault: left, position } = await this.#look(partition);
     if (fault.kind !== 'unreadable') return left === undefined;
-    const { topic, admin } = this.#options;
+    const { topic, admin } = this.options;
     return (await unreadableAt(admin, { topic, partition }, position)) === undefined;
   }
 
   /** The offset to go on from, and whether the log still holds it. */
   async #look(partition: number): Promise<IntakePlace> {
-    const { topic, model, admin, store, agreement } = this.#options;
+    const { topic, model, admin, store, agreement } = this.options;
     const topicId = await admin.topicId(topic);
     // A topic that was recreated may have fewer partitions than the group still assigns.
     const range = (await admin.ranges(topic)).get(partition) ?? { start: 0, end: 0 };
@@ -196,17 +192,21 @@ export class Intake implements PartitionOwner {
     before: IntakeMark,
     schemas: Schemas | undefined,
   ) {
-    const { topic, model, shards } = this.#options;
+    const { topic, model, shards, reader } = this.options;
     const packs = new Map<number, HomePack>();
     const out: OutRecord[] = [];
     const parked: PoisonReason[] = [];
     let { sent } = before;
     for (const record of records) {
-      const event = this.#read(record, schemas, (poison) => {
+      let event: RatingEvent;
+      try {
+        event = reader.read(record, schemas);
+      } catch (error) {
+        const poison = asPoison(error);
         parked.push(poison.reason);
         out.push(deadLetter(model, { topic, partition }, record, poison));
-      });
-      if (event === undefined) continue;
+        continue;
+      }
       const home = shardOf(event.user, shards);
       const pack = packs.get(home) ?? new HomePack();
       packs.set(home, pack);
@@ -227,7 +227,7 @@ export class Intake implements PartitionOwner {
     { topicId, life }: IntakeMark,
     { partition, records: [first] }: { partition: number; records: readonly LogRecord[] },
   ): OutRecord {
-    const { topic, model } = this.#options;
+    const { topic, model } = this.options;
     assert(first !== undefined, 'a pack has the rating of a record');
     const produced = first.timestamp;
     const record = {
@@ -237,18 +237,5 @@ export class Intake implements PartitionOwner {
       value: userRatingsCodec.encode({ topic, topicId, partition, life, produced, entries }),
     };
     return internalRecord(record, traces);
-  }
-
-  #read(
-    record: LogRecord,
-    schemas: Schemas | undefined,
-    refuse: (poison: ReturnType<typeof asPoison>) => void,
-  ): RatingEvent | undefined {
-    try {
-      return this.#options.reader.read(record, schemas);
-    } catch (error) {
-      refuse(asPoison(error));
-      return undefined;
-    }
   }
 }

@@ -50,8 +50,7 @@ interface ItemShardOptions extends ShardOptions {
 const ENTITY_BYTES = 300;
 /**
  * A changed list is published after this time, if need be by a commit of its own. A list that grows
- * is published sooner, but not twice within this time: under a backlog every list of the catalogue
- * would go out several times a second.
+ * is published sooner, but not twice within this time: that would cost too much under a backlog.
  */
 const LIST_MS = 2_000;
 /** Lists that one commit publishes because of their age: each makes the record longer. */

@@ -55,7 +55,6 @@ await runService('updater', settings.LOG_LEVEL, async (context) => {
   const kernels = wasmKernels();
   const meter = new PrequentialMeter({ kernels, factorCount, sample: settings.QUALITY_SAMPLE });
   const health = {
-    live: () => true,
     waitingFor: () => waitingFor(),
     measure: async () => showQuality(meter),
   };

@@ -20,7 +20,6 @@ interface OutgoingOptions {
 const limits = { commits: 16, bytes: 256 << 10 } as const;
 
 export class Outgoing {
-  readonly #options: OutgoingOptions;
   /** One entry per commit, oldest first. */
   readonly #unacknowledged: (readonly OutRecord[])[] = [];
   #bytes = 0;
@@ -29,9 +28,7 @@ export class Outgoing {
   /** Resolves when the request in flight is acknowledged. */
   #request: Promise<void> | undefined;
 
-  constructor(options: OutgoingOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: OutgoingOptions) {}
 
   get isEmpty(): boolean {
     return this.#unacknowledged.length === 0;
@@ -46,7 +43,7 @@ export class Outgoing {
     this.#bytes += sizeOf(records);
     if (this.#sending !== undefined) return;
     this.#sending = this.#send();
-    this.#sending.catch(this.#options.fail);
+    this.#sending.catch(this.options.fail);
   }
 
   /** Back-pressure: waits while too much is unacknowledged. Throws if sending has failed. */
@@ -70,7 +67,7 @@ export class Outgoing {
 
   async #sendWaiting(): Promise<void> {
     const sent = [...this.#unacknowledged];
-    const { side, model, publisher, log } = this.#options;
+    const { side, model, publisher, log } = this.options;
     const publish = () => publishOutbox(publisher, sent.flat(), model);
     const timer = metrics.publishDuration.startTimer({ side });
     await untilAnswered(publish, { log, what: 'a batch was not published' });

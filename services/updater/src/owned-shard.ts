@@ -84,7 +84,7 @@ export class OwnedShard {
       if (batch.unfinished !== null) break;
       done++;
     }
-    this.shard.settle();
+    this.shard.settle?.();
     const rest = records.slice(done);
     return { ...this.#commitOf(batch, rest[0]?.offset ?? next, unsent), batch, rest };
   }

@@ -43,9 +43,9 @@ export interface Shard {
   restore(id: string, found: StoredEntity): void;
   apply(record: LogRecord, batch: Batch): void;
   /** Does what is done once per batch, after its last record. */
-  settle(): void;
+  settle?(): void;
   /** True if a commit is due although no record came. */
-  wantsCommit(): boolean;
+  wantsCommit?(): boolean;
 }
 
 export interface Entity extends Cached {
@@ -53,8 +53,8 @@ export interface Entity extends Cached {
   vector: Float32Array | undefined;
   /** Numbers that are stored with the vector. */
   readonly figures: Float64Array;
-  /** The list of predecessors, and whether it is to be published; undefined: there is no list. */
-  takeList(): { readonly bytes: Uint8Array; readonly isDue: boolean } | undefined;
+  /** The list of predecessors, and whether it is to be published; absent: there is no list. */
+  takeList?(): { readonly bytes: Uint8Array; readonly isDue: boolean };
   /** The part of the body to write; undefined: nothing has changed. */
   takeBody(): BodyChange | undefined;
 }
@@ -111,11 +111,13 @@ export class ChangedEntities<E extends Entity> {
 
   constructor(readonly sums: ShardSums) {}
 
-  /** Must be called before the vector of an entity changes. */
-  touch(entity: E): void {
-    if (this.#before.has(entity)) return;
-    const { vector, figures } = entity;
-    this.#before.set(entity, { vector: vector?.slice(), weight: weightIn(figures) });
+  /** Must be called before the vector of an entity changes; returns what the gram has of it. */
+  touch(entity: E): InGram {
+    const known = this.#before.get(entity);
+    if (known !== undefined) return known;
+    const before = { vector: entity.vector?.slice(), weight: weightIn(entity.figures) };
+    this.#before.set(entity, before);
+    return before;
   }
 
   born(): void {
@@ -123,8 +125,7 @@ export class ChangedEntities<E extends Entity> {
   }
 
   remove(entity: E): void {
-    this.touch(entity);
-    const { vector, weight } = this.#before.get(entity) as InGram;
+    const { vector, weight } = this.touch(entity);
     this.sums.gram.move(vector, undefined, { before: weight, after: 1 });
     this.#before.delete(entity);
     this.cache.delete(entity.id);
@@ -145,9 +146,8 @@ export class ChangedEntities<E extends Entity> {
       // The gram is moved once per batch: no half-step reads the gram of its own side.
       const weights = { before: before.weight, after: weightIn(figures) };
       this.sums.gram.move(before.vector, vector, weights);
-      const stored = { vector: vector ?? NO_VECTOR, figures };
-      const list = entity.takeList();
-      vectors.set(id, list === undefined ? stored : { ...stored, list: list.bytes });
+      const list = entity.takeList?.();
+      vectors.set(id, { vector: vector ?? NO_VECTOR, figures, list: list?.bytes });
       if (list?.isDue) lists.set(id, list.bytes);
       const body = entity.takeBody();
       if (body !== undefined) bodies.set(id, body);

@@ -1,10 +1,10 @@
 /**
  * The loop of one side: takes partitions over, loads the entities that a batch names, applies the
  * batch, commits it with its outbox, then publishes. Records that Kafka has not acknowledged stay
- * in the outbox of the next commit, so that a commit need not wait for Kafka and a take-over finds
- * all of them.
+ * in the outbox of the next commit: a commit need not wait for Kafka, and a take-over finds them.
  */
-import { type Side, topicName } from '@freshet/events';
+import assert from 'node:assert';
+import { type ModelShape, type Side, topicName } from '@freshet/events';
 import { ShardSums } from '@freshet/model';
 import { claimsAreBehind, lookAtSource, unreadableAt } from '@freshet/positions';
 import type { ModelAgreement } from '@freshet/session';
@@ -23,13 +23,11 @@ import { Outgoing, publishOutbox } from './outgoing.ts';
 import { type Origin, OwnedShard, type Step } from './owned-shard.ts';
 import type { Shard } from './shard.ts';
 
-export interface StageOptions {
+export interface StageOptions extends ModelShape {
   readonly side: Side;
   /** The topic whose partitions the shards apply. */
   readonly source: string;
   readonly model: string;
-  readonly shards: number;
-  readonly factorCount: number;
   /** Makes a shard with an empty cache. */
   readonly shard: (id: ShardId, sums: ShardSums) => Shard;
   /** Memory for the entities of all shards together. */
@@ -124,7 +122,7 @@ export class Stage implements PartitionOwner {
   }
 
   wantsToConsume(partition: number): boolean {
-    return this.#running.get(partition)?.owned.shard.wantsCommit() ?? false;
+    return this.#running.get(partition)?.owned.shard.wantsCommit?.() ?? false;
   }
 
   /** False if the store has lost the fence, or commits: then it lost other writes too. */
@@ -194,9 +192,11 @@ export class Stage implements PartitionOwner {
     const found = await this.options.store.load(shard.id, ids);
     // After another take-over a new shard may use this cache, with newer states of the entities.
     if (this.#running.get(shard.id.shard)?.owned.shard !== shard) return;
-    found.forEach((entity, nth) => {
-      shard.restore(ids[nth] as string, entity);
-    });
+    for (const [nth, id] of ids.entries()) {
+      const entity = found[nth];
+      assert(entity !== undefined, 'the store returns an entity for each id');
+      shard.restore(id, entity);
+    }
   }
 
   /** Reuses the cache of the released shard, if no other process has written the shard since. */

@@ -3,30 +3,25 @@
  * reads without a copy. Items are slots of the item replica. A rating that was taken back leaves a
  * tombstone with its time, so that an older rating of the item that arrives late does not count.
  */
-import type { KnownCell } from '@freshet/model';
+import { enlarged, type KnownCell } from '@freshet/model';
 
 /** A row of this length keeps a set of its slots: looking through all of them would take longer. */
 const LONG = 1024;
 
+const FIRST_CAPACITY = 4;
 /** Bytes of a slot, a value and a time. */
 const ENTRY_BYTES = 16;
 /** Bytes of an entry of a Map or a Set, about. */
 const MEMBER_BYTES = 64;
 
 export class UserRow {
-  slots: Uint32Array;
-  values: Float32Array;
-  times: Float64Array;
+  slots = new Uint32Array(FIRST_CAPACITY);
+  values = new Float32Array(FIRST_CAPACITY);
+  times = new Float64Array(FIRST_CAPACITY);
   length = 0;
   readonly start = 0;
   #tombstones: Map<number, number> | undefined;
   #members: Set<number> | undefined;
-
-  constructor(capacity = 4) {
-    this.slots = new Uint32Array(capacity);
-    this.values = new Float32Array(capacity);
-    this.times = new Float64Array(capacity);
-  }
 
   get bytes(): number {
     const members = (this.#tombstones?.size ?? 0) + (this.#members?.size ?? 0);
@@ -98,10 +93,7 @@ export class UserRow {
     }
   }
 
-  /**
-   * The index for a rating of this time: behind all that are not newer. Searched from the end, as
-   * most ratings arrive in the order of their times.
-   */
+  /** The index for a rating of this time: behind all that are not newer, mostly at the end. */
   placeOf(time: number): number {
     let at = this.length;
     while (at > 0 && (this.times[at - 1] as number) > time) at--;
@@ -126,12 +118,8 @@ export class UserRow {
 
   #grow(): void {
     const capacity = Math.ceil(1.5 * this.slots.length) + 1;
-    const old = { slots: this.slots, values: this.values, times: this.times };
-    this.slots = new Uint32Array(capacity);
-    this.values = new Float32Array(capacity);
-    this.times = new Float64Array(capacity);
-    this.slots.set(old.slots);
-    this.values.set(old.values);
-    this.times.set(old.times);
+    this.slots = enlarged(this.slots, capacity);
+    this.values = enlarged(this.values, capacity);
+    this.times = enlarged(this.times, capacity);
   }
 }

@@ -97,8 +97,6 @@ class User implements Entity {
     if (!replaces) this.#live += bytes.length;
   }
 
-  takeList(): undefined {}
-
   /** The new entries, or the whole row once more than half of it was replaced. */
   takeBody(): BodyChange | undefined {
     if (this.#appends.length === 0) return undefined;
@@ -182,12 +180,6 @@ export class UserShard implements Shard {
     batch.marks.set(source, mark);
   }
 
-  settle(): void {}
-
-  wantsCommit(): boolean {
-    return false;
-  }
-
   /** False if the user has so many ratings that forgetting needs another commit. */
   #judge({ event, offset }: PackedUserRating, at: Place): boolean {
     const user = this.changes.cache.get(event.user);
@@ -215,7 +207,7 @@ export class UserShard implements Shard {
     this.changes.touch(user);
     user.append({ neighbour: item, value, time }, known !== undefined);
     const { batch } = at;
-    const old = oldOf(decision);
+    const old = decision.kind === 'changed' || decision.kind === 'removed' ? decision.old : null;
     batch.ratings += Number(value !== null) - Number(old !== null);
     batch.values += (value ?? 0) - (old ?? 0);
     if (decision.kind === 'changed') batch.reratings++;
@@ -260,7 +252,8 @@ export class UserShard implements Shard {
     if (vector !== undefined) {
       for (const item of slice) {
         const slot = this.#slotOf(item);
-        const old = user.row.values[user.row.indexOf(slot)] as number;
+        const old = user.row.cellOf(slot)?.value;
+        assert(typeof old === 'number', 'the items that are left are rated');
         at.batch.values -= old;
         const before = this.#before(user.row, 'removed', slot, time);
         const place = { sourceOffset: at.record.offset, ordinal: at.decided.count++ };
@@ -378,8 +371,4 @@ interface Place {
   readonly decided: { count: number };
   /** The traceparent of the rating that is judged. */
   trace: string | undefined;
-}
-
-function oldOf(decision: Decision): number | null {
-  return decision.kind === 'changed' || decision.kind === 'removed' ? decision.old : null;
 }
