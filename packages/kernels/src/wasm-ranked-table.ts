@@ -20,7 +20,7 @@ import type { WasmMemory } from './wasm-memory.ts';
 
 export const VECTORS_PER_BLOCK = 64;
 const BLOCK_SHIFT = 6;
-export const HIDDEN = 0x80;
+const HIDDEN = 0x80;
 const FIRST_SLOTS = 1_024;
 /** Each vector is stored with its slot and four float32 figures. */
 const FIGURES_BYTES = 20;
