@@ -1,5 +1,6 @@
 /** Statistics of all items by slot, and the features computed from them as of one clock. */
 
+import { enlarged } from './enlarged.ts';
 import { itemBias } from './expected-value.ts';
 import {
   COUNT_FEATURES,
@@ -142,18 +143,13 @@ export class FeatureTable {
   #add(): void {
     const slot = this.#end++;
     if (slot === this.#fast.length) {
-      this.#rated = doubled(this.#rated, new Float64Array(4 * slot));
-      this.#statistics = doubled(this.#statistics, new Float64Array(2 * slot * KEPT));
-      this.#features = doubled(this.#features, new Float32Array(2 * slot * COUNT_FEATURES));
-      this.#fast = doubled(this.#fast, new Float64Array(2 * slot));
-      this.#slow = doubled(this.#slow, new Float64Array(2 * slot));
-      this.#asOf = doubled(this.#asOf, new Float64Array(2 * slot));
+      this.#rated = enlarged(this.#rated, 4 * slot);
+      this.#statistics = enlarged(this.#statistics, 2 * slot * KEPT);
+      this.#features = enlarged(this.#features, 2 * slot * COUNT_FEATURES);
+      this.#fast = enlarged(this.#fast, 2 * slot);
+      this.#slow = enlarged(this.#slow, 2 * slot);
+      this.#asOf = enlarged(this.#asOf, 2 * slot);
     }
     this.#write(slot, NO_STATISTICS);
   }
-}
-
-function doubled<T extends Float32Array | Float64Array>(old: T, grown: T): T {
-  grown.set(old);
-  return grown;
 }

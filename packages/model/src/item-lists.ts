@@ -1,6 +1,7 @@
 /** The predecessor lists of an in-memory model: the current ones and the published copies. */
 
 import type { Kernels } from '@freshet/kernels';
+import { enlarged } from './enlarged.ts';
 import type { FeatureTable } from './feature-table.ts';
 import type { KeyedItems, NextContext } from './next-context.ts';
 import { type ListFollower, PredecessorTable } from './predecessor-table.ts';
@@ -52,7 +53,7 @@ export class ItemLists implements KeyedItems {
   }
 
   keyAt(slot: number): number {
-    if (slot >= this.#keys.length) this.#growKeys(slot);
+    if (slot >= this.#keys.length) this.#keys = enlarged(this.#keys, 2 * slot);
     this.#keys[slot] ||= itemKey(this.#items.idOf(slot) as string);
     return this.#keys[slot];
   }
@@ -98,12 +99,6 @@ export class ItemLists implements KeyedItems {
     this.#lists[slot] = undefined;
     this.#keys[slot] = 0;
     this.follower.remove(slot);
-  }
-
-  #growKeys(slot: number): void {
-    const keys = this.#keys;
-    this.#keys = new Uint32Array(2 * slot);
-    this.#keys.set(keys);
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { ListPage } from '@freshet/kernels';
+import { enlarged } from './enlarged.ts';
 
 const PAGE_BITS = 14;
 const PAGE_LENGTH = 1 << PAGE_BITS;
@@ -99,12 +100,8 @@ export class ListPool {
 
   #grow(wanted: number): void {
     const length = Math.ceil(1.25 * wanted);
-    const [place, room, lengths] = [this.#place, this.#room, this.#length];
-    this.#place = new Uint32Array(length);
-    this.#room = new Uint8Array(length);
-    this.#length = new Uint16Array(length);
-    this.#place.set(place);
-    this.#room.set(room);
-    this.#length.set(lengths);
+    this.#place = enlarged(this.#place, length);
+    this.#room = enlarged(this.#room, length);
+    this.#length = enlarged(this.#length, length);
   }
 }

@@ -8,13 +8,18 @@ import { type FactorizeProgress, factorize, handOver, OnlineModel } from '@fresh
 import { updaterGroup } from '@freshet/positions';
 import type { ClosingStack } from '@freshet/service';
 import type { Session } from '@freshet/session';
-import { decodeRow, type ShardId, type ShardState, type StoredVector } from '@freshet/store';
+import {
+  decodeRow,
+  type ShardId,
+  type ShardState,
+  type StoredVector,
+  shardIds,
+} from '@freshet/store';
 import { Publisher } from '@freshet/stream';
 import { covers, wantedOf } from '../audit/covered-sources.ts';
 import { storedBodies } from '../audit/shard-reading.ts';
 import { CannotWork } from '../operator-command.ts';
 import { claimEpoch } from '../rebuild/rebuild-plan.ts';
-import { shardIds } from '../shard-heads.ts';
 import { type LearntEntity, writeShard } from './write-shard.ts';
 
 interface StoreFactorization {

@@ -4,8 +4,13 @@
  * shard, and what comes after a position is in the log of the shard (docs/architecture.md).
  */
 import { ShardSums } from '@freshet/model';
-import type { FactorStore, SavedModel, ShardId, ShardState } from '@freshet/store';
-import { shardIds } from '../shard-heads.ts';
+import {
+  type FactorStore,
+  type SavedModel,
+  type ShardId,
+  type ShardState,
+  shardIds,
+} from '@freshet/store';
 import { encodeAbout, encodeEntity, encodeHead } from './saved-blocks.ts';
 import { SnapshotWriter } from './snapshot-file.ts';
 

@@ -13,9 +13,8 @@ import {
   unreadableAt,
   unreadRecords,
 } from '@freshet/positions';
-import type { Acceptance, FactorStore, ShardId } from '@freshet/store';
+import { type Acceptance, type FactorStore, type ShardId, shardIds } from '@freshet/store';
 import { LogFault, type LogFaultKind, type TopicAdmin } from '@freshet/stream';
-import { shardIds } from '../shard-heads.ts';
 
 interface Sources {
   readonly store: Pick<FactorStore, 'head' | 'birth' | 'acceptedLoss'>;
