@@ -4,13 +4,10 @@ export type {
   Descent,
   KernelRow,
   Kernels,
-  ListPage,
   Matrix,
   Quadratic,
-  Raises,
   RankedTable,
   Search,
-  SlotSums,
   SummedQuadratic,
   VectorTable,
   WeightedRow,
@@ -18,3 +15,4 @@ export type {
 export { MAX_FACTOR_COUNT } from './kernels.ts';
 export { referenceKernels } from './reference.ts';
 export { sharedKernels, wasmKernels } from './wasm.ts';
+export type { ListPage, Raises, SlotSums } from './weighted-lists.ts';

@@ -2,9 +2,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Kernels, Raises, RankedTable, Search } from './kernels.ts';
+import type { Kernels, RankedTable, Search } from './kernels.ts';
 import { referenceKernels } from './reference.ts';
 import { wasmKernels } from './wasm.ts';
+import type { Raises } from './weighted-lists.ts';
 
 const SEED = 7_071;
 const RUNS = { seed: SEED, numRuns: 150 };

@@ -1,6 +1,6 @@
 /** Sums over weighted lists in the reference kernels, in plain arrays. */
 
-import type { ListPage, SlotSums } from './kernels.ts';
+import type { ListPage, SlotSums } from './weighted-lists.ts';
 
 const STAMP_SHIFT = 24;
 const SLOT_MASK = 2 ** STAMP_SHIFT - 1;

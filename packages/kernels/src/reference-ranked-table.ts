@@ -1,7 +1,8 @@
 /** The reference implementation of the ranked table: every search computes every score. */
 
-import { type Raises, type RankedTable, raisedScore, type Search } from './kernels.ts';
+import type { RankedTable, Search } from './kernels.ts';
 import { checkLength, ReferenceTable } from './reference-table.ts';
+import { type Raises, raisedScore } from './weighted-lists.ts';
 
 export class ReferenceRankedTable extends ReferenceTable implements RankedTable {
   readonly #hidden = new Set<number>();

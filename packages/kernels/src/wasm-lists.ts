@@ -1,8 +1,8 @@
 /** Pages of weighted lists and the sums over them, in WebAssembly memory. */
 
-import type { ListPage, SlotSums } from './kernels.ts';
 import type { WasmExports } from './wasm-instance.ts';
 import type { WasmMemory } from './wasm-memory.ts';
+import type { ListPage, SlotSums } from './weighted-lists.ts';
 
 export class WasmListPage implements ListPage {
   readonly #memory: WasmMemory;

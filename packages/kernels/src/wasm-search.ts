@@ -8,12 +8,13 @@
  * most B without its raise, so it can only belong to the list if its raise is at least T − B.
  */
 
-import { type Best, MAX_FACTOR_COUNT, type Raises, raisedScore, type Search } from './kernels.ts';
+import { type Best, MAX_FACTOR_COUNT, type Search } from './kernels.ts';
 import { checkLength } from './reference-table.ts';
 import type { WasmExports } from './wasm-instance.ts';
 import { WasmSlotSums } from './wasm-lists.ts';
 import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
 import { HEAD, VECTORS_PER_BLOCK, type WasmRankedTable } from './wasm-ranked-table.ts';
+import { type Raises, raisedScore } from './weighted-lists.ts';
 
 const HEAP_HEADER_BYTES = 16;
 /** Nine figures and padding; see sketch.ts. */

@@ -8,13 +8,10 @@ import type {
   Descent,
   KernelRow,
   Kernels,
-  ListPage,
   Matrix,
   Quadratic,
-  Raises,
   RankedTable,
   Search,
-  SlotSums,
   SummedQuadratic,
   VectorTable,
   WeightedRow,
@@ -27,6 +24,7 @@ import { WasmRankedTable } from './wasm-ranked-table.ts';
 import { WasmRow } from './wasm-row.ts';
 import { WasmSearch } from './wasm-search.ts';
 import { WasmTable } from './wasm-table.ts';
+import type { ListPage, Raises, SlotSums } from './weighted-lists.ts';
 
 /** Bytes of a vector of MAX_FACTOR_COUNT floats. */
 const VECTOR_BYTES = 1_024;

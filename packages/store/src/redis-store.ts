@@ -6,7 +6,6 @@ import { bytesOf } from '@freshet/events';
 import {
   type Agreed,
   type Agreement,
-  type Birth,
   checkManifest,
   foreignShard,
   type Member,
@@ -91,7 +90,7 @@ export class RedisStore implements FactorStore {
     await answered(this.redis.hdel(this.#manifestKey, `member:${memberId}`));
   }
 
-  async birth(): Promise<Birth | null> {
+  async birth() {
     const found = await answered(this.redis.hmget(this.#manifestKey, 'born', 'rebuilt'));
     const [born = null, rebuilt = null] = found;
     return born === null ? null : { born: Number(born), rebuilt: Number(rebuilt ?? 0) };
