@@ -13,7 +13,14 @@ import {
   openStore as openStoreOf,
   RegistryAway,
 } from '@freshet/session';
-import { CopyFailed, type FactorStore, ManifestMismatch, RedisUnreachable } from '@freshet/store';
+import {
+  CopyFailed,
+  type FactorStore,
+  ManifestMismatch,
+  RedisUnreachable,
+  type ShardHead,
+  shardIds,
+} from '@freshet/store';
 import { KafkaUnreachable, type TopicAdmin, UnusableTopics } from '@freshet/stream';
 import { type Log, openLog } from '@freshet/telemetry';
 
@@ -171,4 +178,9 @@ export function givenOf<O extends Options>(options: O, args: readonly string[]):
   } catch (error) {
     throw new WrongUsage((error as Error).message, { cause: error });
   }
+}
+
+/** How far each shard is, those of users first. */
+export function headsOf(store: Pick<FactorStore, 'head'>, shards: number): Promise<ShardHead[]> {
+  return Promise.all(shardIds(shards).map((id) => store.head(id)));
 }

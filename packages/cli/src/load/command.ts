@@ -3,6 +3,7 @@ import { Publisher } from '@freshet/stream';
 import {
   CannotWork,
   flag,
+  headsOf,
   numberOption,
   openBrokers,
   openStore,
@@ -14,7 +15,6 @@ import {
   text,
   textOr,
 } from '../operator-command.ts';
-import { headsOf } from '../shard-heads.ts';
 import { forgetCrowd } from './crowd.ts';
 import { type LoadRequest, runLoad } from './run-load.ts';
 

@@ -6,13 +6,13 @@ import { Publisher } from '@freshet/stream';
 import {
   CannotWork,
   flag,
+  headsOf,
   openBrokers,
   openStore,
   operatorCommand,
   requireTopics,
   say,
 } from '../operator-command.ts';
-import { headsOf } from '../shard-heads.ts';
 import { claimEpoch, planRebuild } from './rebuild-plan.ts';
 
 const HELP = `freshet rebuild [--yes] [--from-part]

@@ -7,6 +7,7 @@ import { Publisher, type TopicAdmin } from '@freshet/stream';
 import {
   CannotWork,
   flag,
+  headsOf,
   openBrokers,
   openStore,
   operatorCommand,
@@ -14,7 +15,6 @@ import {
 } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { claimEpoch } from '../rebuild/rebuild-plan.ts';
-import { headsOf } from '../shard-heads.ts';
 import { fileOf } from '../snapshot/command.ts';
 import { highestEpoch, obstacles } from './restore-checks.ts';
 import { restoredShards } from './restored-shards.ts';
