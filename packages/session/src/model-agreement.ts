@@ -1,6 +1,6 @@
 /**
  * Does this service have the settings of its model and of the services that run with it? Checked at
- * the start, with every take-over and every 1.5 s: so a store that lost everything is noticed soon.
+ * the start, with every take-over and every 1.5 s, so that a store that lost everything is noticed.
  */
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';

@@ -1,7 +1,8 @@
 /**
  * The settings that all services of a model must share. The manifest never changes: data written
  * under one manifest cannot be read under another. The tuning changes what is learnt from now on.
- * It may change only while no other service runs: services would learn against each other.
+ * It may change only while no other service runs with the former values: services with different
+ * values would learn against each other.
  */
 import { createHash } from 'node:crypto';
 import { Fault, ServerAway } from '@freshet/telemetry';
