@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Child, freePort, stepsTo } from '@freshet/local';
+import { Child, freeNodePort, freePort, stepsTo } from '@freshet/local';
 import { afterAll, expect, it } from 'vitest';
 import { classArchive, quickJava } from '../../packages/local/src/java.ts';
 import { accepts } from '../../packages/local/src/ports.ts';
@@ -20,8 +20,6 @@ const folder = mkdtempSync(join(tmpdir(), 'freshet-compose-'));
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const started: Child[] = [];
 const START_LIMIT_MS = 60_000;
-/** A node also listens on its port plus 10,000 for the others. */
-const HIGHEST_PORT = 50_000;
 
 function start(name: string, command: string, args: readonly string[]): Child {
   const child = Child.start({ name, command, args, logFile: join(folder, `${name}.log`) });
@@ -69,7 +67,7 @@ it('six nodes of Redis become one cluster, once', async () => {
   const nodes: string[] = [];
   for (const [name, { command = [], profiles }] of Object.entries(compose.services)) {
     if (!profiles?.includes('cluster') || command[0] !== 'redis-server') continue;
-    const port = await nodePort(nodes);
+    const port = await freeNodePort();
     const [program, config, ...args] = command;
     expect(config).toBe('/etc/redis.conf');
     const data = join(folder, name);
@@ -87,10 +85,3 @@ it('six nodes of Redis become one cluster, once', async () => {
   const { stdout } = await run('redis-cli', ['-p', port, 'cluster', 'nodes']);
   expect(stdout.match(/ (myself,)?slave /g)).toHaveLength(3);
 });
-
-async function nodePort(nodes: readonly string[]): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    if (port < HIGHEST_PORT && !nodes.includes(`127.0.0.1:${port}`)) return port;
-  }
-}

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { accepts, freePort } from './ports.ts';
+import { accepts, freeNodePort, freePort } from './ports.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -32,5 +32,16 @@ describe('a free port', () => {
 
   it('accepts no connection', async () => {
     expect(await accepts(await freePort())).toBe(false);
+  });
+});
+
+describe('a port for a node of a Redis Cluster', () => {
+  it('is free, and so is the port 10,000 above it, which no outgoing connection takes', async () => {
+    for (let nth = 0; nth < 20; nth++) {
+      const port = await freeNodePort();
+      await occupy(port);
+      await occupy(port + 10_000);
+      expect(port + 10_000).toBeLessThan(32_768);
+    }
   });
 });

@@ -6,6 +6,7 @@ const NEXT_PORTS = 100;
 /** Below the ports of outgoing connections, one of which could be opened before a server binds. */
 const FIRST_PORT = 10_000;
 const LAST_PORT = 32_000;
+const NODE_BUS = 10_000;
 /** Each process starts at another port, so that two at the same time do not choose the same one. */
 let next = FIRST_PORT + ((process.pid * 61) % (LAST_PORT - FIRST_PORT));
 
@@ -15,8 +16,17 @@ export async function freePort(preferred = 0, taken?: ReadonlySet<number>): Prom
   return (await firstFree(preferred, preferred + NEXT_PORTS, taken)) ?? anyPort();
 }
 
-async function anyPort(): Promise<number> {
-  const found = (await firstFree(next, LAST_PORT)) ?? (await firstFree(FIRST_PORT, LAST_PORT));
+/** For a node of a Redis Cluster, which also listens on the port that is 10,000 higher. */
+export async function freeNodePort(): Promise<number> {
+  for (;;) {
+    const port = await anyPort(LAST_PORT - NODE_BUS);
+    if (await isFree(port + NODE_BUS)) return port;
+  }
+}
+
+async function anyPort(last = LAST_PORT): Promise<number> {
+  const first = FIRST_PORT + ((next - FIRST_PORT) % (last - FIRST_PORT));
+  const found = (await firstFree(first, last)) ?? (await firstFree(FIRST_PORT, last));
   if (found === undefined) throw new Error('no port of this machine is free');
   next = found + 1;
   return found;

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Child, type Spawned } from './child.ts';
-import { accepts, freePort } from './ports.ts';
+import { accepts, freeNodePort } from './ports.ts';
 
 const run = promisify(execFile);
 
@@ -13,8 +13,6 @@ const START_LIMIT_MS = 30_000;
 const CLUSTER = { nodes: 6, replicas: 1 } as const;
 /** Short, so that a fail-over takes seconds. */
 const NODE_TIMEOUT_MS = 2_000;
-/** A node of a cluster also listens on its port plus 10,000, which must be a port too. */
-const HIGHEST_PORT = 50_000;
 
 interface Place {
   readonly folder: string;
@@ -34,10 +32,7 @@ export function startRedis({ port, settings = {}, ...place }: RedisServer): Prom
 /** Returns the URLs of the nodes. */
 export async function startRedisCluster(place: Place): Promise<string[]> {
   const ports: number[] = [];
-  while (ports.length < CLUSTER.nodes) {
-    const port = await freePort();
-    if (port < HIGHEST_PORT && !ports.includes(port)) ports.push(port);
-  }
+  while (ports.length < CLUSTER.nodes) ports.push(await freeNodePort());
   const settings = {
     'cluster-enabled': 'yes',
     'cluster-node-timeout': NODE_TIMEOUT_MS,
