@@ -21,7 +21,7 @@ function withServers(name: string) {
       globalSetup: ['test/provision.ts'],
       testTimeout: 180_000,
       hookTimeout: 240_000,
-      maxWorkers: 2,
+      maxWorkers: 3,
       sequence: { groupOrder: 1 }, // after the unit tests
     },
   };
@@ -38,6 +38,8 @@ export default defineConfig({
           name: 'unit',
           maxWorkers: '100%', // by default vitest leaves one core idle
           testTimeout: 120_000,
+          isolate: false,
+          setupFiles: ['test/fresh-modules.ts'],
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
         },
       },
