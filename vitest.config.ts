@@ -7,21 +7,27 @@ const source = {
   ssr: { resolve: { conditions: ['source'] } },
 };
 
+/** Only a test that hangs takes so long, also on a machine that does much else. */
+const LIMIT_MS = 600_000;
+
+/** To start a process for each file would be most of the work of a small one. */
+const sharedProcess = { isolate: false, setupFiles: ['test/fresh-modules.ts'] };
+
 /**
- * Tests that start real servers, a system of its own for each file. They work as long as they wait,
- * so that two files at a time keep two cores busy. The limits are for a machine that does other
- * work.
+ * Tests that start real servers, a system of its own for each file. They wait a third of the time,
+ * so that three files at a time keep two cores busy.
  */
 function withServers(name: string) {
   return {
     ...source,
     test: {
       name,
+      ...sharedProcess,
       include: [`test/${name}/*.test.ts`],
       globalSetup: ['test/provision.ts'],
-      testTimeout: 180_000,
-      hookTimeout: 240_000,
-      maxWorkers: 2,
+      testTimeout: LIMIT_MS,
+      hookTimeout: LIMIT_MS,
+      maxWorkers: 3,
       sequence: { groupOrder: 1 }, // after the unit tests
     },
   };
@@ -38,6 +44,7 @@ export default defineConfig({
           name: 'unit',
           maxWorkers: '100%', // by default vitest leaves one core idle
           testTimeout: 120_000,
+          ...sharedProcess,
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
         },
       },

@@ -19,7 +19,7 @@ const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'freshet-compose-'));
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const started: Child[] = [];
-const START_LIMIT_MS = 60_000;
+const START_LIMIT_MS = 180_000;
 
 function start(name: string, command: string, args: readonly string[]): Child {
   const child = Child.start({ name, command, args, logFile: join(folder, `${name}.log`) });

@@ -11,7 +11,7 @@ beforeAll(async () => {
   system = await System.open({ KAFKA_SESSION_MS: '6000' });
   fleet = await Fleet.start(system);
   stream = await RatingStream.open(system);
-}, 240_000);
+});
 
 afterAll(async () => {
   await stream?.close();
@@ -24,4 +24,4 @@ it('loses nothing, and answers 200 or 503 with Retry-After', async () => {
   await fleet.under(stream, async () => {
     for (const nth of fleet.instances.keys()) await fleet.replace(nth);
   });
-}, 240_000);
+});

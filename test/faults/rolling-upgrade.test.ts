@@ -29,7 +29,7 @@ describe.skipIf(!isHere)('an upgrade of one service after the other', () => {
     system = await System.open({ KAFKA_SESSION_MS: '6000' });
     fleet = await Fleet.start(system, earlier);
     stream = await RatingStream.open(system);
-  }, 360_000);
+  });
 
   afterAll(async () => {
     await stream?.close();
@@ -45,7 +45,7 @@ describe.skipIf(!isHere)('an upgrade of one service after the other', () => {
       await fleet.drainAndReplace(SCORER);
       await fleet.replace(UPDATER);
     });
-  }, 240_000);
+  });
 
   it('loses nothing if one service goes back and all are upgraded after that', async () => {
     await fleet.under(stream, async () => {
@@ -53,5 +53,5 @@ describe.skipIf(!isHere)('an upgrade of one service after the other', () => {
       for (const nth of [AGGREGATOR, UPDATER, OTHER_UPDATER]) await fleet.replace(nth);
       await fleet.drainAndReplace(OTHER_SCORER);
     });
-  }, 240_000);
+  });
 });

@@ -50,7 +50,7 @@ describe('a snapshot that is taken while ratings stream', () => {
     expect(existsSync(`${file}.part`)).toBe(false);
     expect((await redis('--scan', '--pattern', '*:copy')).stdout.trim()).toBe('');
     expect(await stream.violations(system)).toEqual([]);
-  }, 120_000);
+  });
 
   it('brings the model back after the store was lost and learnt again in part', async () => {
     await redis('flushall');
@@ -82,7 +82,7 @@ describe('a snapshot that is taken while ratings stream', () => {
     const audit = await system.freshet(['audit', '--deep']);
     expect(audit, audit.out).toMatchObject({ code: 0 });
     expect((await system.recommendations('u7')).fallback).toBeNull();
-  }, 120_000);
+  });
 });
 
 describe('a snapshot that the model cannot go on from', () => {

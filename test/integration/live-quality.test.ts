@@ -27,7 +27,7 @@ afterAll(async () => {
   await system?.close();
 });
 
-describe('the live figures of quality', { timeout: 240_000 }, () => {
+describe('the live figures of quality', () => {
   it('are those of the dynamic protocol, but for what being a moment late costs', async () => {
     for (let at = 0; at < ratings.length; at += BURST) {
       const burst = ratings.slice(at, at + BURST);

@@ -6,7 +6,7 @@ import { Child, freePort, type stepsTo } from '@freshet/local';
 import { fromMaven } from '../../packages/local/src/maven.ts';
 
 const POM = fileURLToPath(new URL('./pom.xml', import.meta.url));
-const START_LIMIT_MS = 60_000;
+const START_LIMIT_MS = 180_000;
 
 /** The folder of the registry's program; Maven fetches it the first time. */
 export function registryProgram(steps: ReturnType<typeof stepsTo>): Promise<string> {

@@ -9,7 +9,8 @@ export const serviceNames = ['aggregator', 'updater', 'scorer'] as const;
 export const allServiceNames = [...serviceNames, 'console'] as const;
 export type AnyServiceName = (typeof allServiceNames)[number];
 
-const READY_LIMIT_MS = 60_000;
+/** Only a process that hangs takes so long: one that ends is noticed at once. */
+const READY_LIMIT_MS = 180_000;
 /** The folder of this build. */
 const THIS = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -56,7 +56,7 @@ export class Command {
   }
 
   /** Waits until its output matches. */
-  async said(pattern: RegExp, limitMs = 120_000): Promise<RegExpExecArray> {
+  async said(pattern: RegExp, limitMs = 180_000): Promise<RegExpExecArray> {
     return eventually(
       `${pattern} in the output`,
       async () => {

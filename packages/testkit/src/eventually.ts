@@ -1,8 +1,11 @@
+/** On a machine that does much else, what takes a second alone may take a minute. */
+const LIMIT_MS = 180_000;
+
 /** Waits for a condition and not for a fixed time: polls until `look` finds something. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false | 0>,
-  limitMs = 60_000,
+  limitMs = LIMIT_MS,
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   let last: unknown;

@@ -9,7 +9,7 @@ import type { System } from './system.ts';
 
 /** Short enough that something is always on its way, long enough that the servers can rest. */
 const PAUSE_MS = 30;
-const ARRIVAL_LIMIT_MS = 20_000;
+const ARRIVAL_LIMIT_MS = 60_000;
 const USERS = 60;
 const ITEMS = 31;
 

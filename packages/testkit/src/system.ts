@@ -26,8 +26,6 @@ type RedisKind = 'standalone' | 'cluster';
 
 /** After an accepted loss the tallies differ for good. Nothing more arrives after this time. */
 const STILL_MS = 1_000;
-/** On a busy machine consumers take half a minute to join again after a broker died. */
-const SETTLED_LIMIT_MS = 90_000;
 
 /** Whether item shards have applied all that user shards sent, records in outboxes included. */
 async function hasHeardAll(store: Session['store'], shards: number): Promise<boolean> {
@@ -101,17 +99,13 @@ export class System extends LocalSystem {
     const { RATINGS_TOPICS: sources, SHARDS } = readSettings(this.environment);
     await this.withSession(async ({ admin, store, model }) => {
       let since = 0;
-      await eventually(
-        'every rating to be applied on both sides',
-        async () => {
-          const { intake, user, item } = await recordsBehind({ admin, store, model, sources });
-          // Intake has a negative lag after its topic was created anew.
-          const isDone = intake <= 0 && user + item === 0;
-          since = isDone ? since || Date.now() : 0;
-          return isDone && ((await hasHeardAll(store, SHARDS)) || Date.now() > since + STILL_MS);
-        },
-        SETTLED_LIMIT_MS,
-      );
+      await eventually('every rating to be applied on both sides', async () => {
+        const { intake, user, item } = await recordsBehind({ admin, store, model, sources });
+        // Intake has a negative lag after its topic was created anew.
+        const isDone = intake <= 0 && user + item === 0;
+        since = isDone ? since || Date.now() : 0;
+        return isDone && ((await hasHeardAll(store, SHARDS)) || Date.now() > since + STILL_MS);
+      });
     });
   }
 

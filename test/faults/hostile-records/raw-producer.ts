@@ -56,7 +56,7 @@ const api = {
 const OF_TRANSACTIONS = Buffer.from([1]);
 const PRODUCE_VERSION = 3;
 const ALL_REPLICAS = -1;
-const REQUEST_LIMIT_MS = 20_000;
+const REQUEST_LIMIT_MS = 120_000;
 /** Errors to retry: the coordinator is loading, or still ends the transaction before. */
 const PASSING = [14, 15, 16, 51];
 
