@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Child, freeNodePort, freePort, stepsTo } from '@freshet/local';
+import { Child, freePort, stepsTo } from '@freshet/local';
 import { afterAll, expect, it } from 'vitest';
 import { classArchive, quickJava } from '../../packages/local/src/java.ts';
-import { accepts } from '../../packages/local/src/ports.ts';
+import { accepts, freeNodePort } from '../../packages/local/src/ports.ts';
 import { kafkaJars } from '../../packages/local/src/provision.ts';
 import { compose } from '../deploy/compose.ts';
 

@@ -1,7 +1,7 @@
 export { asSetupProblem, DISK_FULL, isFull } from './cause.ts';
 export { Child } from './child.ts';
 export { LocalSystem, type PortName } from './local-system.ts';
-export { freeNodePort, freePort } from './ports.ts';
+export { freePort } from './ports.ts';
 export { processIdentity } from './process-identity.ts';
 export { dataFolder } from './provision.ts';
 export { pythonWith } from './python.ts';
