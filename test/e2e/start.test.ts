@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { processIdentity } from '@freshet/local';
+import { freePort, processIdentity } from '@freshet/local';
 import { STORE_FORMAT } from '@freshet/session';
 import { Command, eventually, type Recommended } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +16,10 @@ const folder = join(cache, 'freshet', `up-${STORE_FORMAT}`);
  */
 const CHANGE_LIMIT_MS = 300_000;
 const commands: Command[] = [];
-/** Servers that occupy the ports of the settings. */
+/**
+ * Servers that occupy the ports of the settings. `up` takes the next ones, which lie below those of
+ * outgoing connections, too.
+ */
 const squatters: Server[] = [];
 
 function up(...args: string[]): Command {
@@ -91,7 +94,7 @@ const portOf = (server: Server): string => String((server.address() as AddressIn
 
 beforeAll(async () => {
   for (let at = 0; at < 2; at++) {
-    const server = createServer().listen(0, '127.0.0.1');
+    const server = createServer().listen(await freePort(), '127.0.0.1');
     await once(server, 'listening');
     squatters.push(server);
   }
