@@ -221,9 +221,10 @@ export class RedisStore implements FactorStore {
 
   async occupation() {
     const found = await answered(this.redis.hgetall(this.#manifestKey));
-    const [seconds] = await answered(this.redis.time());
+    const [seconds, microseconds] = await answered(this.redis.time());
+    const now = 1_000 * Number(seconds) + Number(microseconds) / 1_000;
     const members = Object.entries(found).filter(([field, until]) => {
-      return field.startsWith('member:') && Number(until) > 1_000 * Number(seconds);
+      return field.startsWith('member:') && Number(until) > now;
     });
     return { members: members.length, isRestoring: found.restoring !== undefined };
   }
