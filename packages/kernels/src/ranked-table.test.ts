@@ -303,4 +303,15 @@ describe(`a ranked table (seed ${SEED})`, () => {
     expect(() => search(wasm, reference.rankedTable(4), new Float32Array(4))).toThrow(TypeError);
     expect(() => search(reference, table, new Float32Array(4))).toThrow(TypeError);
   });
+
+  it('leaves nothing out of a search after one that refused the raises of other kernels', () => {
+    const table = wasm.rankedTable(1);
+    table.write(table.add(), Float32Array.of(1));
+    const raises = raisesOf(reference, { weight: 1, lists: [[{ slot: 0, weight: 1 }]] });
+    const query = Float32Array.of(1);
+    const best = { length: 0, slots: new Uint32Array(1), scores: new Float32Array(1) };
+    const refused = { query, raises, excluded: [0], best, tied: false };
+    expect(() => wasm.search(refused, table)).toThrow(TypeError);
+    expect(search(wasm, table, query).best.length).toBe(1);
+  });
 });

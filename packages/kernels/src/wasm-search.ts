@@ -14,7 +14,7 @@ import type { WasmExports } from './wasm-instance.ts';
 import { WasmSlotSums } from './wasm-lists.ts';
 import { type WasmMemory, WasmScratch } from './wasm-memory.ts';
 import { HEAD, VECTORS_PER_BLOCK, type WasmRankedTable } from './wasm-ranked-table.ts';
-import { type Raises, raisedScore } from './weighted-lists.ts';
+import { type Raises, raisedScore, type SlotSums } from './weighted-lists.ts';
 
 const HEAP_HEADER_BYTES = 16;
 /** Nine figures and padding; see sketch.ts. */
@@ -52,6 +52,7 @@ export class WasmSearch {
     const { query, excluded, raises, best } = search;
     const { exclude, rank, order } = this.#exports;
     checkLength(query.length, table.factorCount);
+    if (raises !== undefined) this.#ours(raises.sums); // what throws must not leave marks behind
     table.ask(query);
     const address = this.#query.atLeast(queryBytes(table));
     const wanted = best.slots.length + (raises === undefined ? 0 : MORE);
@@ -127,6 +128,11 @@ export class WasmSearch {
     }
   }
 
+  #ours(sums: SlotSums): WasmSlotSums {
+    if (sums instanceof WasmSlotSums && sums.belongsTo(this.#memory)) return sums;
+    throw new TypeError('these raises were made by other kernels');
+  }
+
   /** Prepares an empty heap and returns its address. */
   #openHeap(room: number): number {
     const address = this.#heap.atLeast(HEAP_HEADER_BYTES + 8 * room);
@@ -167,10 +173,8 @@ export class WasmSearch {
     query: number,
     table: WasmRankedTable,
   ): number {
-    const { weight, sums } = raises;
-    if (!(sums instanceof WasmSlotSums && sums.belongsTo(this.#memory))) {
-      throw new TypeError('these raises were made by other kernels');
-    }
+    const { weight } = raises;
+    const sums = this.#ours(raises.sums);
     const others = this.#others.atLeast(8 * sums.room);
     const { f32, u32 } = this.#memory;
     const [filled, room] = [u32[heap / 4], u32[heap / 4 + 1]];

@@ -276,6 +276,15 @@ describe('a replica that is full', () => {
     expect(() => full.set(b, Float32Array.of(1, 1))).toThrow(ReplicaFull);
   });
 
+  it('says so too when memory cannot grow for the list of an item', () => {
+    const set = () => {
+      throw new RangeError('WebAssembly.Memory.grow(): Maximum memory size exceeded');
+    };
+    const full = new Replica(referenceKernels(), K, SHARDS, { lists: { set, remove: () => {} } });
+    const add = () => full.set(a, Float32Array.of(1, 1), undefined, new Uint8Array());
+    expect(add).toThrow(ReplicaFull);
+  });
+
   it('is not taken for one that was given a vector of another length', () => {
     expect(() => replica.set(a, Float32Array.of(1, 2, 3))).toThrow(/another length/);
   });

@@ -156,9 +156,10 @@ export class Replica {
     const slot = this.#slots.get(id) ?? this.#newSlot(id);
     const statistics = statisticsIn(figures);
     this.features.set(slot, statistics);
-    if (list && this.options.lists) {
+    const { lists } = this.options;
+    if (list && lists) {
       this.#list.read(list);
-      this.options.lists.set(slot, this.#list, statistics.count);
+      this.#orFull(() => lists.set(slot, this.#list, statistics.count));
     }
     this.#write(slot, vector);
     this.#setAbsent(slot, 0);
@@ -168,7 +169,7 @@ export class Replica {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.features.set(slot, NO_STATISTICS);
-    this.options.lists?.remove(slot);
+    this.#orFull(() => this.options.lists?.remove(slot));
     this.#write(slot, this.#nothing);
     this.#setAbsent(slot, 1);
   }
@@ -212,7 +213,7 @@ export class Replica {
     return this.#wide;
   }
 
-  /** With a valid slot and vector, the table throws a RangeError only if memory cannot grow. */
+  /** With valid slots, vectors and lists, a RangeError says only that memory cannot grow. */
   #orFull<T>(change: () => T): T {
     try {
       return change();
