@@ -34,7 +34,7 @@ const mayImport: Record<string, readonly string[]> = {
   config: [],
   telemetry: [],
   service: ['telemetry'],
-  'ratings-files': [],
+  'ratings-files': ['events'],
   client: [],
   model: ['kernels'],
   quality: ['kernels', 'model'],

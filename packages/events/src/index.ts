@@ -40,8 +40,9 @@ export {
   shownText,
 } from './poison-record.ts';
 export { encodeRating, type RatingEvent, type RawRating } from './rating-event.ts';
-export type { RatingFields } from './rating-fields.ts';
+export { type DecodedRecord, RatingField, type RatingFields } from './rating-fields.ts';
 export { RatingReader, type RatingRules, ratingRules } from './rating-reader.ts';
+export { timeIn } from './rating-time.ts';
 export {
   decodeRecommendationRequest,
   encodeRecommendation,

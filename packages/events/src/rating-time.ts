@@ -25,7 +25,7 @@ const ISO =
 /** The time that a record gives, in whole ms; without one, the timestamp of the record itself. */
 export function ratingTime(given: unknown, recordTime: number): number {
   if (given === undefined || given === null) return checkedTime(recordTime, recordTime);
-  const time = typeof given === 'string' ? textTime(given) : numberTime(given);
+  const time = timeIn(given);
   if (time === undefined) {
     throw new PoisonRecord(
       'bad-time',
@@ -33,6 +33,11 @@ export function ratingTime(given: unknown, recordTime: number): number {
     );
   }
   return checkedTime(time, recordTime);
+}
+
+/** The time that a number or a text stands for, in ms; undefined: none. */
+export function timeIn(given: unknown): number | undefined {
+  return typeof given === 'string' ? textTime(given) : numberTime(given);
 }
 
 /** Refuses a time that is not whole ms since 1970, or more than 5 minutes ahead of its record. */

@@ -1,4 +1,5 @@
 /** Finds and checks the columns of a rating: bad values are refused alike in every format. */
+import { idOf, PoisonRecord } from '@freshet/events';
 
 /** A rating in a file. Without a time column only the order of the lines is known. */
 export interface FileRating {
@@ -25,28 +26,27 @@ export interface Malformed {
   readonly reason: string;
 }
 
-/** undefined: the line did not complete a record. */
-export type ReadRecord = FileRating | Malformed | undefined;
+/** `line`: the number of the line on which the record began, from 1. */
+export type Emit = (record: FileRating | Malformed, line: number) => void;
 
-/** Takes the lines of a file and returns the records that they complete. */
+/** Takes the lines of a file and emits the records that they complete. */
 export interface RecordSource {
-  /** The line on which the last returned record began. */
-  line: number;
-  take(line: string, number: number): ReadRecord;
-  end(): ReadRecord;
+  take(line: string, number: number, emit: Emit): void;
+  end(emit: Emit): void;
 }
 
 /** Names of columns in common data sets, in lower case without separators. */
 const aliases: Record<Field, readonly string[]> = {
   user: words(`
-    user userid uid reviewerid reviewuserid customer customerid visitor visitorid memberid
+    user userid uid reviewerid reviewuserid customer customerid visitor visitorid member memberid
     profilename`),
   item: words(`
-    item itemid iid movieid product productid productproductid asin parentasin bookid trackid
-    articleid contentid videoid sku`),
-  value: words('value rating score reviewscore overall stars preference weight'),
+    item itemid iid movieid product productid productproductid asin parentasin isbn bookid trackid
+    songid artistid articleid contentid videoid gameid businessid sku`),
+  value: words('value rating score reviewscore bookrating overall stars preference weight'),
   time: words(`
-    time timestamp reviewtime unixreviewtime ts date datetime eventtime occurredat createdat`),
+    time timestamp unixreviewtime reviewtime ts date datetime eventtime occurredat createdat
+    reviewedat ratedat`),
 };
 
 function words(text: string): string[] {
@@ -67,44 +67,42 @@ export function guessColumn(field: Field, names: readonly string[]): string | un
   return undefined;
 }
 
-/** In bytes, as everywhere in the system. */
-const longestId = 256;
-
+/** `timeOf`: what a time means in this file; undefined if it is none. */
 export function toRating(
-  user: unknown,
-  item: unknown,
-  value: unknown,
-  time: unknown,
+  [user, item, value, time]: readonly unknown[],
+  timeOf: (given: unknown) => number | undefined,
 ): FileRating | Malformed {
-  const userId = toId(user);
-  const itemId = toId(item);
-  if (userId === undefined) return { reason: 'no user' };
-  if (itemId === undefined) return { reason: 'no item' };
   // Without a value column every line is a rating of 1.
   const number = value === undefined ? 1 : toNumber(value);
   if (!Number.isFinite(number)) return { reason: `the value is not a number: ${String(value)}` };
   if (number < 0) return { reason: `the value is below 0: ${number}` };
-  const at = time === undefined || time === '' || time === null ? undefined : toMs(time);
-  if (at !== undefined && !Number.isFinite(at))
-    return { reason: `the time is not a time: ${String(time)}` };
-  return { user: userId, item: itemId, value: number, time: at };
+  const hasNone = time === undefined || time === null || (typeof time === 'string' && !time.trim());
+  const at = hasNone ? undefined : timeOf(time);
+  if (!hasNone && at === undefined) return { reason: `the time is not a time: ${String(time)}` };
+  try {
+    return { user: toId('user', user), item: toId('item', item), value: number, time: at };
+  } catch (error) {
+    if (error instanceof PoisonRecord) return { reason: error.message };
+    throw error;
+  }
 }
 
-function toId(id: unknown): string | undefined {
-  const text = typeof id === 'string' ? id.trim() : typeof id === 'number' ? String(id) : '';
-  return text === '' || Buffer.byteLength(text) > longestId ? undefined : text;
+function toId(field: 'user' | 'item', given: unknown): string {
+  const text = typeof given === 'string' ? given.trim() : given;
+  if (text === undefined || text === null || text === '') {
+    throw new PoisonRecord('bad-id', `no ${field}`);
+  }
+  const id = idOf(field, text);
+  // What stands for bytes that are not UTF-8: different ids would become the same.
+  if (!id.includes('\uFFFD')) return id;
+  throw new PoisonRecord('bad-id', `the ${field} is not UTF-8 (save the file as UTF-8): ${id}`);
 }
 
-function toNumber(value: unknown): number {
+/** Also 4,5: spreadsheets write it where a comma is the decimal point. */
+export function toNumber(value: unknown): number {
   if (typeof value === 'number') return value;
-  return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
-}
-
-/** A smaller number is in seconds: in ms it would be before 1973. */
-const msFrom = 1e11;
-
-function toMs(time: unknown): number {
-  const number = toNumber(time);
-  if (Number.isFinite(number)) return Math.abs(number) < msFrom ? number * 1_000 : number;
-  return typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  if (typeof value !== 'string' || value.trim() === '') return Number.NaN;
+  const number = Number(value);
+  if (!Number.isNaN(number)) return number;
+  return /^\s*\d+,\d{1,2}\s*$/.test(value) ? Number(value.replace(',', '.')) : number;
 }

@@ -1,46 +1,169 @@
 /**
- * Parses lines of ratings. The first line of a file tells its format: `::`, tab, comma, semicolon,
- * JSON or a review block. A first line whose value column holds no number is a header.
+ * Which format has a file, and what does each of its lines say? The first line tells: `::`, a
+ * separator, JSON or a review block. A first line whose value column holds no number is a header.
  */
+import { type DecodedRecord, RatingField } from '@freshet/events';
+import type { FileDates } from './dates.ts';
 import {
   type Columns,
+  type Emit,
   type Field,
   type FileRating,
   fields,
   guessColumn,
   type Malformed,
-  type ReadRecord,
   type RecordSource,
+  toNumber,
   toRating,
   UnreadableRatings,
 } from './fields.ts';
+import { cellsOf, SeparatedLines } from './separated-lines.ts';
 
-export const formats = ['double-colon', 'csv', 'tsv', 'semicolon', 'json', 'reviews'] as const;
-export type Format = (typeof formats)[number];
-
-export type LineParser = (line: string) => FileRating | Malformed;
-
-export function detectFormat(firstLine: string): Format {
-  if (firstLine.startsWith('{')) return 'json';
-  if (/^[a-z]+\/[A-Za-z]+:/.test(firstLine)) return 'reviews';
-  if (firstLine.includes('::')) return 'double-colon';
-  if (firstLine.includes('\t')) return 'tsv';
-  if (firstLine.includes(',')) return 'csv';
-  if (firstLine.includes(';')) return 'semicolon';
-  throw new UnreadableRatings(
-    `cannot tell the format from the first line: ${JSON.stringify(firstLine.slice(0, 80))}; expected user::item::rating::time, CSV, TSV, JSON lines or review blocks`,
-  );
-}
-
-const separators: Record<Exclude<Format, 'json' | 'reviews'>, string> = {
+const separators = {
   'double-colon': '::',
   csv: ',',
   tsv: '\t',
   semicolon: ';',
-};
+  pipe: '|',
+} as const;
+type Separated = keyof typeof separators;
 
-export function jsonParser(columns: Columns): LineParser {
-  return (line) => {
+export const formats = [...(Object.keys(separators) as Separated[]), 'json', 'reviews'] as const;
+export type Format = (typeof formats)[number];
+
+export interface Reading {
+  /** If absent, the first line tells the format. */
+  readonly format?: Format | undefined;
+  /** Names in the header, or numbers from 1; columns that are absent here are guessed. */
+  readonly columns?: Columns | undefined;
+}
+
+export function openSource(first: string, reading: Reading, dates: FileDates): RecordSource {
+  const { format = detectFormat(first), columns = {} } = reading;
+  const timeOf = (given: unknown) => dates.timeOf(given);
+  if (format === 'reviews') return new ReviewBlocks(timeOf);
+  if (format === 'json') return new JsonLines(columns, timeOf);
+  const separator = separators[format];
+  const cells = cellsOf(first, separator) ?? [first];
+  const hasHeader = looksLikeHeader(cells, columns, timeOf);
+  const at = hasHeader ? byName(cells, columns) : byNumber(cells, columns, timeOf);
+  const least = 1 + Math.max(at.user, at.item, at.value);
+  const parse = (row: readonly string[]): FileRating | Malformed =>
+    row.length >= least
+      ? // A column that is absent has the place -1, where a row holds nothing.
+        toRating([row[at.user], row[at.item], row[at.value], row[at.time]], timeOf)
+      : { reason: `${row.length} columns where ${least} are needed` };
+  return new SeparatedLines(separator, parse, hasHeader);
+}
+
+function detectFormat(first: string): Format {
+  if (first.startsWith('{')) return 'json';
+  if (first.startsWith('[')) {
+    throw new UnreadableRatings(
+      'a JSON array: write each of its objects on a line of its own (jq -c .[] does)',
+    );
+  }
+  if (/^[a-z]+\/[A-Za-z]+:/.test(first)) return 'reviews';
+  if (first.includes('::')) return 'double-colon';
+  // The separator that is there most often: a cell may hold one of the others.
+  const found = (['tsv', 'csv', 'semicolon', 'pipe'] as const)
+    .map((format) => ({ format, cells: cellsIn(first, separators[format]) }))
+    .reduce((most, one) => (one.cells > most.cells ? one : most));
+  if (found.cells > 1) return found.format;
+  throw new UnreadableRatings(
+    `cannot tell the format from the first line: ${JSON.stringify(first.slice(0, 80))}; expected user::item::rating::time, CSV, TSV, JSON lines or review blocks`,
+  );
+}
+
+function cellsIn(line: string, separator: string): number {
+  return cellsOf(line, separator)?.length ?? 0;
+}
+
+type Places = Record<Field, number>;
+type TimeOf = (given: unknown) => number | undefined;
+
+const needed = ['user', 'item'] as const;
+/** Said in place of a column: the file does not have this field. */
+const NONE = 'none';
+
+function looksLikeHeader(cells: readonly string[], columns: Columns, timeOf: TimeOf): boolean {
+  const given = fields.flatMap((field) => columns[field] ?? []);
+  if (given.some((column) => column !== NONE && !isNumber(column))) return true;
+  if (cells.length === 2) return needed.some((field) => guessColumn(field, cells) !== undefined);
+  const { value, time } = byNumber(cells, columns, timeOf);
+  const cell = cells[value] ?? cells[time];
+  return cell !== undefined && !isNumber(cell) && timeOf(cell) === undefined;
+}
+
+function isNumber(text: string): boolean {
+  return Number.isFinite(toNumber(text));
+}
+
+function byName(header: readonly string[], columns: Columns): Places {
+  return placesOf(header, (field) => {
+    const name = columns[field] ?? guessColumn(field, header);
+    if (name === undefined || (name === NONE && !header.includes(name))) return -1;
+    const index = isNumber(name) ? Number(name) - 1 : header.indexOf(name);
+    if (index < 0 || index >= header.length) throw noColumn(name, header);
+    return index;
+  });
+}
+
+/** User, item, value and time in this order, where nothing else is said. */
+function byNumber(cells: readonly string[], columns: Columns, timeOf: TimeOf): Places {
+  const third = cells[2] ?? '';
+  const hasNoValues = !isNumber(third) && timeOf(third) !== undefined;
+  const usual = hasNoValues ? ['user', 'item', 'time'] : fields;
+  const said = fields.map((field) => Number(columns[field]) - 1);
+  return placesOf(cells, (field) => {
+    const given = columns[field];
+    if (given === NONE) return -1;
+    if (given === undefined) {
+      const index = usual.indexOf(field);
+      return index < cells.length && !said.includes(index) ? index : -1;
+    }
+    const index = Number(given) - 1;
+    if (cells[index] !== undefined) return index;
+    throw new UnreadableRatings(`there is no column ${given}: the first line has ${cells.length}`);
+  });
+}
+
+function placesOf(cells: readonly string[], place: (field: Field) => number): Places {
+  const places = Object.fromEntries(fields.map((field) => [field, place(field)])) as Places;
+  for (const field of needed) if (places[field] < 0) throw noColumn(field, cells);
+  return places;
+}
+
+/** More names than these do not help to find the right one. */
+const NAMES_TOLD = 40;
+
+function noColumn(name: string, names: readonly string[]): UnreadableRatings {
+  const more = names.length > NAMES_TOLD ? ', …' : '';
+  return new UnreadableRatings(
+    `no column for ${name} among ${names.slice(0, NAMES_TOLD).join(', ')}${more}; name the columns with --columns`,
+  );
+}
+
+/** A JSON object on each line. Fields are found as in records of a topic, then as in a header. */
+class JsonLines implements RecordSource {
+  readonly #columns: Columns;
+  readonly #timeOf: TimeOf;
+  readonly #fields: readonly RatingField[];
+  #isFirst = true;
+
+  constructor(columns: Columns, timeOf: TimeOf) {
+    this.#columns = columns;
+    this.#timeOf = timeOf;
+    this.#fields = fields.map((field) => new RatingField(field, columns));
+  }
+
+  take(line: string, number: number, emit: Emit): void {
+    if (line.trim() !== '') emit(this.#parsed(line), number);
+  }
+
+  end(): void {}
+
+  #parsed(line: string): FileRating | Malformed {
     let record: unknown;
     try {
       record = JSON.parse(line);
@@ -48,141 +171,68 @@ export function jsonParser(columns: Columns): LineParser {
       return { reason: 'not JSON' };
     }
     if (typeof record !== 'object' || record === null) return { reason: 'not a JSON object' };
-    const entries = record as Record<string, unknown>;
-    const names = Object.keys(entries);
-    const [user, item, value, time] = fields.map((field) => {
-      const name = columns[field] ?? guessColumn(field, names);
-      return name === undefined ? undefined : entries[name];
-    });
-    return toRating(user, item, value, time);
-  };
-}
-
-/** A parser for separated columns, and whether the first line is a header. */
-export function separatedParser(
-  format: Exclude<Format, 'json' | 'reviews'>,
-  firstLine: string,
-  columns: Columns,
-): { readonly parse: LineParser; readonly hasHeader: boolean } {
-  const separator = separators[format];
-  const cells = splitCells(firstLine, separator);
-  const hasHeader = looksLikeHeader(cells, columns);
-  const at = hasHeader ? byName(cells, columns) : byNumber(cells.length, columns);
-  const needed = Math.max(at.user, at.item, at.value);
-  const parse: LineParser = (line) => {
-    const row = splitCells(line, separator);
-    if (row.length <= needed)
-      return { reason: `${row.length} columns where ${needed + 1} are needed` };
-    // A column that is absent has the place -1, where a row holds nothing.
-    return toRating(row[at.user], row[at.item], row[at.value], row[at.time]);
-  };
-  return { parse, hasHeader };
-}
-
-type Places = Record<Field, number>;
-
-function looksLikeHeader(cells: readonly string[], columns: Columns): boolean {
-  const named = fields.some((field) => columns[field] !== undefined && !isNumber(columns[field]));
-  if (named || cells.length === 2) {
-    return named || guessColumn('user', cells) !== undefined;
+    const found = this.#fields.map((field, at) =>
+      this.#found(field, fields[at] as Field, record as DecodedRecord),
+    );
+    if (this.#isFirst) this.#refuseWithout(found, record);
+    this.#isFirst = false;
+    return toRating(found, this.#timeOf);
   }
-  const value = columns.value === undefined ? 2 : Number(columns.value) - 1;
-  return cells[value] !== undefined && !isNumber(cells[value]);
-}
 
-function isNumber(text: string): boolean {
-  return text.trim() !== '' && Number.isFinite(Number(text));
-}
-
-function byName(header: readonly string[], columns: Columns): Places {
-  const place = (field: Field): number => {
-    const name = columns[field] ?? guessColumn(field, header);
-    if (name === undefined) return -1;
-    const index = isNumber(name) ? Number(name) - 1 : header.indexOf(name);
-    if (index < 0 || index >= header.length) throw noColumn(name, header);
-    return index;
-  };
-  const places = placesBy(place);
-  for (const field of ['user', 'item'] as const) {
-    if (places[field] < 0) throw noColumn(field, header);
+  #found(field: RatingField, name: Field, record: DecodedRecord): unknown {
+    const found = field.scalarIn(record);
+    if (found !== undefined || this.#columns[name] !== undefined) return found;
+    const key = guessColumn(name, Object.keys(record));
+    return key === undefined ? undefined : record[key];
   }
-  return places;
+
+  /** A first record without a user or an item tells that they have other names. */
+  #refuseWithout(found: readonly unknown[], record: object): void {
+    for (const field of needed) {
+      const value = found[fields.indexOf(field)];
+      if (value !== undefined && typeof value !== 'object') continue;
+      throw noColumn(this.#columns[field] ?? field, pathsIn(record));
+    }
+  }
 }
 
-function placesBy(place: (field: Field, usual: number) => number): Places {
-  return Object.fromEntries(fields.map((field, at) => [field, place(field, at)])) as Places;
-}
-
-function byNumber(count: number, columns: Columns): Places {
-  const place = (field: Field, usual: number): number => {
-    const given = columns[field];
-    if (given === undefined) return usual < count ? usual : -1;
-    const index = Number(given) - 1;
-    if (index < 0 || index >= count)
-      throw new UnreadableRatings(`there is no column ${given}: the first line has ${count}`);
-    return index;
-  };
-  if (count < 2)
-    throw new UnreadableRatings('the first line has one column; user and item are needed');
-  return placesBy(place);
-}
-
-function noColumn(name: string, header: readonly string[]): UnreadableRatings {
-  return new UnreadableRatings(
-    `no column for ${name} among ${header.join(', ')}; name the columns with --columns`,
+/** Where a record has plain values, like product.id. */
+function pathsIn(record: object): string[] {
+  return Object.entries(record).flatMap(([key, value]) =>
+    typeof value === 'object' && value !== null
+      ? pathsIn(value).map((path) => `${key}.${path}`)
+      : [key],
   );
-}
-
-/** Splits at the separator. It may be inside double quotes, in which two of them stand for one. */
-function splitCells(line: string, separator: string): string[] {
-  if (!line.includes('"')) return line.split(separator);
-  const cells: string[] = [];
-  let cell = '';
-  let quoted = false;
-  for (let i = 0; i < line.length; i++) {
-    const char = line[i];
-    if (char === '"') {
-      if (quoted && line[i + 1] === '"') cell += line[++i];
-      else quoted = !quoted;
-    } else if (!quoted && line.startsWith(separator, i)) {
-      cells.push(cell);
-      cell = '';
-      i += separator.length - 1;
-    } else cell += char;
-  }
-  cells.push(cell);
-  return cells;
 }
 
 /**
  * Reads review blocks: `product/productId: …` and other fields, one per line, with a blank line
  * between blocks. Four fields of a block make the rating; the text of the review is skipped.
  */
-export class ReviewBlocks implements RecordSource {
+class ReviewBlocks implements RecordSource {
   readonly #block = new Map<string, string>();
-  line = 0;
+  readonly #timeOf: TimeOf;
+  #line = 0;
 
-  take(line: string, number: number): ReadRecord {
-    if (line.trim() === '') return this.end();
-    if (this.#block.size === 0) this.line = number;
+  constructor(timeOf: TimeOf) {
+    this.#timeOf = timeOf;
+  }
+
+  take(line: string, number: number, emit: Emit): void {
+    if (line.trim() === '') return this.end(emit);
+    if (this.#block.size === 0) this.#line = number;
     const colon = line.indexOf(': ');
     // A review text may have several lines; a line without a name continues the field before.
     if (colon > 0) this.#block.set(line.slice(0, colon), line.slice(colon + 2));
     else this.#block.set('', line);
-    return undefined;
   }
 
-  /** The rating of the block so far; undefined if no block has begun. */
-  end(): ReadRecord {
-    if (this.#block.size === 0) return undefined;
-    const block = this.#block;
-    const rating = toRating(
-      block.get('review/userId'),
-      block.get('product/productId'),
-      block.get('review/score') ?? '', // no score is malformed: undefined would mean a rating of 1
-      block.get('review/time'),
-    );
-    block.clear();
-    return rating;
+  end(emit: Emit): void {
+    if (this.#block.size === 0) return;
+    const names = ['review/userId', 'product/productId', 'review/score', 'review/time'];
+    const [user, item, score = '', time] = names.map((name) => this.#block.get(name));
+    // Without a score it is malformed: undefined would mean a rating of 1.
+    emit(toRating([user, item, score, time], this.#timeOf), this.#line);
+    this.#block.clear();
   }
 }

@@ -50,6 +50,23 @@ describe('a ratings file', () => {
       'a byte order mark and blank lines',
       '\uFEFFann::tea::4.5::978300760\n\nbob::tea::2::978300761\n\n',
     ],
+    ['pipes', 'ann|tea|4.5|978300760\nbob|tea|2|978300761\n'],
+    [
+      'CSV of a spreadsheet whose decimal point is a comma',
+      'User;Item;Rating;Date\r\nann;tea;4,5;31.12.2000 22:12:40\r\nbob;tea;2;31.12.2000 22:12:41\r\n',
+    ],
+    [
+      'CSV with separators, quotes and line ends in its cells',
+      'review,user,item,rating,time\n"I said ""so"",\n\nand so",ann,tea,4.5,978300760\n5" pot,bob,tea,2,978300761\n',
+    ],
+    [
+      'semicolons, though a cell has a comma',
+      'ann;tea;4.5;978300760;"hot, black"\nbob;tea;2;978300761;cold\n',
+    ],
+    [
+      'nested JSON with times in µs',
+      '{"user":{"id":1},"user_id":"ann","item":"tea","value":4.5,"time":978300760000000}\n{"user_id":"bob","item":"tea","value":2,"time":"2000-12-31T22:12:41+00:00"}\n',
+    ],
     [
       'ISO times',
       'user,item,rating,date\nann,tea,4.5,2000-12-31T22:12:40Z\nbob,tea,2,2000-12-31T22:12:41Z\n',
@@ -96,6 +113,23 @@ describe('a ratings file', () => {
     expect(await read('tea,ann,4.5,978300760\n', { columns: numbers })).toEqual([ann]);
   });
 
+  it('is read with a path into its objects, and without the columns that it is said not to have', async () => {
+    const nested = '{"customer":{"id":"ann"},"product":{"sku":"tea"},"value":7,"ts":978300760}\n';
+    const columns = { user: 'customer.id', item: 'product.sku', value: 'none' };
+    expect(await read(nested, { columns })).toEqual([{ ...ann, value: 1 }]);
+    const row = 'ann,tea,907,pv,978300760\n';
+    const numbers = { user: '1', item: '2', value: 'none', time: '5' };
+    expect(await read(row, { columns: numbers })).toEqual([{ ...ann, value: 1 }]);
+  });
+
+  it('has times and no values where its third column has dates, with a header or without', async () => {
+    const first = [{ ...ann, value: 1 }];
+    expect(await read('ann,tea,2000-12-31 22:12:40\n')).toEqual(first);
+    const columns = { user: '1', item: '2', time: '3' };
+    expect(await read('ann,tea,978300760\n', { columns })).toEqual(first);
+    expect(await read('who,what,when\nann,tea,978300760\n', { columns })).toEqual(first);
+  });
+
   it('has no times where it has no time column, and value 1 where it has no values', async () => {
     expect(await read('ann,tea\nbob,tea\n')).toEqual([
       { user: 'ann', item: 'tea', value: 1, time: undefined },
@@ -113,8 +147,21 @@ describe('a ratings file', () => {
     await expect(read('apples,pears,plums\n1,2,3\n')).rejects.toThrow('no column for user');
   });
 
-  it('is refused when its first line is nothing we know', async () => {
-    await expect(read('hello\n')).rejects.toThrow('cannot tell the format');
+  it('names where the plain values of an object are, when none is a user', async () => {
+    const nested = '{"customer":{"id":7},"tags":["a"],"sku":"tea"}\n';
+    await expect(read(nested)).rejects.toThrow('no column for user among customer.id, tags.0, sku');
+  });
+
+  it.each([
+    ['nothing we know', 'hello\n', 'cannot tell the format'],
+    ['a JSON array', '[{"user":"ann","item":"tea"}]\n', 'each of its objects on a line of its own'],
+    [
+      'a date that may begin with the day or the month',
+      'user,item,rating,date\nann,tea,4,3/4/2024\n',
+      'the date 3/4/2024 .* --dates day-first',
+    ],
+  ])('is refused when it begins with %s', async (_what, content, reason) => {
+    await expect(read(content)).rejects.toThrow(new RegExp(reason));
   });
 
   it.each([
@@ -152,13 +199,34 @@ describe('a malformed line', () => {
     ['ann::tea::NaN::978300760', 'value is not a number'],
     ['ann::tea::-1::978300760', 'below 0'],
     ['ann::tea::3::yesterday', 'time is not a time'],
-    [`${'x'.repeat(257)}::tea::3::1`, 'no user'],
+    [`${'x'.repeat(257)}::tea::3::1`, 'longer than 256 bytes'],
+    ['M\uFFFDller::tea::3::1', 'the user is not UTF-8'],
+    ['ann::tea::3::-1', 'time is not a time'],
   ])('is reported with its number and skipped: %s', async (line, reason) => {
     const reports: [number, string][] = [];
     const content = `${good.repeat(60)}${line}\n${good.repeat(140)}`;
     const ratings = await read(content, { onMalformed: (at, why) => reports.push([at, why]) });
     expect(ratings).toHaveLength(200);
     expect(reports).toEqual([[61, expect.stringContaining(reason)]]);
+  });
+
+  it('that begins a quote and never ends it costs no other line', async () => {
+    const reports: [number, string][] = [];
+    const onMalformed = (line: number, reason: string) => reports.push([line, reason]);
+    const plain = good.replaceAll('::', ',');
+    for (const after of [90, 300]) {
+      const content = `${plain.repeat(100)}ann,"5 pots,3\n${plain.repeat(after)}`;
+      expect(await read(content, { onMalformed })).toHaveLength(100 + after);
+      expect(reports.splice(0)).toEqual([[101, expect.stringContaining('quote')]]);
+    }
+  });
+
+  it('of JSON has no number for an id that JSON does not carry exactly', async () => {
+    const reports: string[] = [];
+    const line = (user: string) => `{"user":${user},"item":"tea"}\n`;
+    const content = `${line('7').repeat(100)}${line('12345678901234567890')}`;
+    await read(content, { onMalformed: (_, reason) => reports.push(reason) });
+    expect(reports).toEqual([expect.stringContaining('beyond 2^53')]);
   });
 
   it('stops the reading when over one in a hundred is, and says where the first one is', async () => {

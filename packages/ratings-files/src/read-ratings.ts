@@ -3,28 +3,20 @@
  * data sets, in one pass and constant memory. A malformed line is reported with its number and
  * skipped. More than 1 % of them means another format: reading stops.
  */
+import { type DateOrder, FileDates } from './dates.ts';
 import {
-  type Columns,
+  type Emit,
   type FileRating,
-  type ReadRecord,
+  type Malformed,
   type RecordSource,
   UnreadableRatings,
 } from './fields.ts';
-import {
-  detectFormat,
-  type Format,
-  jsonParser,
-  type LineParser,
-  ReviewBlocks,
-  separatedParser,
-} from './line-format.ts';
+import { openSource, type Reading } from './line-format.ts';
 import { textLines } from './text-lines.ts';
 
-export interface ReadOptions {
-  /** If absent, the first line tells the format. */
-  readonly format?: Format;
-  /** Names in the header, or numbers from 1; columns that are absent here are guessed. */
-  readonly columns?: Columns;
+export interface ReadOptions extends Reading {
+  /** What comes first in dates like 3/4/2024; if absent, the first lines tell. */
+  readonly dates?: DateOrder | undefined;
   /** `share`: of the file; unknown for standard input. */
   readonly onProgress?: (share: number | undefined, ratings: number) => void;
   readonly onMalformed?: (line: number, reason: string) => void;
@@ -43,51 +35,29 @@ export async function* readRatingBatches(
 ): AsyncGenerator<readonly FileRating[], void> {
   const counts = new ReadCounts(path, options);
   let source: RecordSource | undefined;
+  let batch: FileRating[] = [];
+  const emit: Emit = (record, line) => counts.add(record, line, batch);
   const tell = (share: number | undefined) => options.onProgress?.(share, counts.ratings);
   for await (const { first, lines } of textLines(path, tell)) {
-    const batch: FileRating[] = [];
+    batch = [];
     for (let i = 0; i < lines.length; i++) {
       const line = clean(lines[i], first + i);
       if (source === undefined && line.trim() === '') continue;
-      source ??= openSource(line, options);
-      counts.add(source.take(line, first + i), source.line, batch);
+      source ??= openSource(line, options, new FileDates(options.dates, lines));
+      source.take(line, first + i, emit);
     }
     counts.judge(limits.judgeAfter);
     if (batch.length > 0) yield batch;
   }
-  const last: FileRating[] = [];
-  if (source) counts.add(source.end(), source.line, last);
+  batch = [];
+  source?.end(emit);
   counts.judge(1);
-  if (last.length > 0) yield last;
+  if (batch.length > 0) yield batch;
 }
 
 function clean(line: string, number: number): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line;
   return number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text;
-}
-
-function openSource(firstLine: string, { format, columns = {} }: ReadOptions): RecordSource {
-  const kind = format ?? detectFormat(firstLine);
-  if (kind === 'reviews') return new ReviewBlocks();
-  if (kind === 'json') return lineSource(jsonParser(columns), false);
-  const { parse, hasHeader } = separatedParser(kind, firstLine, columns);
-  return lineSource(parse, hasHeader);
-}
-
-function lineSource(parse: LineParser, skipFirst: boolean): RecordSource {
-  let skip = skipFirst;
-  const source: RecordSource = {
-    line: 0,
-    take(line, number) {
-      source.line = number;
-      if (line.trim() === '') return undefined;
-      if (!skip) return parse(line);
-      skip = false;
-      return undefined;
-    },
-    end: () => undefined,
-  };
-  return source;
 }
 
 /** Counts ratings and malformed records, and stops the reading if too many are malformed. */
@@ -101,16 +71,15 @@ class ReadCounts {
     private readonly options: ReadOptions,
   ) {}
 
-  add(outcome: ReadRecord, line: number, batch: FileRating[]): void {
-    if (outcome === undefined) return;
-    if ('reason' in outcome) {
+  add(record: FileRating | Malformed, line: number, batch: FileRating[]): void {
+    if ('reason' in record) {
       this.#malformed++;
-      this.#firstReason ||= `line ${line}: ${outcome.reason}`;
-      this.options.onMalformed?.(line, outcome.reason);
+      this.#firstReason ||= `line ${line}: ${record.reason}`;
+      this.options.onMalformed?.(line, record.reason);
       return;
     }
     this.ratings++;
-    batch.push(outcome);
+    batch.push(record);
   }
 
   judge(after: number): void {

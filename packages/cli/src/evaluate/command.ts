@@ -16,6 +16,7 @@ import { BadModelSettings } from '@freshet/model';
 import { readRatingBatches, UnreadableRatings } from '@freshet/ratings-files';
 import { isOfFile, WrongUsage } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
+import { SkippedLines } from '../ratings-file-options.ts';
 import { helpText } from './options.ts';
 import { type Outcome, runProtocol, toJson } from './outcome.ts';
 import { type Request, readRequest } from './request.ts';
@@ -71,16 +72,16 @@ async function answer(request: Request): Promise<number> {
 }
 
 async function load(request: Request, line: ProgressLine): Promise<RatingTable> {
-  const { ratings: path, format, columns, shuffleTies } = request;
+  const { ratings: path, reading, shuffleTies } = request;
+  const skipped = new SkippedLines(path);
   const batches = readRatingBatches(path, {
-    columns,
-    ...(format !== undefined && { format }),
+    ...reading,
     onProgress: (share, ratings) => line.show(`${ratings} ratings read`, share),
-    onMalformed: (number, reason) =>
-      process.stderr.write(`${path}, line ${number}: ${reason}; skipped\n`),
+    onMalformed: skipped.add,
   });
   const table = await loadTable(batches, { ...(shuffleTies !== undefined && { shuffleTies }) });
   line.clear();
+  skipped.tellRest();
   if (!table.timed && table.user.length > 0) {
     process.stderr.write(`${path} has no times: its lines are taken to be in order\n`);
   }

@@ -1,4 +1,6 @@
 /** The options of `freshet evaluate`: one table for the parser and the help. */
+import { helpRow } from '../help-row.ts';
+import { readingHelp } from '../ratings-file-options.ts';
 
 export const protocols = {
   static: 'NDCG and AUC of models that learn once, on the held-out later half of random users',
@@ -18,15 +20,10 @@ function option(value?: string, only?: readonly Protocol[]) {
 const streaming = ['dynamic', 'delay', 'parameters'] as const;
 
 export const options = {
-  ratings: option('FILE').about(
-    'the ratings: user::item::rating::time, CSV, TSV, JSON lines or review blocks, plain or gzip; - is standard input',
-  ),
-  format: option('NAME').about(
-    'double-colon, csv, tsv, semicolon, json or reviews; detected from the first line if absent',
-  ),
-  columns: option('LIST').about(
-    'where each field is, by name or number from 1: user=reviewer,item=asin,value=stars,time=4',
-  ),
+  ratings: option('FILE').about(`the ratings: ${readingHelp.file}; - is standard input`),
+  format: option('NAME').about(readingHelp.format),
+  columns: option('LIST').about(readingHelp.columns),
+  dates: option('NAME').about(readingHelp.dates),
   train: option('N', streaming).about(
     'how many ratings the first model learns from [60 % of the file, rounded]',
   ),
@@ -98,9 +95,9 @@ export type OptionName = keyof typeof options;
 export function helpText(): string {
   const rows = Object.entries(options).map(([name, { value, only, about }]) => {
     const left = `--${name}${value ? ` ${value}` : ''}`;
-    return wrap(left, only ? `${about} (${only.join(', ')})` : about);
+    return helpRow(left, only ? `${about} (${only.join(', ')})` : about);
   });
-  const names = Object.entries(protocols).map(([name, about]) => wrap(name, about));
+  const names = Object.entries(protocols).map(([name, about]) => helpRow(name, about));
   return `freshet evaluate PROTOCOL --ratings FILE [options]
 
 Learns from a file of ratings and measures, before anything is deployed, how good the model is, how
@@ -122,19 +119,4 @@ Examples
 Ctrl-C prints what has been measured so far.
 Exit code: 0 done, 1 the ratings cannot be read or are too few, 2 wrong usage, 130 interrupted.
 `;
-}
-
-const leftWidth = 18;
-const rightWidth = 76;
-
-function wrap(left: string, about: string): string {
-  const lines: string[] = [''];
-  for (const word of about.split(' ')) {
-    const last = lines.length - 1;
-    const longer = `${lines[last]}${lines[last] === '' ? '' : ' '}${word}`;
-    if (longer.length > rightWidth) lines.push(word);
-    else lines[last] = longer;
-  }
-  const indent = ' '.repeat(leftWidth + 4);
-  return `  ${left.padEnd(leftWidth)}  ${lines.join(`\n${indent}`)}`;
 }

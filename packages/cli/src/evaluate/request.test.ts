@@ -40,7 +40,7 @@ describe('the command line of freshet evaluate', () => {
       losses: ['squared', 'kullback-leibler'],
       rhos: [1, 0],
       fixed: { factorCount: 32 },
-      columns: { user: '2', item: 'who' },
+      reading: { columns: { user: '2', item: 'who' } },
     });
   });
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { grids } from '@freshet/experiments';
 import type { LossName, ModelSettings } from '@freshet/model';
 import { givenOf, WrongUsage } from '../operator-command.ts';
-import { columnsOption, formatOption } from '../ratings-file-options.ts';
+import { readingOf } from '../ratings-file-options.ts';
 import { type OptionName, options, type Protocol, protocols } from './options.ts';
 
 export type ModelName = 'paper' | 'default';
@@ -55,8 +55,11 @@ export function readRequest(args: readonly string[]) {
   return {
     protocol,
     ratings,
-    ...formatOption(given.text('format')),
-    columns: columnsOption(given.text('columns')),
+    reading: readingOf({
+      format: given.text('format'),
+      columns: given.text('columns'),
+      dates: given.text('dates'),
+    }),
     train: given.count('train', 1),
     test: given.count('test', 1),
     users: given.count('users', 1) ?? 1_000,

@@ -1,27 +1,26 @@
 /** `freshet import FILE`: sends the ratings of a file to a topic of RATINGS_TOPICS, once. */
 import { flag, openBrokers, operatorCommand, text, WrongUsage } from '../operator-command.ts';
+import { readingHelp, readingRows } from '../ratings-file-options.ts';
 import { importFile } from './import-file.ts';
 import { waitUntilApplied } from './wait-until-applied.ts';
 
 const HELP = `freshet import FILE [options]
 
 Sends the ratings of a file to a topic of RATINGS_TOPICS, each with its own time. FILE is
-user::item::rating::time, CSV, TSV, JSON lines or review blocks, plain or gzip; - is standard input.
+${readingHelp.file}; - is standard input.
 
   --topic NAME     the topic to send to, one of RATINGS_TOPICS; the first of them if absent
   --by-time        sort the ratings by time first, as a live stream would send them; needs memory
                    for the whole file
-  --format NAME    double-colon, csv, tsv, semicolon, json or reviews; detected from the first line
-                   if absent
-  --columns LIST   where each field is, e.g. user=reviewer,item=asin,value=stars,time=4
+${readingRows}
   --again          send the file again although it was imported, or start an interrupted import over
   --wait           wait until every rating is applied on both sides
   --quiet          print no progress on standard error
 
 To continue an interrupted import, run the same command again. The progress is kept in the cache
 folder, by file, topic and brokers; its path is printed at the start. Standard input cannot be
-continued. A line that is no rating is printed and skipped; if more than 1 % of the lines are none,
-the import stops.
+continued. Lines that are no ratings are skipped, and the first of them printed; if more than 1 % of
+the lines are none, the import stops.
 
 Exit code: 0 done, 1 not imported (or, with --wait, not applied), 130 interrupted.
 `;
@@ -36,6 +35,7 @@ export const importCommand = operatorCommand({
     'by-time': flag,
     format: text,
     columns: text,
+    dates: text,
     again: flag,
     wait: flag,
     quiet: flag,

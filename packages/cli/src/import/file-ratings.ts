@@ -1,13 +1,11 @@
 /** The ratings of a file as `freshet import` sends them: in the order of the file, or by time. */
 import { loadTable } from '@freshet/experiments';
 import { type FileRating, type ReadOptions, readRatingBatches } from '@freshet/ratings-files';
-import { columnsOption, formatOption } from '../ratings-file-options.ts';
+import { type GivenReading, readingOf } from '../ratings-file-options.ts';
 
 /** A file, and how the operator says that it is to be read. */
-export interface RatingsFile {
+export interface RatingsFile extends GivenReading {
   readonly path: string;
-  readonly format?: string | undefined;
-  readonly columns?: string | undefined;
 }
 
 type Batches = AsyncGenerator<readonly FileRating[], void>;
@@ -19,16 +17,11 @@ interface Watch extends Pick<ReadOptions, 'onProgress' | 'onMalformed'> {
 const SORTED_BATCH = 4_096;
 
 export function fileRatings(
-  { path, format, columns }: RatingsFile,
+  { path, ...reading }: RatingsFile,
   byTime: boolean,
-  watch: Watch,
+  { onTotal, ...watch }: Watch,
 ): Batches {
-  const { onTotal, ...reading } = watch;
-  const batches = readRatingBatches(path, {
-    ...reading,
-    ...formatOption(format),
-    columns: columnsOption(columns),
-  });
+  const batches = readRatingBatches(path, { ...readingOf(reading), ...watch });
   return byTime ? sortedByTime(batches, onTotal) : batches;
 }
 

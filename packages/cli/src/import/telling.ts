@@ -2,6 +2,7 @@
 import type { FileRating } from '@freshet/ratings-files';
 import { say } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
+import { SkippedLines } from '../ratings-file-options.ts';
 import type { ImportOutcome } from './import-ratings.ts';
 
 /** Refused ratings beyond these are counted and not printed. */
@@ -10,6 +11,8 @@ const REFUSED_TOLD = 10;
 export class Telling {
   readonly #path: string;
   readonly #line: ProgressLine;
+  readonly #skipped: SkippedLines;
+  readonly onMalformed: SkippedLines['add'];
   #began = performance.now();
   #total: number | undefined;
   #share: number | undefined;
@@ -19,14 +22,12 @@ export class Telling {
   constructor({ path, quiet }: { readonly path: string; readonly quiet: boolean }) {
     this.#path = path;
     this.#line = new ProgressLine(quiet);
+    this.#skipped = new SkippedLines(path);
+    this.onMalformed = this.#skipped.add;
   }
 
   readonly onProgress = (share: number | undefined): void => {
     this.#share = share;
-  };
-
-  readonly onMalformed = (line: number, reason: string): void => {
-    process.stderr.write(`${this.#path}, line ${line}: ${reason}; skipped\n`);
   };
 
   /** Sorting has ended and sending begins. */
@@ -49,6 +50,7 @@ export class Telling {
   end({ sent, skipped, interrupted }: ImportOutcome): void {
     this.#sent = sent;
     this.#line.clear();
+    this.#skipped.tellRest();
     const before = skipped > 0 ? `, ${skipped} sent before` : '';
     const left = this.#refused > 0 ? `, ${this.#refused} refused` : '';
     say(`${sent} ratings sent${before}${left}, ${this.#rate} per second`);

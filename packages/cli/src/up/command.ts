@@ -4,7 +4,7 @@ import { settingsOrExit } from '@freshet/config';
 import { asSetupProblem, SetupProblem } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
 import { flag, text, textOr, WrongUsage } from '../operator-command.ts';
-import { columnsOption, formatOption } from '../ratings-file-options.ts';
+import { readingHelp, readingOf, readingRows } from '../ratings-file-options.ts';
 import { rateOption } from './demo.ts';
 import { startUp } from './start-up.ts';
 
@@ -16,11 +16,9 @@ FILE, or streams generated ratings to watch. Data and logs are kept in your cach
 servers of your own, set KAFKA_BROKERS and REDIS_URL; every other setting of docs/reference.md works
 too. If a port is taken, the next free one is used. Ctrl-C stops everything that was started.
 
-  --ratings FILE   learn these ratings, and stream no demo: CSV, TSV, JSON lines,
-                   user::item::rating::time or review blocks, plain or gzip
-  --columns LIST   where FILE has each field, e.g. user=reader,item=isbn,value=stars,time=4
-  --format NAME    double-colon, csv, tsv, semicolon, json or reviews; detected from the first line
-                   if absent
+  --ratings FILE   learn these ratings, and stream no demo; FILE is
+                   ${readingHelp.file}
+${readingRows}
   --rate N         demo ratings per second (default 20)
   --no-demo        stream no demo ratings
 
@@ -89,20 +87,20 @@ function optionsOf(args: readonly string[]) {
     ratings: text,
     columns: text,
     format: text,
+    dates: text,
     rate: textOr('20'),
     'no-demo': flag,
     help: flag,
   };
   try {
     const { values } = parseArgs({ args: [...args], options });
-    const { help, ratings: path, columns, format } = values;
+    const { help, ratings: path, columns, format, dates } = values;
     const rate = rateOption(values.rate);
-    columnsOption(columns);
-    formatOption(format);
-    if (path === undefined && (columns ?? format) !== undefined) {
-      throw new WrongUsage('--columns and --format say how to read the file of --ratings');
+    readingOf(values);
+    if (path === undefined && (columns ?? format ?? dates) !== undefined) {
+      throw new WrongUsage('--columns, --format and --dates say how to read the file of --ratings');
     }
-    const file = path === undefined ? undefined : { path, columns, format };
+    const file = path === undefined ? undefined : { path, columns, format, dates };
     return { help, rate: values['no-demo'] || file ? 0 : rate, file };
   } catch (error) {
     throw new SetupProblem(`${(error as Error).message} (freshet up --help lists all options)`);

@@ -99,7 +99,8 @@ export function dataName(
 ): string {
   // Each store format has a folder of its own: this version could not read the data of another.
   const first = `up-${STORE_FORMAT}`;
-  const own = [file && realpathSync(file.path), file?.format, file?.columns, brokers];
+  const { path, format, columns, dates } = file ?? {};
+  const own = [path && realpathSync(path), format, columns, brokers, ...(dates ? [dates] : [])];
   if (own.every((part) => part === undefined)) return first;
   const shown = file ? basename(file.path) : (brokers?.[0] ?? '');
   const hash = createHash('sha256').update(JSON.stringify(own)).digest('hex').slice(0, 8);

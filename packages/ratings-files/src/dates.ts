@@ -1,0 +1,79 @@
+/**
+ * The times of a file: those that the records of a topic may have, and dates as spreadsheets and
+ * web sites write them. Dates without a zone are in UTC, whatever machine reads them.
+ */
+import { timeIn } from '@freshet/events';
+import { UnreadableRatings } from './fields.ts';
+
+export const dateOrders = ['day-first', 'month-first'] as const;
+export type DateOrder = (typeof dateOrders)[number];
+
+/** 31.12.2024, 12/31/2024, 31-12-2024 or 2024/12/31, and a time of day. */
+const DATE = /(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})/;
+const CLOCK = /(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(?: ?([AP])\.?M\.?)?/;
+const NUMERIC = new RegExp(`^${DATE.source}(?:[T ,]+${CLOCK.source})?$`, 'i');
+/** Sep 13, 2009 or Sat Aug 05 10:35:41 -0700 2017: where a month is a word, Node knows the rest. */
+const MONTH =
+  /\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b/i;
+const YEAR = /\b(?:19|20)\d\d\b/;
+const ZONE = /(?:Z|UTC|GMT|[+-]\d\d:?\d\d)\b/;
+
+/** Reads times. What two numbers such as 3/4 mean, it is told, or learns from the file. */
+export class FileDates {
+  readonly #order: DateOrder | undefined;
+
+  /** `lines`: the first of the file, in which a date such as 25/12/2024 shows the order. */
+  constructor(order: DateOrder | undefined, lines: readonly string[]) {
+    this.#order = order ?? orderIn(lines);
+  }
+
+  /** In ms, UTC; undefined: it is no time. */
+  timeOf(given: unknown): number | undefined {
+    if (typeof given !== 'string') return timeIn(given);
+    const text = given.trim();
+    if (text === '') return undefined; // and not the number 0
+    const number = Number(text); // also 1.7e9, as some tools write large numbers
+    const time = timeIn(Number.isFinite(number) ? number : text);
+    if (time !== undefined) return time;
+    const parts = NUMERIC.exec(text);
+    if (parts !== null) return timeIn(this.#isoOf(parts));
+    if (!MONTH.test(text) || !YEAR.test(text)) return undefined;
+    const worded = Date.parse(ZONE.test(text) ? text : `${text} UTC`);
+    return Number.isNaN(worded) ? undefined : worded;
+  }
+
+  #isoOf([text, a = '', separator, b = '', c = '', ...clock]: readonly string[]): string {
+    const [hour = '0', minute = '00', second = '00', half] = clock;
+    const isYearFirst = a.length === 4;
+    const [year, month, day] = isYearFirst
+      ? [a, b, c]
+      : this.#isDayFirst(text, separator)
+        ? [c, b, a]
+        : [c, a, b];
+    const hours =
+      half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
+    const two = (part: string | number) => String(part).padStart(2, '0');
+    return `${year}-${two(month)}-${two(day)}T${two(hours)}:${minute}:${second}`;
+  }
+
+  #isDayFirst(text: string | undefined, separator: string | undefined): boolean {
+    // Where dates have dots, the day comes first.
+    if (separator === '.') return true;
+    if (this.#order !== undefined) return this.#order === 'day-first';
+    throw new UnreadableRatings(
+      `the date ${text} may begin with the day or with the month: say --dates day-first or --dates month-first`,
+    );
+  }
+}
+
+function orderIn(lines: readonly string[]): DateOrder | undefined {
+  const orders = new Set<DateOrder>();
+  for (const line of lines) {
+    for (const [, a, , b] of line.matchAll(/(?<!\d)(\d{1,2})([/-])(\d{1,2})\2\d{4}(?!\d)/g)) {
+      if (Number(a) > 12) orders.add('day-first');
+      if (Number(b) > 12) orders.add('month-first');
+    }
+  }
+  const [order] = orders;
+  return orders.size === 1 ? order : undefined;
+}

@@ -1,0 +1,73 @@
+/**
+ * Lines of cells between separators. A cell in double quotes may contain separators, line ends, and
+ * two double quotes for one (RFC 4180). A quote within a cell, as in 5" pipe, is only a character.
+ */
+import type { Emit, FileRating, Malformed, RecordSource } from './fields.ts';
+
+/** A cell that is open for longer begins with a quote that belongs to its text. */
+const LINES_OF_A_CELL = 100;
+
+export class SeparatedLines implements RecordSource {
+  /** Lines of a record whose last cell has not ended. */
+  #open: string[] = [];
+  #firstOpen = 0;
+
+  constructor(
+    private readonly separator: string,
+    private readonly parse: (cells: readonly string[]) => FileRating | Malformed,
+    private skipNext: boolean,
+  ) {}
+
+  take(line: string, number: number, emit: Emit): void {
+    if (this.#open.length === 0) {
+      if (line.trim() === '') return;
+      this.#firstOpen = number;
+    }
+    const text = this.#open.length === 0 ? line : [...this.#open, line].join('\n');
+    const cells = cellsOf(text, this.separator);
+    if (cells === undefined) {
+      this.#open.push(line);
+      if (this.#open.length >= LINES_OF_A_CELL) this.#giveUp(emit);
+      return;
+    }
+    if (this.#open.length > 0) this.#open = [];
+    if (!this.skipNext) emit(this.parse(cells), this.#firstOpen);
+    this.skipNext = false;
+  }
+
+  end(emit: Emit): void {
+    while (this.#open.length > 0) this.#giveUp(emit);
+  }
+
+  /** The first line was no record: those after it are, as far as they can be read. */
+  #giveUp(emit: Emit): void {
+    const [lines, first] = [this.#open.slice(1), this.#firstOpen];
+    this.#open = [];
+    emit({ reason: 'a quote begins a cell and nothing ends it' }, first);
+    for (const [at, line] of lines.entries()) this.take(line, first + 1 + at, emit);
+  }
+}
+
+/** Undefined if the last cell is in quotes that do not end. */
+export function cellsOf(text: string, separator: string): string[] | undefined {
+  if (!text.includes('"')) return text.split(separator);
+  const cells: string[] = [];
+  let cell = '';
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (isQuoted) {
+      if (char !== '"') cell += char;
+      else if (text[at + 1] === '"') cell += text[++at];
+      else isQuoted = false;
+    } else if (char === '"' && cell.trim() === '') isQuoted = true;
+    else if (text.startsWith(separator, at)) {
+      cells.push(cell);
+      cell = '';
+      at += separator.length - 1;
+    } else cell += char;
+  }
+  if (isQuoted) return undefined;
+  cells.push(cell);
+  return cells;
+}
