@@ -21,19 +21,27 @@ const RATINGS_LOOKED_AT = 10_000;
 const LIST_LIMIT_MS = 10_000;
 const POLL_MS = 100;
 
+/** If more values are too large, they mean something else than the settings expect. */
+const REFUSED_SHARE = 0.01;
+
 /**
- * Reads the beginning of a file; throws if it holds no ratings. Returns its first rating, and an
- * example of a user to ask for: three quarters of those that were read have fewer ratings.
+ * Reads the beginning of a file; throws if it holds no ratings, or other values than up to
+ * `ratingMax`. Returns its first rating, and an example of a user to ask for: three quarters of
+ * those that were read have fewer ratings.
  */
-export async function lookAtFile(file: RatingsFile) {
+export async function lookAtFile(file: RatingsFile, ratingMax: number) {
   const counts = new Map<string, number>();
+  let tooLarge = 0;
   let first: FileRating | undefined;
   let ratings = 0;
   const ignored = { onMalformed: () => {}, onTotal: () => {} };
   try {
     for await (const batch of fileRatings(file, false, ignored)) {
       first ??= batch[0];
-      for (const { user } of batch) counts.set(user, (counts.get(user) ?? 0) + 1);
+      for (const { user, value } of batch) {
+        counts.set(user, (counts.get(user) ?? 0) + 1);
+        if (value > ratingMax) tooLarge++;
+      }
       ratings += batch.length;
       if (ratings >= RATINGS_LOOKED_AT) break;
     }
@@ -46,6 +54,11 @@ export async function lookAtFile(file: RatingsFile) {
   const example = users[Math.floor(users.length / 4)];
   if (first === undefined || example === undefined) {
     throw new SetupProblem(`${file.path} has no ratings`);
+  }
+  if (tooLarge > REFUSED_SHARE * ratings) {
+    throw new SetupProblem(
+      `${file.path}: of the first ${ratings} values, ${tooLarge} are above ${ratingMax}: set RATING_MAX to the largest, or say --columns value=none to count every line as 1`,
+    );
   }
   return { user: example[0], first };
 }

@@ -43,7 +43,7 @@ export async function startUp(options: StartUp): Promise<void> {
   const { settings, stack, rate, file, signal, fail, say } = options;
   const tell = (line: string): void => say(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
   const began = performance.now();
-  const look = file && (await lookAtFile(file));
+  const look = file && (await lookAtFile(file, settings.RATING_MAX));
   // Ada rates in the demo. Whom the user's own topics name is not known.
   const hasDemo = settings.RATINGS_TOPICS.includes(DEMO_TOPIC);
   const example = look?.user ?? (hasDemo ? 'ada' : 'USER');
