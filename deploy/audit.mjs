@@ -3,13 +3,14 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { npxEnvironment } from './npx.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 const { status, stdout, stderr } = spawnSync(
   'npx',
   ['--yes', packageManager, 'audit', '--prod', ...process.argv.slice(2)],
-  { cwd: root, encoding: 'utf8' },
+  { cwd: root, env: npxEnvironment(), encoding: 'utf8' },
 );
 const [, code] = /ERR_PNPM_AUDIT_BAD_RESPONSE.*?responded with (\d+)/s.exec(stdout + stderr) ?? [];
 if (code === undefined) {

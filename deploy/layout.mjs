@@ -8,6 +8,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { npxEnvironment } from './npx.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'freshet');
@@ -62,7 +63,7 @@ function install() {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const store = ['--store-dir', join(cache, 'pnpm-store'), '--offline', '--loglevel', 'error'];
   const wanted = ['--prod', '--frozen-lockfile', '--filter', `@freshet/${service}...`];
-  const env = { ...process.env, CI: 'true', XDG_STATE_HOME: join(cache, 'state') };
+  const env = { ...npxEnvironment(), CI: 'true', XDG_STATE_HOME: join(cache, 'state') };
   const args = ['--yes', packageManager, 'install', ...wanted, ...store];
   execFileSync('npx', args, { cwd: target, env, stdio: ['ignore', 'inherit', 'inherit'] });
   for (const name of INSTALL) rmSync(join(target, name));

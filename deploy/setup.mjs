@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { npxEnvironment } from './npx.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -66,7 +67,7 @@ async function step(what, expectation, command, args) {
 /** Resolves to the output of the command if it failed, else to undefined. */
 function run(command, args) {
   const env = {
-    ...process.env,
+    ...npxEnvironment(),
     CI: 'true',
     // pnpm would keep its state in the home folder; this puts it into our cache folder.
     XDG_STATE_HOME: join(cache, 'state'),

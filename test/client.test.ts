@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { FreshetClient, FreshetError } from '@freshet/client';
 import { readSettings } from '@freshet/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -32,10 +33,12 @@ async function openapiDocument(): Promise<OpenapiDocument> {
   return answer.json();
 }
 
+const biome = fileURLToPath(new URL('../node_modules/.bin/biome', import.meta.url));
+
 describe('the types of the client', () => {
   it('are those of the OpenAPI document', async () => {
     const source = operationsSource(await openapiDocument());
-    const formatted = execFileSync('npx', ['biome', 'format', '--stdin-file-path=operations.ts'], {
+    const formatted = execFileSync(biome, ['format', '--stdin-file-path=operations.ts'], {
       input: source,
       encoding: 'utf8',
     });

@@ -115,7 +115,13 @@ console.log(typeof client.recommend);
 describe('the command line', () => {
   it('runs by npx', async () => {
     expect(readdirSync(join(root, 'node_modules/.bin'))).toContain('freshet');
-    const { stdout } = await run('npx', ['--no-install', 'freshet', '--help'], { cwd: root });
+    const { npm_config_package: _, ...env } = process.env;
+    const { stdout } = await run('npx', ['--no-install', 'freshet', '--help'], { cwd: root, env });
     expect(stdout).toMatch(/^freshet COMMAND \[options\]/);
   });
+});
+
+it('is set up under another Node too, which `npx -p node@24 npm test` fetches', async () => {
+  const env = { ...process.env, npm_config_package: 'node@24' };
+  await run(process.execPath, ['deploy/setup.mjs', 'test'], { cwd: root, env });
 });
