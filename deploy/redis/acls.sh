@@ -25,7 +25,8 @@ user() { # SERVICE RULES: replaces the user
 
 # What a client asks when it connects, and the sign of life that every service writes to the
 # manifest. Commands within a script are checked like any others.
-member="+ping +info +time +cluster|slots +cluster|shards +cluster|nodes +eval +evalsha +type
+cluster="+cluster|slots +cluster|shards +cluster|nodes +cluster|info"
+member="+ping +info +time $cluster +eval +evalsha +type
   ~$MODEL:manifest +get +hexists +hget +hmget +hgetall +hset +hdel"
 
 # The updater alone writes what is learnt. The rules of a member are split at blanks.
@@ -36,5 +37,6 @@ for service in aggregator scorer; do
   user "$service" $member "(%R~$MODEL:{* +get +hget +hmget +hscan)" "(~$MODEL:{* +eval +evalsha)"
 done
 # Whoever runs the command freshet.
+# shellcheck disable=SC2086
 user operator "~$MODEL:*" +@read +@write +@scripting +@transaction +@connection \
-  -@dangerous +info +time
+  -@dangerous +info +time $cluster

@@ -21,6 +21,7 @@ export const everything: Values = {
     KAFKA_SASL_USERNAME: { name: 'kafka', key: 'username' },
     KAFKA_SASL_PASSWORD: { name: 'kafka', key: 'password' },
     REDIS_URL: { name: 'redis', key: 'url' },
+    REDIS_TLS_KEY_PASSWORD: { name: 'redis', key: 'key-password' },
     SCHEMA_REGISTRY_PASSWORD: { name: 'registry', key: 'password' },
   },
   image: { registry: 'registry.example/team', pullSecrets: ['registry'] },

@@ -136,11 +136,13 @@ describe.skipIf(!hasHelm)('the pods of the chart', () => {
     const secretsOf = (service: string): string[] =>
       containerOf(full, service).env.flatMap(({ name, valueFrom }) => (valueFrom ? [name] : []));
     const kafka = ['KAFKA_SASL_PASSWORD', 'KAFKA_SASL_USERNAME'];
-    expect(secretsOf('updater')).toEqual([...kafka, 'REDIS_URL', 'SCHEMA_REGISTRY_PASSWORD']);
-    expect(secretsOf('aggregator')).toEqual([...kafka, 'REDIS_URL']);
-    expect(secretsOf('scorer')).toEqual(['HTTP_TOKEN', ...kafka, 'REDIS_URL']);
+    const redis = ['REDIS_TLS_KEY_PASSWORD', 'REDIS_URL'];
+    expect(secretsOf('updater')).toEqual([...kafka, ...redis, 'SCHEMA_REGISTRY_PASSWORD']);
+    expect(secretsOf('aggregator')).toEqual([...kafka, ...redis]);
+    expect(secretsOf('scorer')).toEqual(['HTTP_TOKEN', ...kafka, ...redis]);
     expect(secretsOf('console')).toEqual(['HTTP_TOKEN', ...kafka]);
-    expect(environmentOf(containerOf(plain, 'console'))).not.toHaveProperty('REDIS_URL');
+    const names = Object.keys(environmentOf(containerOf(full, 'console')));
+    expect(names.filter((name) => name.startsWith('REDIS_'))).toEqual([]);
   });
 
   it('are probed on the admin port, by paths that it has', () => {

@@ -167,6 +167,12 @@ const refusals = () =>
     .split('\n')
     .filter((line) => /freshet-.*is Denied/.test(line));
 
+/** As the operator. */
+async function succeed(...command: string[]): Promise<void> {
+  const { code, out, err } = await system.freshet(command);
+  expect(code, out + err).toBe(0);
+}
+
 beforeAll(async () => {
   await startServers();
   await allowInKafka();
@@ -183,8 +189,7 @@ beforeAll(async () => {
   });
   stack.own(system);
   await system.startServers();
-  const created = await system.freshet(['topics']);
-  expect(created.code, created.err).toBe(0);
+  await succeed('topics');
   for (const name of allServiceNames) system.launch(name, settingsOf(name));
   await Promise.all(allServiceNames.map((name) => system.ready(name)));
 });
@@ -216,12 +221,21 @@ describe('with the ACLs of deploy, and nothing else allowed', () => {
     const read = async (topic: string) => kcat(brokers, ['-C', '-t', topic, '-e', '-q']);
     await eventually('a push', async () => /"ann"/.test(await read('recommendations')));
     await eventually('a letter', async () => /no rating/.test(await read('ratings-dead-letter')));
-    const audit = await system.freshet(['audit']);
-    expect(audit.code, audit.out + audit.err).toBe(0);
+    await succeed('audit');
   });
 
-  it('a service that joins and leaves again is refused nothing', async () => {
+  it('an operator who takes a snapshot, brings it back and asks about sources is refused nothing', async () => {
+    const snapshot = join(folder, 'films.snapshot');
+    await succeed('snapshot', snapshot);
+    await succeed('sources');
+    await succeed('dead-letters', 'list');
     await Promise.all(allServiceNames.map((name) => system.child(name).stop()));
+    await succeed('restore', snapshot, '--replace');
+    await succeed('rebuild', '--yes');
+    expect(refusals()).toEqual([]);
+  });
+
+  it('a service that joins again is refused nothing', async () => {
     for (const name of allServiceNames) system.launch(name, settingsOf(name));
     await Promise.all(allServiceNames.map((name) => system.ready(name)));
     expect(refusals()).toEqual([]);

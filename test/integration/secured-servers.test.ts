@@ -3,22 +3,27 @@
  * What is right must connect, and what is wrong must be said in one clear line.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { readSettings } from '@freshet/config';
 import { freePort, stepsTo } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
 import { openBrokers } from '@freshet/session';
-import { RedisStore } from '@freshet/store';
+import { RedisStore, shardIds } from '@freshet/store';
 import { openLog } from '@freshet/telemetry';
+import { eventually } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startKafka } from '../../packages/local/src/kafka-server.ts';
+import { freeNodePort } from '../../packages/local/src/ports.ts';
 import { kafkaJars } from '../../packages/local/src/provision.ts';
 import { startRedis } from '../../packages/local/src/redis-server.ts';
 
+const MODEL = 'films';
+const nodes: number[] = [];
 const log = openLog('test', 'error');
 const folder = mkdtempSync(join(tmpdir(), 'freshet-secured-'));
 const file = (name: string) => join(folder, name);
@@ -40,7 +45,7 @@ function makeCertificates(): void {
   authority('stranger');
   for (const [name, names] of Object.entries({
     server: 'IP:127.0.0.1',
-    misnamed: 'DNS:elsewhere.example',
+    node: 'DNS:localhost',
     client: 'DNS:client',
   })) {
     openssl(
@@ -85,7 +90,8 @@ function kafkaProperties(): Record<string, string> {
 /** Gives tokens that a broker in its default configuration believes: without a signature. */
 function startTokenServer(): Promise<void> {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  tokenServer = createServer((request, response) => {
+  const identity = { cert: read('server.pem'), key: read('server.key') };
+  tokenServer = createServer(identity, (request, response) => {
     const given = Buffer.from(request.headers.authorization?.split(' ')[1] ?? '', 'base64');
     if (given.toString() !== 'freshet:hush') {
       response.writeHead(401).end(JSON.stringify({ error: 'invalid_client' }));
@@ -97,7 +103,7 @@ function startTokenServer(): Promise<void> {
   });
   return new Promise((resolve) => {
     tokenServer.listen(0, '127.0.0.1', () => {
-      tokenUrl = `http://127.0.0.1:${(tokenServer.address() as AddressInfo).port}/token`;
+      tokenUrl = `https://127.0.0.1:${(tokenServer.address() as AddressInfo).port}/token`;
       resolve();
     });
   });
@@ -130,12 +136,56 @@ beforeAll(async () => {
       'tls-cert-file': file('server.pem'),
       'tls-key-file': file('server.key'),
       'tls-ca-cert-file': file('authority.pem'),
-      'tls-auth-clients': 'no',
       aclfile: file('users.acl'),
     },
   });
   stack.own({ close: () => redis.stop() });
 });
+
+/** Three masters that call each other by name, and users that the script of deploy has made. */
+async function startCluster(): Promise<void> {
+  const certificates = {
+    'tls-cert-file': file('node.pem'),
+    'tls-key-file': file('node.key'),
+    'tls-ca-cert-file': file('authority.pem'),
+  };
+  while (nodes.length < 3) {
+    const port = await freeNodePort();
+    const settings = {
+      port: '0',
+      'tls-port': String(port),
+      ...certificates,
+      'tls-auth-clients': 'no',
+      'tls-cluster': 'yes',
+      'cluster-enabled': 'yes',
+      'cluster-announce-ip': '127.0.0.1',
+      'cluster-announce-hostname': 'localhost',
+      'cluster-preferred-endpoint-type': 'hostname',
+    };
+    const node = await startRedis({ folder: join(folder, `node-${port}`), port, settings });
+    stack.own({ close: () => node.stop() });
+    nodes.push(port);
+  }
+  const trusting = ['--tls', '--cacert', file('authority.pem')];
+  const places = nodes.map((port) => `127.0.0.1:${port}`);
+  const create = ['--cluster', 'create', ...places, '--cluster-yes'];
+  execFileSync('redis-cli', [...trusting, ...create]);
+  const ask = (port: number, ...command: string[]) =>
+    execFileSync('redis-cli', [...trusting, '-p', String(port), ...command], { encoding: 'utf8' });
+  await eventually('a whole cluster', async () =>
+    nodes.every((port) => ask(port, 'cluster', 'info').includes('cluster_state:ok')),
+  );
+  mkdirSync(file('passwords'));
+  for (const user of ['updater', 'aggregator', 'scorer', 'operator']) {
+    writeFileSync(join(file('passwords'), user), `secret-of-${user}`);
+  }
+  const env = { PATH: process.env.PATH, MODEL, PASSWORDS: file('passwords') };
+  const script = fileURLToPath(new URL('../../deploy/redis/acls.sh', import.meta.url));
+  for (const port of nodes) {
+    execFileSync(script, [...trusting, '-p', String(port)], { env });
+    ask(port, 'acl', 'setuser', 'default', 'off');
+  }
+}
 
 afterAll(async () => {
   tokenServer?.close();
@@ -153,6 +203,8 @@ const tokens = () => ({
   KAFKA_SASL_MECHANISM: 'OAUTHBEARER',
   KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL: tokenUrl,
   KAFKA_SASL_OAUTHBEARER_CLIENT_ID: 'freshet',
+  KAFKA_SASL_OAUTHBEARER_CA_LOCATION: file('authority.pem'),
+  KAFKA_SASL_OAUTHBEARER_EXTENSIONS: 'logicalCluster=lkc-1,identityPoolId=pool-1',
 });
 
 /** Connects, asks and closes. */
@@ -197,7 +249,12 @@ describe('Kafka over TLS with SASL', () => {
       KAFKA_SSL_CERTIFICATE_LOCATION: file('client.pem'),
       KAFKA_SSL_KEY_LOCATION: file('client.key'),
     });
-    expect(await failureOf(mutual)).toContain('cannot use Kafka at');
+    expect(await failureOf(mutual)).toContain('KAFKA_SSL_CERTIFICATE_LOCATION');
+    const foreign = {
+      KAFKA_SSL_CERTIFICATE_LOCATION: file('stranger.pem'),
+      KAFKA_SSL_KEY_LOCATION: file('stranger.key'),
+    };
+    expect(await failureOf({ ...mutual, ...foreign })).toContain('KAFKA_SSL_CERTIFICATE_LOCATION');
   });
 
   it('says in one line what is wrong: password, authority, host name, protocol, secret', async () => {
@@ -214,6 +271,12 @@ describe('Kafka over TLS with SASL', () => {
         ...tokens(),
         KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'guess',
       }),
+      endpoint: await failureOf({
+        ...secure(),
+        ...tokens(),
+        KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'hush',
+        KAFKA_SASL_OAUTHBEARER_CA_LOCATION: '',
+      }),
     };
     for (const failure of Object.values(failures)) expect(failure).not.toContain('\n');
     expect(failures.password).toMatch(/authentication failed.*see KAFKA_SASL_MECHANISM/i);
@@ -221,31 +284,84 @@ describe('Kafka over TLS with SASL', () => {
     expect(failures.name).toContain('KAFKA_BROKERS must use a name that the certificate has');
     expect(failures.protocol).toContain('KAFKA_SECURITY_PROTOCOL');
     expect(failures.transport).toContain('KAFKA_SECURITY_PROTOCOL');
-    expect(failures.secret).toContain('invalid_client');
+    expect(failures.secret).toMatch(/invalid_client \(see KAFKA_SASL_OAUTHBEARER_CLIENT_ID/);
+    expect(failures.endpoint).toContain('KAFKA_SASL_OAUTHBEARER_CA_LOCATION must name');
   });
 });
 
-describe('Redis over TLS with a user of its own', () => {
-  const open = async (url: string, ca: string) => {
-    const store = await RedisStore.open([url], 'm', () => {}, ca === '' ? '' : read(ca));
-    await store.close();
-  };
-  const url = (password: string) => `rediss://freshet:${password}@127.0.0.1:${ports.redis}`;
+type RedisTls = NonNullable<Parameters<typeof RedisStore.open>[3]>;
 
-  it('is used with its authority and password', async () => {
-    await open(url('redis-secret'), 'authority.pem');
+const openRedis = async (urls: readonly string[], tls: RedisTls) => {
+  const store = await RedisStore.open(urls, MODEL, () => {}, tls);
+  stack.own(store);
+  return store;
+};
+
+async function refusalOf(url: string, tls: RedisTls): Promise<string> {
+  const failure = await openRedis([url], tls).catch((error: Error) => error.message);
+  expect(failure).toMatch(/^cannot use Redis at [a-z0-9.]+:\d+ \(REDIS_URL\): .+/);
+  expect(failure).not.toContain('\n');
+  return failure as string;
+}
+
+describe('Redis over TLS with a user of its own', () => {
+  const url = (password: string) => `rediss://freshet:${password}@127.0.0.1:${ports.redis}`;
+  const right = () => ({ ca: read('authority.pem'), ...mine() });
+  const mine = () => ({ cert: read('client.pem'), key: read('client.key') });
+
+  it('is used with its authority, its password and the certificate that it asks for', async () => {
+    await openRedis([url('redis-secret')], right());
   });
 
-  it('is refused in one line with another authority or password, which the line does not repeat', async () => {
-    for (const [password, ca] of [
-      ['wrong-secret', 'authority.pem'],
-      ['redis-secret', 'stranger.pem'],
-      ['redis-secret', ''],
-    ] as const) {
-      const failure = await open(url(password), ca).catch((error: Error) => error.message);
-      expect(failure).toMatch(/^cannot use Redis at 127\.0\.0\.1:\d+ \(REDIS_URL\): .+/);
-      expect(failure).not.toContain(password);
-      expect(failure).not.toContain('\n');
+  it('says in one line what is wrong, and does not repeat the password', async () => {
+    const secret = url('redis-secret');
+    const wrong = {
+      password: await refusalOf(url('wrong-secret'), right()),
+      authority: await refusalOf(secret, { ...right(), ca: read('stranger.pem') }),
+      unknown: await refusalOf(secret, mine()),
+      name: await refusalOf(secret.replace('127.0.0.1', 'localhost'), right()),
+      certificate: await refusalOf(secret, { ca: read('authority.pem') }),
+      transport: await refusalOf(secret.replace('rediss', 'redis'), right()),
+    };
+    for (const line of Object.values(wrong)) expect(line).not.toMatch(/wrong-secret|redis-secret/);
+    expect(wrong.password).toMatch(/WRONGPASS .*see the user name and the password in REDIS_URL/);
+    expect(wrong.authority).toContain('REDIS_TLS_CA_LOCATION must name the authority');
+    expect(wrong.unknown).toContain('REDIS_TLS_CA_LOCATION must name the authority');
+    expect(wrong.name).toContain('REDIS_URL must use a name that the certificate has');
+    expect(wrong.certificate).toContain('REDIS_TLS_CERTIFICATE_LOCATION');
+    expect(wrong.transport).toContain('does that port speak TLS (rediss://)');
+  });
+});
+
+describe('a Redis Cluster over TLS whose nodes have names and users', () => {
+  const tls = () => ({ ca: read('authority.pem') });
+  const urlOf = (user: string, host = 'localhost') =>
+    `rediss://freshet-${user}:secret-of-${user}@${host}:${nodes[0]}`;
+
+  beforeAll(startCluster);
+
+  it('is found by one of its nodes, and used with the ACLs of deploy', async () => {
+    const updater = await openRedis([urlOf('updater')], tls());
+    const manifest = { format: 1, factorCount: 2, loss: 'squared', ratingMax: 5, shards: 4 };
+    await updater.agree({ manifest, tuning: {} }, { id: 'updater', born: 0 });
+    for (const service of ['aggregator', 'scorer', 'operator']) {
+      const store = await openRedis([urlOf(service)], tls());
+      expect(await store.agree({ manifest, tuning: {} }, { id: service })).toMatchObject({
+        kind: 'agreed',
+      });
+      // Shards of all slots, so on every node.
+      for (const { side, shard } of shardIds(4)) {
+        if (service === 'aggregator') await updater.takeOver({ side, shard }, 1);
+        await store.entity({ side, shard }, 'nobody');
+      }
     }
+  });
+
+  it('says in one line that a password or a name is wrong', async () => {
+    const guess = await refusalOf(urlOf('updater').replace('secret-of', 'guess-of'), tls());
+    expect(guess).toContain('see the user name and the password in REDIS_URL');
+    const two = nodes.slice(0, 2).map((port) => `rediss://127.0.0.1:${port}`);
+    const misnamed = await openRedis(two, tls()).catch((error: Error) => error.message);
+    expect(misnamed).toContain('REDIS_URL must use a name that the certificate has');
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kafkaSecurity } from './kafka-security.ts';
 import { readSettings } from './read-settings.ts';
+import { redisTls } from './redis-settings.ts';
 
 let folder: string;
 const pem = (name: string) => join(folder, name);
@@ -29,7 +30,7 @@ const oauth = {
   KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'hush',
 };
 
-describe('how connections to Kafka are secured', () => {
+describe('how connections to Kafka and Redis are secured', () => {
   it('not at all by default', () => {
     expect(securityOf({})).toEqual({ tls: undefined, sasl: undefined });
   });
@@ -67,12 +68,31 @@ describe('how connections to Kafka are secured', () => {
   });
 
   it('by tokens, for client credentials', () => {
-    expect(securityOf({ KAFKA_SECURITY_PROTOCOL: 'SASL_SSL', ...oauth }).sasl).toEqual({
+    const cloud = {
+      KAFKA_SASL_OAUTHBEARER_EXTENSIONS: 'logicalCluster=lkc-1,identityPoolId=pool-1',
+      KAFKA_SASL_OAUTHBEARER_CA_LOCATION: pem('ca'),
+    };
+    expect(securityOf({ KAFKA_SECURITY_PROTOCOL: 'SASL_SSL', ...oauth, ...cloud }).sasl).toEqual({
       mechanism: 'oauthbearer',
       tokenUrl: 'https://sso/token',
       clientId: 'freshet',
       clientSecret: 'hush',
       scope: '',
+      extensions: { logicalCluster: 'lkc-1', identityPoolId: 'pool-1' },
+      ca: '-----BEGIN ca-----\n',
+    });
+  });
+
+  it("to Redis, by an authority and a certificate of one's own", () => {
+    const files = {
+      REDIS_TLS_CA_LOCATION: pem('ca'),
+      REDIS_TLS_CERTIFICATE_LOCATION: pem('cert'),
+      REDIS_TLS_KEY_LOCATION: pem('key'),
+    };
+    expect(redisTls(readSettings({ REDIS_URL: 'rediss://redis', ...files }))).toEqual({
+      ca: '-----BEGIN ca-----\n',
+      cert: '-----BEGIN cert-----\n',
+      key: '-----BEGIN key-----\n',
     });
   });
 
@@ -91,6 +111,13 @@ describe('how connections to Kafka are secured', () => {
       [{ KAFKA_TLS: 'true', KAFKA_SSL_KEY_LOCATION: pem('key') }, /must be set together$/m],
       [{ KAFKA_SSL_CA_LOCATION: pem('nowhere') }, /^KAFKA_SSL_CA_LOCATION .* no such file/m],
       [{ REDIS_TLS_CA_LOCATION: pem('text') }, /^REDIS_TLS_CA_LOCATION .* no "-----BEGIN" line/m],
+      [{ REDIS_TLS_CA_LOCATION: pem('ca') }, /REDIS_URL is redis:.*: use rediss:\/\/$/m],
+      [
+        { REDIS_URL: 'rediss://redis', REDIS_TLS_KEY_LOCATION: pem('key') },
+        /^REDIS_TLS_CERTIFICATE_LOCATION and REDIS_TLS_KEY_LOCATION must be set together$/m,
+      ],
+      [{ REDIS_URL: 'rediss://one,redis://two' }, /^REDIS_URL has .*: use one of them for all$/m],
+      [{ ...oauth, KAFKA_SASL_OAUTHBEARER_EXTENSIONS: 'lkc-1' }, /must be name=value/],
       [{ KAFKA_SECURITY_PROTOCOL: 'TLS' }, /^KAFKA_SECURITY_PROTOCOL must be .* not "TLS"/m],
     ];
     for (const [environment, problem] of cases) {

@@ -65,13 +65,17 @@ function protocolOf(chosen: Settings): 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 
 }
 
 function tlsOf(chosen: Settings) {
-  const { KAFKA_SSL_CERTIFICATE_LOCATION: cert, KAFKA_SSL_KEY_LOCATION: key } = chosen;
-  const { KAFKA_SSL_CA_LOCATION: ca, KAFKA_SSL_KEY_PASSWORD: passphrase } = chosen;
-  return {
-    ...(ca === '' ? {} : { ca }),
-    ...(cert === '' ? {} : { cert, key }),
-    ...(passphrase === '' ? {} : { passphrase }),
-  };
+  return tlsOptions({
+    ca: chosen.KAFKA_SSL_CA_LOCATION,
+    cert: chosen.KAFKA_SSL_CERTIFICATE_LOCATION,
+    key: chosen.KAFKA_SSL_KEY_LOCATION,
+    passphrase: chosen.KAFKA_SSL_KEY_PASSWORD,
+  });
+}
+
+/** What is not given is left out: an empty text would count as a certificate. */
+export function tlsOptions<T extends Record<string, string>>(given: T): Partial<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) as Partial<T>;
 }
 
 function saslOf(chosen: Settings) {
@@ -82,6 +86,8 @@ function saslOf(chosen: Settings) {
       clientId: chosen.KAFKA_SASL_OAUTHBEARER_CLIENT_ID,
       clientSecret: chosen.KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET,
       scope: chosen.KAFKA_SASL_OAUTHBEARER_SCOPE,
+      extensions: chosen.KAFKA_SASL_OAUTHBEARER_EXTENSIONS,
+      ca: chosen.KAFKA_SASL_OAUTHBEARER_CA_LOCATION,
     };
   }
   const { KAFKA_SASL_USERNAME: username, KAFKA_SASL_PASSWORD: password } = chosen;

@@ -1,6 +1,7 @@
 /** The settings of the connection to Kafka, by the names that Kafka clients share. */
 import {
   addresses,
+  extensions,
   flag,
   httpUrl,
   integer,
@@ -11,9 +12,9 @@ import {
 } from './readers.ts';
 
 export const kafkaSettings = {
-  KAFKA_BROKERS: setting(addresses, 'localhost:9092').about(
-    'Kafka brokers to connect to first, as host:port, comma separated',
-  ),
+  KAFKA_BROKERS: setting(addresses, 'localhost:9092', {
+    alias: 'KAFKA_BOOTSTRAP_SERVERS',
+  }).about('Kafka brokers to connect to first, as host:port, comma separated'),
   KAFKA_SECURITY_PROTOCOL: setting(
     oneOfAnyCase('', 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'),
     '',
@@ -55,6 +56,12 @@ export const kafkaSettings = {
   ),
   KAFKA_SASL_OAUTHBEARER_SCOPE: setting(text, '').about(
     'Scope to ask a token for, for OAUTHBEARER. Empty: none',
+  ),
+  KAFKA_SASL_OAUTHBEARER_EXTENSIONS: setting(extensions, '').about(
+    'What the brokers want to be told beside the token, like logicalCluster=lkc-1,identityPoolId=pool-1, for OAUTHBEARER',
+  ),
+  KAFKA_SASL_OAUTHBEARER_CA_LOCATION: setting(pemFile, '').about(
+    'Path of a PEM file with the certificates of the authorities that sign that of the token endpoint. Empty: those that Node trusts',
   ),
   KAFKA_REPLICATION: setting(integer(-1, 9), '-1').about(
     "Replication factor of the topics that Freshet creates. -1: the brokers' default. Existing topics are not changed",

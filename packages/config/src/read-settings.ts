@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { securityConflicts } from './kafka-security.ts';
 import { asksForLoopback, isLoopback } from './loopback.ts';
 import { BadValue } from './readers.ts';
+import { redisConflicts } from './redis-settings.ts';
 import { registryConflicts } from './registry-settings.ts';
 import { type SettingName, type Settings, settings } from './settings.ts';
 
@@ -92,7 +93,11 @@ function conflicts(chosen: Settings): string[] {
       `HTTP_HOST is ${chosen.HTTP_HOST}, beyond loopback, where a token is needed: set HTTP_TOKEN or HTTP_TOKEN_FILE`,
     );
   }
-  problems.push(...securityConflicts(chosen), ...registryConflicts(chosen));
+  problems.push(
+    ...securityConflicts(chosen),
+    ...redisConflicts(chosen),
+    ...registryConflicts(chosen),
+  );
   for (const [kind, value] of chosen.RATING_KINDS) {
     if (value === null || value <= chosen.RATING_MAX) continue;
     problems.push(

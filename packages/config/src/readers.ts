@@ -50,6 +50,13 @@ export const host = matching(/^[^\s/[\]]+$/, 'an address or a host name without 
 /** host:port pairs, as Kafka clients take them. */
 export const addresses = listOf(/^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, 'host:port[,host:port…]');
 
+/** name=value pairs; empty is allowed. RFC 7628 has names of letters, and printable values. */
+export const extensions: Reader<Readonly<Record<string, string>>> = (given) => {
+  const pairs = given === '' ? [] : list(given).map((part) => /^([A-Za-z]+)=([!-~ ]+)$/.exec(part));
+  if (pairs.includes(null)) throw new BadValue(`must be name=value[,name=value…], not "${given}"`);
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]]));
+};
+
 /** service=host:port pairs, one for each process of a service. Empty is allowed. */
 export const watchedAddresses: Reader<readonly { service: string; address: string }[]> = (
   given,

@@ -14,14 +14,13 @@ import {
   jsonFile,
   name,
   oneOf,
-  pemFile,
-  redisUrls,
   setting,
   someOf,
   text,
   topicPatterns,
   watchedAddresses,
 } from './readers.ts';
+import { redisSettings } from './redis-settings.ts';
 import { registrySettings } from './registry-settings.ts';
 
 /** Of something that counts beside the ratings, each of which counts 1. */
@@ -34,12 +33,7 @@ const adminPort = (service: string, usual: string) =>
 
 export const settings = {
   ...kafkaSettings,
-  REDIS_URL: setting(redisUrls, 'redis://localhost:6379', { secret: true }).about(
-    'redis:// or rediss:// URL of the store. Several, comma separated, are the nodes of a Redis Cluster',
-  ),
-  REDIS_TLS_CA_LOCATION: setting(pemFile, '').about(
-    'Path of a PEM file with the certificates of the authorities that sign those of Redis, for rediss:// URLs. Empty: those that Node trusts',
-  ),
+  ...redisSettings,
   MODEL: setting(name, 'default').about(
     'Name of the model: the prefix of its Redis keys, internal topics and consumer groups. Services with different names learn separate models',
   ),

@@ -1,5 +1,5 @@
 /** What every service does first: connect, create topics, compare its settings with the store's. */
-import type { Settings } from '@freshet/config';
+import { redisTls, type Settings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { defaultModel, forLiking, type ModelSettings } from '@freshet/model';
 import type { ServiceContext } from '@freshet/service';
@@ -43,11 +43,12 @@ export async function openSession(
 
 /** Opens the store of a model without checking the settings that it was written with. */
 export async function openStore(
-  { REDIS_URL, MODEL, REDIS_TLS_CA_LOCATION }: Settings,
+  settings: Settings,
   { log, stack }: Pick<ServiceContext, 'log' | 'stack'>,
 ): Promise<FactorStore> {
   const failed = (error: Error) => log.debug({ err: error }, 'the connection to Redis failed');
-  return stack.own(await RedisStore.open(REDIS_URL, MODEL, failed, REDIS_TLS_CA_LOCATION));
+  const { REDIS_URL, MODEL } = settings;
+  return stack.own(await RedisStore.open(REDIS_URL, MODEL, failed, redisTls(settings)));
 }
 
 /**

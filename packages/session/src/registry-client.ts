@@ -1,7 +1,6 @@
 /** Asks a schema registry by Confluent's API, which Apicurio, Karapace and Redpanda speak too. */
-import { request as requestPlainly } from 'node:http';
-import { request as requestSecurely } from 'node:https';
-import { ServerAway } from '@freshet/telemetry';
+import { type HttpAnswer, httpRequest } from '@freshet/stream';
+import { connectionProblem, ServerAway } from '@freshet/telemetry';
 
 interface RegistryClientOptions {
   readonly url: string;
@@ -22,8 +21,11 @@ export interface SentSchema {
 /** The registry did not answer, or not as a registry does: says nothing about the record. */
 export class RegistryAway extends ServerAway {}
 
-/** Larger than any schema, and small enough to be held in memory. */
-const ANSWER_BYTES_LIMIT = 4 << 20;
+const ADVICE = {
+  untrusted: 'SCHEMA_REGISTRY_CA_LOCATION must name the authority that signed it',
+  misnamed: 'SCHEMA_REGISTRY_URL must use a name that the certificate has',
+  foreign: 'check SCHEMA_REGISTRY_URL: http:// is without TLS, https:// with it',
+};
 /** Codes in the body that only a registry sends: a wrong URL is answered with another 404. */
 const NOT_FOUND_CODES = { from: 40_400, to: 40_499 } as const;
 
@@ -62,52 +64,24 @@ export class RegistryClient {
     throw this.#away(`it answered ${status} to GET ${path}`, status < 500 ? hint : undefined);
   }
 
-  #ask(path: string): Promise<{ status: number; text: string }> {
+  async #ask(path: string): Promise<HttpAnswer> {
     const { authorization, ca, timeoutMs } = this.options;
-    const request = this.#base.startsWith('https:') ? requestSecurely : requestPlainly;
-    const options = {
-      headers: { accept: 'application/json', ...(authorization === '' ? {} : { authorization }) },
-      signal: AbortSignal.timeout(timeoutMs),
-      ...(ca === '' ? {} : { ca }),
+    const headers = {
+      accept: 'application/json',
+      ...(authorization === '' ? {} : { authorization }),
     };
-    return new Promise((resolve, reject) => {
-      const failed = (error: Error & { code?: string }) => {
-        const what =
-          error.name === 'AbortError' ? `it did not answer within ${timeoutMs} ms` : error.message;
-        reject(this.#away(what || String(error.code), hintAt(error.code ?? ''), error));
-      };
-      const sent = request(`${this.#base}${path}`, options, (response) => {
-        const chunks: Buffer[] = [];
-        let length = 0;
-        response.on('data', (chunk: Buffer) => {
-          chunks.push(chunk);
-          length += chunk.length;
-          if (length <= ANSWER_BYTES_LIMIT) return;
-          response.destroy(new Error(`its answer has more than ${ANSWER_BYTES_LIMIT} bytes`));
-        });
-        response.on('error', failed);
-        response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
-        });
-      });
-      sent.on('error', failed).end();
-    });
+    try {
+      return await httpRequest(`${this.#base}${path}`, { headers, ca, timeoutMs });
+    } catch (error) {
+      const problem = error as Error;
+      throw this.#away(connectionProblem(problem, ADVICE), undefined, problem);
+    }
   }
 
   #away(what: string, hint: string | undefined, cause?: Error): RegistryAway {
     const advice = hint === undefined ? '' : ` (${hint})`;
     return new RegistryAway(`the schema registry ${this.#base}: ${what}${advice}`, { cause });
   }
-}
-
-function hintAt(code: string): string {
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return 'SCHEMA_REGISTRY_URL must use a name that the certificate has';
-  }
-  const isUntrusted = /CERT|ISSUER|SIGNATURE/.test(code);
-  return isUntrusted
-    ? 'SCHEMA_REGISTRY_CA_LOCATION must name the authority that signed it'
-    : 'check SCHEMA_REGISTRY_URL';
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,7 @@
 /** How is Redis reached, how are scripts sent to it, and what do its errors mean? */
 import { readFileSync } from 'node:fs';
-import { Fault } from '@freshet/telemetry';
+import type { SecureContextOptions } from 'node:tls';
+import { connectionProblem, Fault } from '@freshet/telemetry';
 import { type ChainableCommander, Cluster, Redis } from 'ioredis';
 import { StoreAway } from './factor-store.ts';
 
@@ -15,7 +16,21 @@ type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unk
 /** Standalone or Cluster. */
 export type Connection = Redis | Cluster;
 
+/** Whom to trust, and with which certificate, in PEM. */
+export type RedisTls = Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;
+
+const ADVICE = {
+  untrusted: 'REDIS_TLS_CA_LOCATION must name the authority that signed it',
+  misnamed: 'REDIS_URL must use a name that the certificate has',
+  refused: 'see REDIS_TLS_CERTIFICATE_LOCATION and REDIS_TLS_KEY_LOCATION',
+  foreign:
+    'does that port speak TLS (rediss://) or not (redis://), and does it ask for a certificate (REDIS_TLS_CERTIFICATE_LOCATION)?',
+};
+const PASSWORD_ADVICE = 'see the user name and the password in REDIS_URL';
+
 const RETRY_LIMIT_MS = 2_000;
+/** A cluster that is away at the start is told of within seconds, as one server is. */
+const FIRST_ATTEMPTS = 3;
 
 const connection = {
   connectTimeout: 3_000,
@@ -27,6 +42,8 @@ const connection = {
     Math.min(50 * 2 ** attempt, RETRY_LIMIT_MS) * (0.9 + attempt / 100),
 };
 
+type Options = typeof connection & { readonly tls?: RedisTls };
+
 const cluster = {
   scaleReads: 'master' as const,
   slotsRefreshTimeout: 2_000,
@@ -34,34 +51,95 @@ const cluster = {
   retryDelayOnFailover: 200,
   retryDelayOnClusterDown: 200,
   maxRedirections: 16,
+  // A node is connected to by its name, not by the address behind it: certificates have names.
+  dnsLookup: (name: string, found: (error: null, address: string) => void) => found(null, name),
 };
 
-/** `ca`: the authorities, in PEM, that sign the certificates of rediss:// servers. */
+/** `tls` is for rediss:// URLs. One URL is a server or any node of a cluster, several are nodes. */
 export async function openRedis(
   urls: readonly string[],
   onError: (error: Error) => void,
-  ca: string,
+  tls: RedisTls,
 ): Promise<Connection> {
   const [first] = urls;
   if (first === undefined) throw new RangeError('no Redis URL');
-  const trusting = ca === '' ? connection : { ...connection, tls: { ca } };
-  const redis =
-    urls.length === 1
-      ? new Redis(first, trusting)
-      : new Cluster([...urls], { ...cluster, redisOptions: trusting });
+  const isSecure = first.startsWith('rediss:');
+  const options: Options = isSecure ? { ...connection, tls } : connection;
+  const openCluster = () => connected(clusterOf(urls, options), urls, onError);
+  const openServer = () => connected(new Redis(first, options), [first], onError);
+  try {
+    if (urls.length > 1) return await openCluster();
+  } catch (error) {
+    // Of a cluster ioredis tells only that no node answered; of one server it tells why.
+    (await openServer()).disconnect();
+    throw error;
+  }
+  const redis = await openServer();
+  const mode = await modeOf(redis);
+  if (mode === 'standalone') return redis;
+  redis.disconnect();
+  if (mode === 'cluster') return openCluster();
+  throw unusable(urls, `it is a ${mode}: give the address of the master`);
+}
+
+/** Nodes that the cluster names have the user, the password and the TLS of the first URL. */
+function clusterOf(urls: readonly string[], options: Options): Cluster {
+  const { username, password } = new URL(urls[0] as string);
+  const redisOptions = {
+    ...options,
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+  };
+  let wasReady = false;
+  const clusterRetryStrategy = (attempt: number) =>
+    wasReady || attempt <= FIRST_ATTEMPTS ? connection.retryStrategy(attempt) : null;
+  const redis = new Cluster([...urls], { ...cluster, redisOptions, clusterRetryStrategy });
+  return redis.once('ready', () => {
+    wasReady = true;
+  });
+}
+
+/** Waits for the first answer. Why there is none, ioredis tells in an event, not in the error. */
+async function connected<T extends Connection>(
+  redis: T,
+  urls: readonly string[],
+  onError: (error: Error) => void,
+): Promise<T> {
+  let cause: Error | undefined;
+  const note = (error: Error) => {
+    cause = error;
+  };
   // Without a listener ioredis prints errors; commands report their own failures.
-  redis.on('error', onError);
+  redis.on('error', onError).on('error', note);
   try {
     await redis.ping();
+    return redis;
   } catch (error) {
     redis.disconnect();
-    const where = urls.map((url) => new URL(url).host).join(', ');
-    throw new RedisUnreachable(
-      `cannot use Redis at ${where} (REDIS_URL): ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw unusable(urls, cause ?? (error as Error));
+  } finally {
+    redis.off('error', note);
   }
-  return redis;
+}
+
+/** A user who may not ask gets what the URL says: one server. */
+async function modeOf(redis: Redis): Promise<string> {
+  const info = await redis.info('server').catch(() => '');
+  return /^redis_mode:(\w+)/m.exec(info)?.[1] ?? 'standalone';
+}
+
+function unusable(urls: readonly string[], problem: Error | string): RedisUnreachable {
+  const where = urls.map((url) => new URL(url).host).join(', ');
+  const what = typeof problem === 'string' ? problem : tell(problem);
+  return new RedisUnreachable(`cannot use Redis at ${where} (REDIS_URL): ${what}`, {
+    cause: problem,
+  });
+}
+
+function tell(problem: Error): string {
+  const isRefused = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH)/.test(problem.message);
+  const told = connectionProblem(problem, ADVICE);
+  return isRefused ? `${told} (${PASSWORD_ADVICE})` : told;
 }
 
 const SCAN_COUNT = 1_000;

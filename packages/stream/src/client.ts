@@ -1,7 +1,7 @@
 /** The connection to Kafka: every limit and retry stated here, none inherited. */
 import { connect, isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
-import { Fault, type Log } from '@freshet/telemetry';
+import { connectionProblem, Fault, type Log } from '@freshet/telemetry';
 import { type ISocketFactory, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import { registerCodecs } from './codecs.ts';
 import { replaceFetchDecoding } from './fetch-decoding.ts';
@@ -82,11 +82,10 @@ async function probe(config: KafkaConfig): Promise<void> {
     await admin.connect();
     await admin.describeCluster();
   } catch (error) {
-    const problem = error as Error;
-    throw new KafkaUnreachable(
-      `cannot use Kafka at ${config.brokers} (KAFKA_BROKERS): ${problem.message}${hintAt(problem)}`,
-      { cause: error },
-    );
+    const what = tell(error as Error);
+    throw new KafkaUnreachable(`cannot use Kafka at ${config.brokers} (KAFKA_BROKERS): ${what}`, {
+      cause: error,
+    });
   } finally {
     await admin.disconnect();
   }
@@ -98,25 +97,20 @@ function saslOf(sasl: Credentials | OauthClient): SASLOptions {
   return { mechanism: 'oauthbearer', oauthBearerProvider: () => tokens.token() };
 }
 
-/** By the code of an error of a connection: which settings to look at. */
-const HINTS: Readonly<Record<string, string>> = {
-  SELF_SIGNED_CERT_IN_CHAIN: 'KAFKA_SSL_CA_LOCATION must name the authority that signed it',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'KAFKA_SSL_CA_LOCATION must name that certificate',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'KAFKA_SSL_CA_LOCATION must name the authority that signed it',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'KAFKA_SSL_CA_LOCATION must name the authority that signed it',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'KAFKA_BROKERS must use a name that the certificate has',
-  EPROTO: 'does KAFKA_SECURITY_PROTOCOL match what that port speaks?',
-  ECONNRESET: 'does KAFKA_SECURITY_PROTOCOL match what that port speaks?',
+const ADVICE = {
+  untrusted: 'KAFKA_SSL_CA_LOCATION must name the authority that signed it',
+  misnamed: 'KAFKA_BROKERS must use a name that the certificate has',
+  refused: 'see KAFKA_SSL_CERTIFICATE_LOCATION and KAFKA_SSL_KEY_LOCATION',
+  foreign:
+    'does KAFKA_SECURITY_PROTOCOL match what that port speaks, and does it ask for a certificate (KAFKA_SSL_CERTIFICATE_LOCATION)?',
 };
+const SASL_ADVICE = 'see KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD';
 
-function hintAt(error: unknown): string {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const { code, name } = at as Error & { code?: string };
-    if (name === 'KafkaJSSASLAuthenticationError') {
-      return ' (see KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD)';
-    }
-    if (name === 'KafkaJSConnectionClosedError') return ` (${HINTS.ECONNRESET})`;
-    if (code !== undefined && code in HINTS) return ` (${HINTS[code]})`;
+function tell(problem: Error): string {
+  const told = connectionProblem(problem, ADVICE);
+  for (let at: unknown = problem; at instanceof Error; at = at.cause) {
+    if (at.name === 'KafkaJSSASLAuthenticationError') return `${told} (${SASL_ADVICE})`;
+    if (at.name === 'KafkaJSConnectionClosedError') return `${told} (${ADVICE.foreign})`;
   }
-  return '';
+  return told;
 }

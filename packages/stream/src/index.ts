@@ -2,6 +2,7 @@ export { KafkaUnreachable, openKafka } from './client.ts';
 export { CUT_HEADER, deadLetter, printable } from './dead-letter.ts';
 export { isUnreadable, unreadableText } from './fetch-decoding.ts';
 export type { ReaderOptions } from './group-consumer.ts';
+export { type HttpAnswer, httpRequest } from './http-request.ts';
 export { InternalEvents, internalRecord, tracesIn } from './internal-record.ts';
 export { LogFault, type LogFaultKind, type LogPlace } from './log-fault.ts';
 export { type LogRecord, recordBytes } from './log-record.ts';

@@ -8,6 +8,8 @@ let asked = 0;
 
 afterEach(() => server?.close());
 
+const given = (value: string) => ({ value, extensions: {} });
+
 /** An endpoint whose nth answer is the nth of these, then the last one for ever. */
 async function tokensFrom(...answers: readonly [status: number, body: object][]) {
   asked = 0;
@@ -17,15 +19,15 @@ async function tokensFrom(...answers: readonly [status: number, body: object][])
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   const tokenUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
-  const client = { clientId: 'freshet', clientSecret: 'hush', scope: '' };
+  const client = { clientId: 'freshet', clientSecret: 'hush', scope: '', extensions: {}, ca: '' };
   return new OauthTokens({ mechanism: 'oauthbearer', tokenUrl, ...client });
 }
 
 it('one request serves all who ask meanwhile, and those who ask later', async () => {
   const tokens = await tokensFrom([200, { access_token: 'a', expires_in: 300 }]);
-  const given = await Promise.all([tokens.token(), tokens.token(), tokens.token()]);
-  expect(given).toEqual([{ value: 'a' }, { value: 'a' }, { value: 'a' }]);
-  expect(await tokens.token()).toEqual({ value: 'a' });
+  const all = await Promise.all([tokens.token(), tokens.token(), tokens.token()]);
+  expect(all).toEqual([given('a'), given('a'), given('a')]);
+  expect(await tokens.token()).toEqual(given('a'));
   expect(asked).toBe(1);
 });
 
@@ -34,8 +36,8 @@ it('a token that is about to end is replaced', async () => {
     [200, { access_token: 'a', expires_in: 0 }],
     [200, { access_token: 'b', expires_in: 300 }],
   );
-  expect(await tokens.token()).toEqual({ value: 'a' });
-  expect(await tokens.token()).toEqual({ value: 'b' });
+  expect(await tokens.token()).toEqual(given('a'));
+  expect(await tokens.token()).toEqual(given('b'));
 });
 
 it('a refusal is told, and not kept', async () => {
@@ -46,5 +48,5 @@ it('a refusal is told, and not kept', async () => {
   );
   await expect(tokens.token()).rejects.toThrow(/no token from .*: 401: invalid_client/);
   await expect(tokens.token()).rejects.toThrow('the answer has no access_token');
-  expect(await tokens.token()).toEqual({ value: 'a' });
+  expect(await tokens.token()).toEqual(given('a'));
 });

@@ -1,4 +1,6 @@
 /** Tokens for SASL OAUTHBEARER: OAuth 2.0 client credentials (RFC 6749, section 4.4). */
+import { connectionProblem } from '@freshet/telemetry';
+import { httpRequest } from './http-request.ts';
 
 export interface OauthClient {
   readonly mechanism: 'oauthbearer';
@@ -7,13 +9,30 @@ export interface OauthClient {
   readonly clientSecret: string;
   /** Empty: none is asked for. */
   readonly scope: string;
+  /** What the brokers are told beside the token (RFC 7628). */
+  readonly extensions: Readonly<Record<string, string>>;
+  /** In PEM, who signs the certificate of the endpoint; empty: whom Node trusts. */
+  readonly ca: string;
 }
+
+const ADVICE = {
+  untrusted: 'KAFKA_SASL_OAUTHBEARER_CA_LOCATION must name the authority that signed it',
+  misnamed: 'KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL must use a name that the certificate has',
+  foreign: 'see KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL: does that port speak TLS?',
+};
+const REFUSED_ADVICE =
+  'see KAFKA_SASL_OAUTHBEARER_CLIENT_ID, …_CLIENT_SECRET, …_SCOPE and …_TOKEN_ENDPOINT_URL';
 
 const TIMEOUT_MS = 5_000;
 /** A token is replaced after this share of its life: those who just got it find it valid. */
 const USED_SHARE = 0.8;
 /** Where the endpoint does not say how long a token lives. */
 const USUAL_LIFE_SECONDS = 60;
+
+interface OauthToken {
+  readonly value: string;
+  readonly extensions: OauthClient['extensions'];
+}
 
 export class OauthTokens {
   /** The token, or the request for it: one request serves all connections that ask meanwhile. */
@@ -23,36 +42,47 @@ export class OauthTokens {
 
   constructor(private readonly client: OauthClient) {}
 
-  async token(): Promise<{ value: string }> {
+  async token(): Promise<OauthToken> {
     if (performance.now() >= this.#staleAt) this.#token = undefined;
     this.#token ??= this.#ask().catch((error: unknown) => {
       this.#token = undefined;
       throw error;
     });
-    return { value: await this.#token };
+    return { value: await this.#token, extensions: this.client.extensions };
   }
 
   async #ask(): Promise<string> {
     this.#staleAt = Number.POSITIVE_INFINITY;
-    const { tokenUrl, clientId, clientSecret, scope } = this.client;
+    const { tokenUrl, clientId, clientSecret, scope, ca } = this.client;
     const encoded = [clientId, clientSecret].map(encodeURIComponent).join(':');
     const form = new URLSearchParams({ grant_type: 'client_credentials' });
     if (scope !== '') form.set('scope', scope);
-    const response = await fetch(tokenUrl, {
-      method: 'POST',
-      headers: { authorization: `Basic ${Buffer.from(encoded).toString('base64')}` },
-      body: form,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    }).catch((error: Error) => {
-      throw new Error(`no token from ${tokenUrl}: ${error.cause ?? error}`, { cause: error });
+    const headers = {
+      authorization: `Basic ${Buffer.from(encoded).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+    };
+    const body = form.toString();
+    const request = { method: 'POST', headers, body, ca, timeoutMs: TIMEOUT_MS } as const;
+    const { status, text } = await httpRequest(tokenUrl, request).catch((error: Error) => {
+      const what = connectionProblem(error, ADVICE);
+      throw new Error(`no token from ${tokenUrl}: ${what}`, { cause: error });
     });
-    const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+    const answer = objectIn(text);
     const { access_token: value, expires_in: seconds = USUAL_LIFE_SECONDS } = answer;
-    if (!response.ok || typeof value !== 'string') {
+    if (status !== 200 || typeof value !== 'string') {
       const reason = answer.error_description ?? answer.error ?? 'the answer has no access_token';
-      throw new Error(`no token from ${tokenUrl}: ${response.status}: ${reason}`);
+      throw new Error(`no token from ${tokenUrl}: ${status}: ${reason} (${REFUSED_ADVICE})`);
     }
     this.#staleAt = performance.now() + 1_000 * USED_SHARE * Number(seconds);
     return value;
+  }
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {}; // a page of something else: the caller says that there is no token
   }
 }

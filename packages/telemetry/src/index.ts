@@ -1,3 +1,4 @@
+export { connectionProblem } from './connection-problem.ts';
 export { type Log, openLog, plainError } from './log.ts';
 export type { Service } from './metric-kinds.ts';
 export { exposeMetrics, metrics, registry, table as metricTable } from './metrics.ts';

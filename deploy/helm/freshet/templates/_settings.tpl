@@ -45,21 +45,20 @@ only the chart can know, and Secrets.
 {{- $_ := set $chosen (printf "%s_PORT" (upper $service)) $port -}}
 {{- end -}}
 {{- end -}}
-{{- /* The console needs Kafka alone, so that it can still be looked at when Redis is away. */ -}}
-{{- if eq $service "console" -}}
-{{- $_ := unset $chosen "REDIS_URL" -}}
-{{- end -}}
 {{- range $name := keys $chosen -}}
-{{- if include "freshet.isOthersRegistry" (list $service $name) -}}
+{{- if include "freshet.isOthers" (list $service $name) -}}
 {{- $_ := unset $chosen $name -}}
 {{- end -}}
 {{- end -}}
 {{- toYaml $chosen -}}
 {{- end -}}
 
-{{/* Whether a setting is of the schema registry, and the service does not ask it. */}}
-{{- define "freshet.isOthersRegistry" -}}
-{{- if and (hasPrefix "SCHEMA_REGISTRY_" (index . 1)) (not (has (index . 0) (list "updater" "cli"))) -}}true{{- end -}}
+{{/* Whether a setting is of a server that the service does not ask. The console needs Kafka alone, so
+     that it can still be looked at when Redis is away. */}}
+{{- define "freshet.isOthers" -}}
+{{- $service := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- if or (and (hasPrefix "SCHEMA_REGISTRY_" $name) (not (has $service (list "updater" "cli")))) (and (hasPrefix "REDIS_" $name) (eq $service "console")) -}}true{{- end -}}
 {{- end -}}
 
 {{/* A service gets only the secrets that it uses. */}}
@@ -67,7 +66,7 @@ only the chart can know, and Secrets.
 {{- $service := index . 1 -}}
 {{- $chosen := dict -}}
 {{- range $name, $ref := (index . 0).Values.secrets -}}
-{{- $strange := or (include "freshet.isOthersRegistry" (list $service $name)) (and (eq $name "HTTP_TOKEN") (has $service (list "updater" "aggregator"))) (and (eq $name "REDIS_URL") (eq $service "console")) -}}
+{{- $strange := or (include "freshet.isOthers" (list $service $name)) (and (eq $name "HTTP_TOKEN") (has $service (list "updater" "aggregator"))) -}}
 {{- if and $ref (not $strange) -}}
 {{- $_ := set $chosen $name $ref -}}
 {{- end -}}
