@@ -1,10 +1,10 @@
 /**
- * Every service as a user of its own, allowed by the files in deploy what it needs: the whole
- * system must work, the broker must have no request of a service to refuse, and each service must
+ * Every service as a user of its own, allowed by the files in deploy what it needs, over TLS to
+ * Kafka and to a Redis Cluster: the whole system must work, the broker must have no request of a service to refuse, and each service must
  * be refused what is not its own.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startKafka } from '../../packages/local/src/kafka-server.ts';
 import { kafkaJars } from '../../packages/local/src/provision.ts';
-import { startRedis } from '../../packages/local/src/redis-server.ts';
+import { makeCertificates, startSecureCluster } from '../deploy/secured.ts';
 
 const MODEL = 'films';
 const users = [...allServiceNames, 'operator'] as const;
@@ -49,7 +49,9 @@ const allTopics = Object.keys(topics) as Topic[];
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'freshet-least-'));
 const stack = new ClosingStack();
-const ports = { admin: 0, sasl: 0, controller: 0, redis: 0 };
+const ports = { admin: 0, sasl: 0, controller: 0 };
+let redisPort = 0;
+const authority = join(folder, 'authority.pem');
 const passwordOf = (user: User) => `secret-of-${user}`;
 let system: System;
 
@@ -60,30 +62,38 @@ const saslOf = (user: User) => ({
 });
 
 function clientOf(user: User): Kafka {
-  const brokers = [`127.0.0.1:${ports.sasl}`];
-  return new Kafka({ brokers, sasl: saslOf(user), logLevel: 0, retry: { retries: 0 } });
+  const brokers = [`localhost:${ports.sasl}`];
+  const ssl = { ca: readFileSync(authority) };
+  return new Kafka({ brokers, ssl, sasl: saslOf(user), logLevel: 0, retry: { retries: 0 } });
 }
 
 const redisOf = (user: User) =>
-  `redis://freshet-${user}:${passwordOf(user)}@127.0.0.1:${ports.redis}`;
+  `rediss://freshet-${user}:${passwordOf(user)}@localhost:${redisPort}`;
 
 /** What redis-cli prints when it runs a command as a user. */
 function redis(user: User, ...command: string[]): string {
-  const args = ['-u', redisOf(user), '--no-auth-warning', ...command];
+  const trusting = ['-c', '--cacert', authority, '--no-auth-warning'];
+  const args = [...trusting, '-u', redisOf(user), ...command];
   return execFileSync('redis-cli', args, { encoding: 'utf8' }).trim();
 }
 
 const settingsOf = (user: User) => ({
-  KAFKA_SECURITY_PROTOCOL: 'SASL_PLAINTEXT',
+  KAFKA_SECURITY_PROTOCOL: 'SASL_SSL',
+  KAFKA_SSL_CA_LOCATION: authority,
   KAFKA_SASL_MECHANISM: 'PLAIN',
   KAFKA_SASL_USERNAME: `freshet-${user}`,
   KAFKA_SASL_PASSWORD: passwordOf(user),
   REDIS_URL: redisOf(user),
+  REDIS_TLS_CA_LOCATION: authority,
 });
 
 async function startServers(): Promise<void> {
   for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = await freePort();
-  const listeners = `PLAINTEXT://127.0.0.1:${ports.admin},SASL_PLAINTEXT://127.0.0.1:${ports.sasl}`;
+  makeCertificates(folder, { node: 'DNS:localhost' });
+  const keystore = join(folder, 'keystore.pem');
+  const parts = ['node.key', 'node.pem'].map((name) => readFileSync(join(folder, name)));
+  writeFileSync(keystore, Buffer.concat(parts));
+  const listeners = `PLAINTEXT://127.0.0.1:${ports.admin},SASL_SSL://localhost:${ports.sasl}`;
   const known = users.map((user) => `user_freshet-${user}="${passwordOf(user)}"`).join(' ');
   const kafka = await startKafka({
     jars: await kafkaJars(stepsTo(() => {})),
@@ -94,17 +104,18 @@ async function startServers(): Promise<void> {
       listeners: `${listeners},CONTROLLER://127.0.0.1:${ports.controller}`,
       'advertised.listeners': listeners,
       'listener.security.protocol.map':
-        'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT',
+        'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL',
+      'ssl.keystore.type': 'PEM',
+      'ssl.keystore.location': keystore,
       'sasl.enabled.mechanisms': 'PLAIN',
-      'listener.name.sasl_plaintext.plain.sasl.jaas.config': `org.apache.kafka.common.security.plain.PlainLoginModule required ${known};`,
+      'listener.name.sasl_ssl.plain.sasl.jaas.config': `org.apache.kafka.common.security.plain.PlainLoginModule required ${known};`,
       'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
       // The listener without a password stands for the administrator.
       'super.users': 'User:ANONYMOUS',
     },
   });
   stack.own({ close: () => kafka.stop() });
-  const server = await startRedis({ folder, port: ports.redis });
-  stack.own({ close: () => server.stop() });
+  [redisPort = 0] = await startSecureCluster(folder, MODEL, stack);
 }
 
 /** Runs the script with a command that notes its arguments, and asks the broker for these ACLs. */
@@ -152,15 +163,6 @@ function entriesOf(line: string): AclEntry[] {
   );
 }
 
-function allowInRedis(): void {
-  const PASSWORDS = join(folder, 'passwords');
-  mkdirSync(PASSWORDS);
-  for (const user of users) writeFileSync(join(PASSWORDS, user), passwordOf(user));
-  const env = { PATH: process.env.PATH, MODEL, PASSWORDS };
-  execFileSync(join(deploy, 'redis/acls.sh'), ['-p', String(ports.redis)], { env });
-  execFileSync('redis-cli', ['-p', String(ports.redis), 'acl', 'setuser', 'default', 'off']);
-}
-
 /** What the broker has refused to users of Freshet so far. */
 const refusals = () =>
   readFileSync(join(folder, 'kafka.log'), 'utf8')
@@ -176,12 +178,11 @@ async function succeed(...command: string[]): Promise<void> {
 beforeAll(async () => {
   await startServers();
   await allowInKafka();
-  allowInRedis();
   system = new System({
     folder,
     external: ['KAFKA_BROKERS', 'REDIS_URL'],
     settings: {
-      KAFKA_BROKERS: `127.0.0.1:${ports.sasl}`,
+      KAFKA_BROKERS: `localhost:${ports.sasl}`,
       ...settingsOf('operator'),
       MODEL,
       PUSH: 'true',
@@ -264,10 +265,10 @@ describe('with the ACLs of deploy, and nothing else allowed', () => {
     const whoRated = ['ratings', `${MODEL}.user-ratings`];
     for (const user of ['aggregator', 'scorer', 'console'] as const) {
       const { username, password } = saslOf(user);
-      const sasl = `security.protocol=SASL_PLAINTEXT,sasl.mechanism=PLAIN,sasl.username=${username},sasl.password=${password}`;
+      const sasl = `security.protocol=SASL_SSL,ssl.ca.location=${authority},sasl.mechanism=PLAIN,sasl.username=${username},sasl.password=${password}`;
       const as = sasl.split(',').flatMap((property) => ['-X', property]);
       for (const topic of whoRated) {
-        const reading = kcat(`127.0.0.1:${ports.sasl}`, ['-C', '-t', topic, '-e', '-q', ...as]);
+        const reading = kcat(`localhost:${ports.sasl}`, ['-C', '-t', topic, '-e', '-q', ...as]);
         await expect(reading, `${user} ${topic}`).rejects.toThrow(/authorization failed/i);
       }
     }

@@ -2,28 +2,25 @@
  * Kafka and Redis as companies run them: TLS with an authority of their own, passwords, tokens.
  * What is right must connect, and what is wrong must be said in one clear line.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readSettings } from '@freshet/config';
 import { freePort, stepsTo } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
 import { openBrokers } from '@freshet/session';
 import { RedisStore, shardIds } from '@freshet/store';
 import { openLog } from '@freshet/telemetry';
-import { eventually } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startKafka } from '../../packages/local/src/kafka-server.ts';
-import { freeNodePort } from '../../packages/local/src/ports.ts';
 import { kafkaJars } from '../../packages/local/src/provision.ts';
 import { startRedis } from '../../packages/local/src/redis-server.ts';
+import { makeAuthority, makeCertificates, startSecureCluster } from '../deploy/secured.ts';
 
 const MODEL = 'films';
-const nodes: number[] = [];
+let nodes: number[] = [];
 const log = openLog('test', 'error');
 const folder = mkdtempSync(join(tmpdir(), 'freshet-secured-'));
 const file = (name: string) => join(folder, name);
@@ -31,35 +28,6 @@ const stack = new ClosingStack();
 const ports = { plain: 0, sasl: 0, mutual: 0, controller: 0, redis: 0 };
 let tokenServer: Server;
 let tokenUrl = '';
-
-/** An authority, and certificates that it signed: for 127.0.0.1, for another name, for a client. */
-function makeCertificates(): void {
-  const openssl = (...args: string[]) =>
-    execFileSync('openssl', args, { cwd: folder, stdio: 'pipe', encoding: 'utf8' });
-  const authority = (name: string) =>
-    openssl(
-      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${name}`],
-      ...['-keyout', `${name}.key`, '-out', `${name}.pem`],
-    );
-  authority('authority');
-  authority('stranger');
-  for (const [name, names] of Object.entries({
-    server: 'IP:127.0.0.1',
-    node: 'DNS:localhost',
-    client: 'DNS:client',
-  })) {
-    openssl(
-      ...['req', '-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${name}`],
-      ...['-keyout', `${name}.key`, '-out', `${name}.csr`],
-    );
-    writeFileSync(file('names'), `subjectAltName=${names}\n`);
-    openssl(
-      ...['x509', '-req', '-in', `${name}.csr`, '-CA', 'authority.pem', '-CAkey', 'authority.key'],
-      ...['-CAcreateserial', '-days', '2', '-extfile', 'names', '-out', `${name}.pem`],
-    );
-  }
-  writeFileSync(file('keystore.pem'), `${read('server.key')}${read('server.pem')}`);
-}
 
 const read = (name: string) => readFileSync(file(name), 'utf8');
 
@@ -110,7 +78,13 @@ function startTokenServer(): Promise<void> {
 }
 
 beforeAll(async () => {
-  makeCertificates();
+  makeCertificates(folder, {
+    server: 'IP:127.0.0.1',
+    node: 'DNS:localhost',
+    client: 'DNS:client',
+  });
+  makeAuthority(folder, 'stranger');
+  writeFileSync(file('keystore.pem'), `${read('server.key')}${read('server.pem')}`);
   await startTokenServer();
   for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = await freePort();
   const scram = [256, 512].flatMap((bits) => [
@@ -141,51 +115,6 @@ beforeAll(async () => {
   });
   stack.own({ close: () => redis.stop() });
 });
-
-/** Three masters that call each other by name, and users that the script of deploy has made. */
-async function startCluster(): Promise<void> {
-  const certificates = {
-    'tls-cert-file': file('node.pem'),
-    'tls-key-file': file('node.key'),
-    'tls-ca-cert-file': file('authority.pem'),
-  };
-  while (nodes.length < 3) {
-    const port = await freeNodePort();
-    const settings = {
-      port: '0',
-      'tls-port': String(port),
-      ...certificates,
-      'tls-auth-clients': 'no',
-      'tls-cluster': 'yes',
-      'cluster-enabled': 'yes',
-      'cluster-announce-ip': '127.0.0.1',
-      'cluster-announce-hostname': 'localhost',
-      'cluster-preferred-endpoint-type': 'hostname',
-    };
-    const node = await startRedis({ folder: join(folder, `node-${port}`), port, settings });
-    stack.own({ close: () => node.stop() });
-    nodes.push(port);
-  }
-  const trusting = ['--tls', '--cacert', file('authority.pem')];
-  const places = nodes.map((port) => `127.0.0.1:${port}`);
-  const create = ['--cluster', 'create', ...places, '--cluster-yes'];
-  execFileSync('redis-cli', [...trusting, ...create]);
-  const ask = (port: number, ...command: string[]) =>
-    execFileSync('redis-cli', [...trusting, '-p', String(port), ...command], { encoding: 'utf8' });
-  await eventually('a whole cluster', async () =>
-    nodes.every((port) => ask(port, 'cluster', 'info').includes('cluster_state:ok')),
-  );
-  mkdirSync(file('passwords'));
-  for (const user of ['updater', 'aggregator', 'scorer', 'operator']) {
-    writeFileSync(join(file('passwords'), user), `secret-of-${user}`);
-  }
-  const env = { PATH: process.env.PATH, MODEL, PASSWORDS: file('passwords') };
-  const script = fileURLToPath(new URL('../../deploy/redis/acls.sh', import.meta.url));
-  for (const port of nodes) {
-    execFileSync(script, [...trusting, '-p', String(port)], { env });
-    ask(port, 'acl', 'setuser', 'default', 'off');
-  }
-}
 
 afterAll(async () => {
   tokenServer?.close();
@@ -338,23 +267,14 @@ describe('a Redis Cluster over TLS whose nodes have names and users', () => {
   const urlOf = (user: string, host = 'localhost') =>
     `rediss://freshet-${user}:secret-of-${user}@${host}:${nodes[0]}`;
 
-  beforeAll(startCluster);
+  beforeAll(async () => {
+    nodes = await startSecureCluster(folder, MODEL, stack);
+  });
 
-  it('is found by one of its nodes, and used with the ACLs of deploy', async () => {
-    const updater = await openRedis([urlOf('updater')], tls());
-    const manifest = { format: 1, factorCount: 2, loss: 'squared', ratingMax: 5, shards: 4 };
-    await updater.agree({ manifest, tuning: {} }, { id: 'updater', born: 0 });
-    for (const service of ['aggregator', 'scorer', 'operator']) {
-      const store = await openRedis([urlOf(service)], tls());
-      expect(await store.agree({ manifest, tuning: {} }, { id: service })).toMatchObject({
-        kind: 'agreed',
-      });
-      // Shards of all slots, so on every node.
-      for (const { side, shard } of shardIds(4)) {
-        if (service === 'aggregator') await updater.takeOver({ side, shard }, 1);
-        await store.entity({ side, shard }, 'nobody');
-      }
-    }
+  it('is found by one of its nodes, whose user and password the others get too', async () => {
+    const store = await openRedis([urlOf('updater')], tls());
+    // Shards of all slots, so on every node.
+    for (const { side, shard } of shardIds(4)) await store.entity({ side, shard }, 'nobody');
   });
 
   it('says in one line that a password or a name is wrong', async () => {
