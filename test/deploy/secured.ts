@@ -1,4 +1,4 @@
-/** What companies have: certificates of an authority of their own, and a Redis Cluster behind TLS. */
+/** What companies have: certificates of their own authority, and a Redis Cluster behind TLS. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { startRedis } from '../../packages/local/src/redis-server.ts';
 
 const acls = fileURLToPath(new URL('../../deploy/redis/acls.sh', import.meta.url));
 
-/** NAME.key and NAME.pem in a folder, for an authority and for what it signed: name → its hosts. */
+/** NAME.key and NAME.pem in a folder, for an authority and what it signed (name → hosts). */
 export function makeCertificates(folder: string, signed: Readonly<Record<string, string>>): void {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder });
   makeAuthority(folder, 'authority');

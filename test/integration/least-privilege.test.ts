@@ -1,7 +1,7 @@
 /**
  * Every service as a user of its own, allowed by the files in deploy what it needs, over TLS to
- * Kafka and to a Redis Cluster: the whole system must work, the broker must have no request of a service to refuse, and each service must
- * be refused what is not its own.
+ * Kafka and to a Redis Cluster: the whole system must work, the broker must have no request of a
+ * service to refuse, and each service must be refused what is not its own.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
