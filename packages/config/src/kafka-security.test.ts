@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,13 +9,17 @@ import { redisTls } from './redis-settings.ts';
 
 let folder: string;
 const pem = (name: string) => join(folder, name);
+const read = (name: string) => readFileSync(pem(name), 'utf8');
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'freshet-pem-'));
-  for (const name of ['ca', 'cert', 'key']) {
-    writeFileSync(pem(name), `-----BEGIN ${name}-----\n`);
-  }
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder });
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=test'];
+  openssl(...request, '-keyout', 'key', '-out', 'cert');
+  openssl(...request, '-keyout', 'other', '-out', 'ca');
+  openssl('pkcs8', '-topk8', '-in', 'key', '-out', 'locked', '-passout', 'pass:hush');
   writeFileSync(pem('text'), 'nothing of the kind');
+  writeFileSync(pem('damaged'), read('ca').replace(/^(.{200})..../s, '$1....'));
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -30,6 +35,12 @@ const oauth = {
   KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'hush',
 };
 
+const mutual = (cert: string, key: string) => ({
+  KAFKA_SECURITY_PROTOCOL: 'SSL',
+  KAFKA_SSL_CERTIFICATE_LOCATION: pem(cert),
+  KAFKA_SSL_KEY_LOCATION: pem(key),
+});
+
 describe('how connections to Kafka and Redis are secured', () => {
   it('not at all by default', () => {
     expect(securityOf({})).toEqual({ tls: undefined, sasl: undefined });
@@ -40,15 +51,15 @@ describe('how connections to Kafka and Redis are secured', () => {
     const files = {
       KAFKA_SSL_CA_LOCATION: pem('ca'),
       KAFKA_SSL_CERTIFICATE_LOCATION: pem('cert'),
-      KAFKA_SSL_KEY_LOCATION: pem('key'),
-      KAFKA_SSL_KEY_PASSWORD: 'pass',
+      KAFKA_SSL_KEY_LOCATION: pem('locked'),
+      KAFKA_SSL_KEY_PASSWORD: 'hush',
     };
     expect(securityOf({ ...protocol, ...user, ...files })).toEqual({
       tls: {
-        ca: '-----BEGIN ca-----\n',
-        cert: '-----BEGIN cert-----\n',
-        key: '-----BEGIN key-----\n',
-        passphrase: 'pass',
+        ca: read('ca'),
+        cert: read('cert'),
+        key: read('locked'),
+        passphrase: 'hush',
       },
       sasl: { ...sasl, mechanism: 'plain' },
     });
@@ -79,7 +90,7 @@ describe('how connections to Kafka and Redis are secured', () => {
       clientSecret: 'hush',
       scope: '',
       extensions: { logicalCluster: 'lkc-1', identityPoolId: 'pool-1' },
-      ca: '-----BEGIN ca-----\n',
+      ca: read('ca'),
     });
   });
 
@@ -90,9 +101,9 @@ describe('how connections to Kafka and Redis are secured', () => {
       REDIS_TLS_KEY_LOCATION: pem('key'),
     };
     expect(redisTls(readSettings({ REDIS_URL: 'rediss://redis', ...files }))).toEqual({
-      ca: '-----BEGIN ca-----\n',
-      cert: '-----BEGIN cert-----\n',
-      key: '-----BEGIN key-----\n',
+      ca: read('ca'),
+      cert: read('cert'),
+      key: read('key'),
     });
   });
 
@@ -111,6 +122,13 @@ describe('how connections to Kafka and Redis are secured', () => {
       [{ KAFKA_TLS: 'true', KAFKA_SSL_KEY_LOCATION: pem('key') }, /must be set together$/m],
       [{ KAFKA_SSL_CA_LOCATION: pem('nowhere') }, /^KAFKA_SSL_CA_LOCATION .* no such file/m],
       [{ REDIS_TLS_CA_LOCATION: pem('text') }, /^REDIS_TLS_CA_LOCATION .* no "-----BEGIN" line/m],
+      [{ KAFKA_SSL_CA_LOCATION: pem('key') }, /^KAFKA_SSL_CA_LOCATION must .* has none$/m],
+      [
+        { REDIS_TLS_CA_LOCATION: pem('damaged') },
+        /^REDIS_TLS_CA_LOCATION must .* certificate 1 in .* cannot be read/m,
+      ],
+      [{ ...mutual('cert', 'other') }, /^KAFKA_SSL_KEY_LOCATION must be the key of the first/m],
+      [{ ...mutual('cert', 'locked') }, /^KAFKA_SSL_KEY_LOCATION .* KAFKA_SSL_KEY_PASSWORD opens/m],
       [{ REDIS_TLS_CA_LOCATION: pem('ca') }, /REDIS_URL is redis:.*: use rediss:\/\/$/m],
       [
         { REDIS_URL: 'rediss://redis', REDIS_TLS_KEY_LOCATION: pem('key') },

@@ -1,11 +1,12 @@
 /** How connections to Kafka prove who they are, and whom they trust. */
 import type { Settings } from './settings.ts';
+import { tlsConflicts, tlsFileOf, tlsOf } from './tls-settings.ts';
 
 /** Undefined: no TLS, no authentication by SASL. */
 export function kafkaSecurity(chosen: Settings) {
   const protocol = protocolOf(chosen);
   return {
-    tls: protocol.endsWith('SSL') ? tlsOf(chosen) : undefined,
+    tls: protocol.endsWith('SSL') ? tlsOf(chosen, 'KAFKA_SSL') : undefined,
     sasl: protocol.startsWith('SASL') ? saslOf(chosen) : undefined,
   };
 }
@@ -22,24 +23,15 @@ export function securityConflicts(chosen: Settings): string[] {
       `${unused} is set, and KAFKA_SECURITY_PROTOCOL is ${protocol}: use SASL_${protocol}`,
     );
   }
-  const file = TLS_SETTINGS.find((name) => chosen[name] !== '');
+  const file = tlsFileOf(chosen, 'KAFKA_SSL');
   if (file !== undefined && !protocol.endsWith('SSL')) {
     const secure = protocol.startsWith('SASL') ? 'SASL_SSL' : 'SSL';
     problems.push(`${file} is set, and KAFKA_SECURITY_PROTOCOL is ${protocol}: use ${secure}`);
   }
-  const { KAFKA_SSL_CERTIFICATE_LOCATION: certificate, KAFKA_SSL_KEY_LOCATION: key } = chosen;
-  if ((certificate === '') !== (key === '')) {
-    problems.push('KAFKA_SSL_CERTIFICATE_LOCATION and KAFKA_SSL_KEY_LOCATION must be set together');
-  }
-  return problems;
+  return [...problems, ...tlsConflicts(chosen, 'KAFKA_SSL')];
 }
 
 const SASL_SETTINGS = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL'] as const;
-const TLS_SETTINGS = [
-  'KAFKA_SSL_CA_LOCATION',
-  'KAFKA_SSL_CERTIFICATE_LOCATION',
-  'KAFKA_SSL_KEY_LOCATION',
-] as const;
 
 const NEEDED = {
   OAUTHBEARER: [
@@ -62,20 +54,6 @@ function protocolOf(chosen: Settings): 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 
   if (chosen.KAFKA_SECURITY_PROTOCOL !== '') return chosen.KAFKA_SECURITY_PROTOCOL;
   const transport = chosen.KAFKA_TLS ? 'SSL' : 'PLAINTEXT';
   return SASL_SETTINGS.some((name) => chosen[name] !== '') ? `SASL_${transport}` : transport;
-}
-
-function tlsOf(chosen: Settings) {
-  return tlsOptions({
-    ca: chosen.KAFKA_SSL_CA_LOCATION,
-    cert: chosen.KAFKA_SSL_CERTIFICATE_LOCATION,
-    key: chosen.KAFKA_SSL_KEY_LOCATION,
-    passphrase: chosen.KAFKA_SSL_KEY_PASSWORD,
-  });
-}
-
-/** What is not given is left out: an empty text would count as a certificate. */
-export function tlsOptions<T extends Record<string, string>>(given: T): Partial<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) as Partial<T>;
 }
 
 function saslOf(chosen: Settings) {

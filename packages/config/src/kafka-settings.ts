@@ -1,6 +1,7 @@
 /** The settings of the connection to Kafka, by the names that Kafka clients share. */
 import {
   addresses,
+  certificates,
   extensions,
   flag,
   httpUrl,
@@ -24,10 +25,10 @@ export const kafkaSettings = {
   KAFKA_TLS: setting(flag, 'false').about(
     'Connect to Kafka over TLS. Used only if KAFKA_SECURITY_PROTOCOL is empty',
   ),
-  KAFKA_SSL_CA_LOCATION: setting(pemFile, '').about(
+  KAFKA_SSL_CA_LOCATION: setting(certificates, '').about(
     'Path of a PEM file with the certificates of the authorities that sign those of the brokers. Empty: those that Node trusts',
   ),
-  KAFKA_SSL_CERTIFICATE_LOCATION: setting(pemFile, '').about(
+  KAFKA_SSL_CERTIFICATE_LOCATION: setting(certificates, '').about(
     'Path of a PEM file with the certificate that the brokers ask clients for (mutual TLS)',
   ),
   KAFKA_SSL_KEY_LOCATION: setting(pemFile, '').about(
@@ -60,7 +61,7 @@ export const kafkaSettings = {
   KAFKA_SASL_OAUTHBEARER_EXTENSIONS: setting(extensions, '').about(
     'What the brokers want to be told beside the token, like logicalCluster=lkc-1,identityPoolId=pool-1, for OAUTHBEARER',
   ),
-  KAFKA_SASL_OAUTHBEARER_CA_LOCATION: setting(pemFile, '').about(
+  KAFKA_SASL_OAUTHBEARER_CA_LOCATION: setting(certificates, '').about(
     'Path of a PEM file with the certificates of the authorities that sign that of the token endpoint. Empty: those that Node trusts',
   ),
   KAFKA_REPLICATION: setting(integer(-1, 9), '-1').about(

@@ -2,6 +2,7 @@
  * Readers turn the text of a setting into its value. A reader throws a BadValue if it cannot, with
  * a message that continues the name of the setting: "NAME must be …".
  */
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 export class BadValue extends Error {
@@ -139,6 +140,27 @@ export const pemFile: Reader<string> = (path) => {
   const found = readFrom('a PEM file', () => readFileSync(path, 'utf8'));
   if (found.includes('-----BEGIN ')) return found;
   throw new BadValue(`must be the path of a PEM file, and ${path} has no "-----BEGIN" line`);
+};
+
+/**
+ * The same, of certificates, beside which there may be a key. Node leaves out a certificate that it
+ * cannot read, without a word.
+ */
+export const certificates: Reader<string> = (path) => {
+  const found = pemFile(path);
+  const blocks = found.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  if (path !== '' && !found.includes('CERTIFICATE-----')) {
+    throw new BadValue(`must be the path of certificates in PEM, and ${path} has none`);
+  }
+  for (const [index, block] of blocks.entries()) {
+    try {
+      new X509Certificate(block);
+    } catch (error) {
+      const why = `certificate ${index + 1} in ${path} cannot be read: ${(error as Error).message}`;
+      throw new BadValue(`must be the path of certificates in PEM, and ${why}`);
+    }
+  }
+  return found;
 };
 
 /** The JSON object in a file; for an empty path, an empty object. */

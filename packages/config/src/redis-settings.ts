@@ -1,16 +1,16 @@
 /** The settings of the connection to Redis. */
-import { tlsOptions } from './kafka-security.ts';
-import { pemFile, redisUrls, setting, text } from './readers.ts';
+import { certificates, pemFile, redisUrls, setting, text } from './readers.ts';
 import type { Settings } from './settings.ts';
+import { tlsConflicts, tlsFileOf, tlsOf } from './tls-settings.ts';
 
 export const redisSettings = {
   REDIS_URL: setting(redisUrls, 'redis://localhost:6379', { secret: true }).about(
     'redis:// or rediss:// URL of the store, or of any node of a Redis Cluster. Several, comma separated, are nodes of a cluster, whose other nodes have the user and password of the first',
   ),
-  REDIS_TLS_CA_LOCATION: setting(pemFile, '').about(
+  REDIS_TLS_CA_LOCATION: setting(certificates, '').about(
     'Path of a PEM file with the certificates of the authorities that sign those of Redis, for rediss:// URLs. Empty: those that Node trusts',
   ),
-  REDIS_TLS_CERTIFICATE_LOCATION: setting(pemFile, '').about(
+  REDIS_TLS_CERTIFICATE_LOCATION: setting(certificates, '').about(
     'Path of a PEM file with the certificate that Redis asks clients for, which it does unless tls-auth-clients is no',
   ),
   REDIS_TLS_KEY_LOCATION: setting(pemFile, '').about(
@@ -21,29 +21,12 @@ export const redisSettings = {
   ),
 } as const;
 
-export function redisTls(chosen: Settings) {
-  return tlsOptions({
-    ca: chosen.REDIS_TLS_CA_LOCATION,
-    cert: chosen.REDIS_TLS_CERTIFICATE_LOCATION,
-    key: chosen.REDIS_TLS_KEY_LOCATION,
-    passphrase: chosen.REDIS_TLS_KEY_PASSWORD,
-  });
-}
+export const redisTls = (chosen: Settings) => tlsOf(chosen, 'REDIS_TLS');
 
-const FILES = [
-  'REDIS_TLS_CA_LOCATION',
-  'REDIS_TLS_CERTIFICATE_LOCATION',
-  'REDIS_TLS_KEY_LOCATION',
-] as const;
-
-/** Half a certificate, or one that would never be shown. */
+/** Files that would never be used, and what `tlsConflicts` finds. */
 export function redisConflicts(chosen: Settings): string[] {
-  const problems: string[] = [];
-  const { REDIS_TLS_CERTIFICATE_LOCATION: certificate, REDIS_TLS_KEY_LOCATION: key } = chosen;
-  if ((certificate === '') !== (key === '')) {
-    problems.push('REDIS_TLS_CERTIFICATE_LOCATION and REDIS_TLS_KEY_LOCATION must be set together');
-  }
-  const file = FILES.find((name) => chosen[name] !== '');
+  const problems = tlsConflicts(chosen, 'REDIS_TLS');
+  const file = tlsFileOf(chosen, 'REDIS_TLS');
   const secure = chosen.REDIS_URL.filter((url) => url.startsWith('rediss:')).length;
   if (file !== undefined && secure === 0) {
     problems.push(`${file} is set, and REDIS_URL is redis://, without TLS: use rediss://`);

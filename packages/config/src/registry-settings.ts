@@ -1,5 +1,5 @@
 /** The settings of a schema registry, from which the schemas of ratings are read. */
-import { httpUrl, integer, pemFile, setting, subjectPatterns, text } from './readers.ts';
+import { certificates, httpUrl, integer, setting, subjectPatterns, text } from './readers.ts';
 import type { Settings } from './settings.ts';
 
 export const registrySettings = {
@@ -15,7 +15,7 @@ export const registrySettings = {
   SCHEMA_REGISTRY_TOKEN: setting(text, '', { secret: true }).about(
     'Bearer token of the registry, instead of user name and password',
   ),
-  SCHEMA_REGISTRY_CA_LOCATION: setting(pemFile, '').about(
+  SCHEMA_REGISTRY_CA_LOCATION: setting(certificates, '').about(
     'Path of a PEM file with the certificates of the authorities that sign that of the registry. Empty: those that Node trusts',
   ),
   SCHEMA_REGISTRY_SUBJECTS: setting(subjectPatterns, '').about(
