@@ -1,11 +1,13 @@
 /** The factor store contract on a real redis-server. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Child, freePort } from '@freshet/local';
+import { freePort } from '@freshet/local';
+import { ClosingStack } from '@freshet/service';
 import {
   CopyFailed,
   ManifestMismatch,
@@ -13,8 +15,9 @@ import {
   RedisStore,
   RedisUnreachable,
 } from '@freshet/store';
-import { factorStoreContract } from '@freshet/testkit';
+import { eventually, factorStoreContract } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Child } from '../../packages/local/src/child.ts';
 import { startRedis } from '../../packages/local/src/redis-server.ts';
 
 const run = promisify(execFile);
@@ -24,7 +27,7 @@ let url: string;
 
 /** A model of its own for each store: nothing of another test is in it. */
 function open(model = `m-${randomUUID().slice(0, 8)}`): Promise<RedisStore> {
-  return RedisStore.open([url], model, () => {});
+  return RedisStore.open({ urls: [url] }, model, () => {});
 }
 
 /** Asks the server by redis-cli, without any code of the store. */
@@ -47,8 +50,9 @@ afterAll(async () => {
 
 factorStoreContract('the Redis store', () => open());
 
+const shard = { side: 'item', shard: 0 } as const;
+
 describe('the Redis store', () => {
-  const shard = { side: 'item', shard: 0 } as const;
   const manifest = { format: 1, factorCount: 2, loss: 'squared', ratingMax: 5, shards: 2 };
   const commit = {
     epoch: 1,
@@ -144,9 +148,103 @@ describe('the Redis store', () => {
 
   it('that is not there is named, without its password', async () => {
     const away = `redis://user:hunter2@127.0.0.1:${await freePort()}`;
-    const opening = RedisStore.open([away], 'm', () => {});
+    const opening = RedisStore.open({ urls: [away] }, 'm', () => {});
     await expect(opening).rejects.toThrow(RedisUnreachable);
     await expect(opening).rejects.toThrow(/cannot use Redis at 127\.0\.0\.1:\d+ \(REDIS_URL\)/);
     await expect(opening).rejects.not.toThrow('hunter2');
+  });
+});
+
+describe('a master that becomes a replica', () => {
+  const stack = new ClosingStack();
+  const secret = { requirepass: 'hush', masterauth: 'hush' };
+  const ask = async (port: number, ...command: string[]) =>
+    (await run('redis-cli', ['-p', String(port), '-a', 'hush', '--no-auth-warning', ...command]))
+      .stdout;
+  const isMaster = async (port: number) => (await ask(port, 'role')).startsWith('master');
+  let watcher: Child;
+  let ports: [first: number, second: number, sentinel: number];
+
+  beforeAll(async () => {
+    ports = [await freePort(), await freePort(), await freePort()];
+    const [first, second, sentinel] = ports;
+    for (const port of [first, second]) {
+      const place = join(folder, String(port));
+      const replicaof = port === second ? { replicaof: `127.0.0.1 ${first}` } : {};
+      const server = await startRedis({
+        folder: place,
+        port,
+        settings: { ...secret, ...replicaof },
+      });
+      stack.own({ close: () => server.stop() });
+    }
+    const configuration = join(folder, 'sentinel.conf');
+    const monitor = ['monitor films 127.0.0.1', first, 1].join(' ');
+    const lines = [monitor, 'auth-pass films hush', 'down-after-milliseconds films 500'];
+    writeFileSync(configuration, lines.map((line) => `sentinel ${line}\n`).join(''));
+    watcher = Child.start({
+      name: 'Sentinel',
+      command: 'redis-server',
+      args: [configuration, '--sentinel', '--port', String(sentinel), '--bind', '127.0.0.1'],
+      logFile: join(folder, 'sentinel.log'),
+    });
+    stack.own({ close: () => watcher.stop() });
+    await eventually('the Sentinel to know the replica', async () =>
+      (await ask(sentinel, 'sentinel', 'replicas', 'films')).includes(String(second)),
+    );
+  });
+  afterAll(() => stack.close());
+
+  /** Until the fence is stored: an updater repeats what failed because a server is away. */
+  const write = (store: RedisStore, epoch: number) =>
+    eventually('a write', async () => {
+      await store.takeOver(shard, epoch);
+      return true;
+    });
+
+  it('is not found by another name, which is said', async () => {
+    const urls = [`redis://:hush@127.0.0.1:${ports[2]}`];
+    const opening = RedisStore.open({ urls, sentinel: { master: 'books' } }, 'm', () => {});
+    await expect(opening).rejects.toThrow(/cannot use Redis .* REDIS_SENTINEL_MASTER/);
+    const plain = RedisStore.open({ urls: [`redis://127.0.0.1:${ports[2]}`] }, 'm', () => {});
+    await expect(plain).rejects.toThrow('it is a sentinel: name the master');
+  });
+
+  it('is left for the one that Sentinels name', async () => {
+    const [, second, sentinel] = ports;
+    const urls = [`redis://:hush@127.0.0.1:${sentinel}`];
+    const store = await RedisStore.open({ urls, sentinel: { master: 'films' } }, 'm', () => {});
+    await write(store, 1);
+    await eventually('a failover', async () => {
+      await ask(sentinel, 'sentinel', 'failover', 'films');
+      return isMaster(second);
+    });
+    await write(store, 2);
+    await store.close();
+  });
+
+  it('is left for the one that has its address now, although it keeps its connections', async () => {
+    const [first, second] = ports;
+    let target = second;
+    await watcher.stop(); // it would undo what follows
+    const proxy = createServer((socket) => {
+      const server = connect(target, '127.0.0.1');
+      socket.pipe(server).pipe(socket);
+      for (const end of [socket, server]) end.on('error', () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const store = await RedisStore.open(
+      { urls: [`redis://:hush@127.0.0.1:${port}`] },
+      'm',
+      () => {},
+    );
+    await write(store, 3);
+    target = first;
+    await ask(first, 'replicaof', 'no', 'one');
+    await ask(second, 'replicaof', '127.0.0.1', String(first));
+    await write(store, 4);
+    await store.close();
+    proxy.close();
   });
 });

@@ -218,10 +218,10 @@ describe('Kafka over TLS with SASL', () => {
   });
 });
 
-type RedisTls = NonNullable<Parameters<typeof RedisStore.open>[3]>;
+type RedisTls = NonNullable<Parameters<typeof RedisStore.open>[0]['tls']>;
 
 const openRedis = async (urls: readonly string[], tls: RedisTls) => {
-  const store = await RedisStore.open(urls, MODEL, () => {}, tls);
+  const store = await RedisStore.open({ urls, tls }, MODEL, () => {});
   stack.own(store);
   return store;
 };

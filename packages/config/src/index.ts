@@ -17,5 +17,5 @@ export {
   scorerAddress,
 } from './read-settings.ts';
 export { matcher } from './readers.ts';
-export { redisTls } from './redis-settings.ts';
+export { redisServers } from './redis-settings.ts';
 export { type Settings, settings } from './settings.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kafkaSecurity } from './kafka-security.ts';
 import { readSettings } from './read-settings.ts';
-import { redisTls } from './redis-settings.ts';
+import { redisServers } from './redis-settings.ts';
 
 let folder: string;
 const pem = (name: string) => join(folder, name);
@@ -100,7 +100,7 @@ describe('how connections to Kafka and Redis are secured', () => {
       REDIS_TLS_CERTIFICATE_LOCATION: pem('cert'),
       REDIS_TLS_KEY_LOCATION: pem('key'),
     };
-    expect(redisTls(readSettings({ REDIS_URL: 'rediss://redis', ...files }))).toEqual({
+    expect(redisServers(readSettings({ REDIS_URL: 'rediss://redis', ...files })).tls).toEqual({
       ca: read('ca'),
       cert: read('cert'),
       key: read('key'),
@@ -135,6 +135,7 @@ describe('how connections to Kafka and Redis are secured', () => {
         /^REDIS_TLS_CERTIFICATE_LOCATION and REDIS_TLS_KEY_LOCATION must be set together$/m,
       ],
       [{ REDIS_URL: 'rediss://one,redis://two' }, /^REDIS_URL has .*: use one of them for all$/m],
+      [{ REDIS_SENTINEL_PASSWORD: 'hush' }, /REDIS_SENTINEL_MASTER is not: name the master$/m],
       [{ ...oauth, KAFKA_SASL_OAUTHBEARER_EXTENSIONS: 'lkc-1' }, /must be name=value/],
       [{ KAFKA_SECURITY_PROTOCOL: 'TLS' }, /^KAFKA_SECURITY_PROTOCOL must be .* not "TLS"/m],
     ];

@@ -5,7 +5,14 @@ import { tlsConflicts, tlsFileOf, tlsOf } from './tls-settings.ts';
 
 export const redisSettings = {
   REDIS_URL: setting(redisUrls, 'redis://localhost:6379', { secret: true }).about(
-    'redis:// or rediss:// URL of the store, or of any node of a Redis Cluster. Several, comma separated, are nodes of a cluster, whose other nodes have the user and password of the first',
+    'redis:// or rediss:// URL of the store, or of any node of a Redis Cluster. Several, comma separated, are nodes of a cluster, or Sentinels if REDIS_SENTINEL_MASTER is set. Servers that they name have the user and password of the first URL',
+  ),
+  REDIS_SENTINEL_MASTER: setting(text, '').about(
+    'Name of the master that Sentinels watch. Then REDIS_URL has the addresses of the Sentinels, with the user and password of the master',
+  ),
+  REDIS_SENTINEL_USERNAME: setting(text, '').about('User name at the Sentinels. Empty: none'),
+  REDIS_SENTINEL_PASSWORD: setting(text, '', { secret: true }).about(
+    'Password at the Sentinels. Empty: none',
   ),
   REDIS_TLS_CA_LOCATION: setting(certificates, '').about(
     'Path of a PEM file with the certificates of the authorities that sign those of Redis, for rediss:// URLs. Empty: those that Node trusts',
@@ -21,7 +28,17 @@ export const redisSettings = {
   ),
 } as const;
 
-export const redisTls = (chosen: Settings) => tlsOf(chosen, 'REDIS_TLS');
+/** As the store takes them. */
+export function redisServers(chosen: Settings) {
+  const { REDIS_SENTINEL_MASTER: master, REDIS_SENTINEL_USERNAME: username } = chosen;
+  const { REDIS_URL: urls, REDIS_SENTINEL_PASSWORD: password } = chosen;
+  const sentinel = {
+    master,
+    ...(username === '' ? {} : { username }),
+    ...(password === '' ? {} : { password }),
+  };
+  return { urls, tls: tlsOf(chosen, 'REDIS_TLS'), ...(master === '' ? {} : { sentinel }) };
+}
 
 /** Files that would never be used, and what `tlsConflicts` finds. */
 export function redisConflicts(chosen: Settings): string[] {
@@ -33,5 +50,11 @@ export function redisConflicts(chosen: Settings): string[] {
   } else if (secure !== 0 && secure !== chosen.REDIS_URL.length) {
     problems.push('REDIS_URL has nodes with redis:// and with rediss://: use one of them for all');
   }
+  const sentinel = SENTINEL_USER.find((name) => chosen[name] !== '');
+  if (sentinel !== undefined && chosen.REDIS_SENTINEL_MASTER === '') {
+    problems.push(`${sentinel} is set, and REDIS_SENTINEL_MASTER is not: name the master`);
+  }
   return problems;
 }
+
+const SENTINEL_USER = ['REDIS_SENTINEL_USERNAME', 'REDIS_SENTINEL_PASSWORD'] as const;

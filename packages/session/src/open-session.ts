@@ -1,5 +1,5 @@
 /** What every service does first: connect, create topics, compare its settings with the store's. */
-import { redisTls, type Settings } from '@freshet/config';
+import { redisServers, type Settings } from '@freshet/config';
 import { topicName } from '@freshet/events';
 import { defaultModel, forLiking, type ModelSettings } from '@freshet/model';
 import type { ServiceContext } from '@freshet/service';
@@ -47,8 +47,7 @@ export async function openStore(
   { log, stack }: Pick<ServiceContext, 'log' | 'stack'>,
 ): Promise<FactorStore> {
   const failed = (error: Error) => log.debug({ err: error }, 'the connection to Redis failed');
-  const { REDIS_URL, MODEL } = settings;
-  return stack.own(await RedisStore.open(REDIS_URL, MODEL, failed, redisTls(settings)));
+  return stack.own(await RedisStore.open(redisServers(settings), settings.MODEL, failed));
 }
 
 /**

@@ -16,8 +16,19 @@ type Script = (keyCount: number, ...keysAndArguments: Argument[]) => Promise<unk
 /** Standalone or Cluster. */
 export type Connection = Redis | Cluster;
 
-/** Whom to trust, and with which certificate, in PEM. */
-export type RedisTls = Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;
+export interface RedisServers {
+  /** One server or node of a cluster; several nodes of a cluster; with `sentinel`, Sentinels. */
+  readonly urls: readonly string[];
+  /** Whom to trust, and with which certificate, in PEM. For rediss:// URLs. */
+  readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;
+  /** Given: the URLs are of Sentinels, which know where this master is. */
+  readonly sentinel?: { readonly master: string } & Partial<Credentials>;
+}
+
+interface Credentials {
+  readonly username: string;
+  readonly password: string;
+}
 
 const ADVICE = {
   untrusted: 'REDIS_TLS_CA_LOCATION must name the authority that signed it',
@@ -26,9 +37,17 @@ const ADVICE = {
   foreign:
     'does that port speak TLS (rediss://) or not (redis://), and does it ask for a certificate (REDIS_TLS_CERTIFICATE_LOCATION)?',
 };
-const PASSWORD_ADVICE = 'see the user name and the password in REDIS_URL';
+const REPLIES: readonly (readonly [reply: RegExp, advice: string])[] = [
+  [/No such master|invalid reply: null/, 'see REDIS_SENTINEL_MASTER'],
+  [
+    /sentinel .*(WRONGPASS|NOAUTH|NOPERM|ERR AUTH)/,
+    'see REDIS_SENTINEL_USERNAME and REDIS_SENTINEL_PASSWORD',
+  ],
+  [/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH)/, 'see the user name and the password in REDIS_URL'],
+];
 
 const RETRY_LIMIT_MS = 2_000;
+const SENTINEL_PORT = 26_379;
 /** A cluster that is away at the start is told of within seconds, as one server is. */
 const FIRST_ATTEMPTS = 3;
 
@@ -40,9 +59,12 @@ const connection = {
   keepAlive: 10_000,
   retryStrategy: (attempt: number) =>
     Math.min(50 * 2 ** attempt, RETRY_LIMIT_MS) * (0.9 + attempt / 100),
+  // A master that has become a replica may keep its connections: the new one has its address.
+  reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
 };
 
-type Options = typeof connection & { readonly tls?: RedisTls };
+type Options = typeof connection &
+  Partial<Credentials> & { readonly tls?: NonNullable<RedisServers['tls']> };
 
 const cluster = {
   scaleReads: 'master' as const,
@@ -55,16 +77,17 @@ const cluster = {
   dnsLookup: (name: string, found: (error: null, address: string) => void) => found(null, name),
 };
 
-/** `tls` is for rediss:// URLs. One URL is a server or any node of a cluster, several are nodes. */
 export async function openRedis(
-  urls: readonly string[],
+  servers: RedisServers,
   onError: (error: Error) => void,
-  tls: RedisTls,
 ): Promise<Connection> {
+  const { urls, sentinel } = servers;
   const [first] = urls;
   if (first === undefined) throw new RangeError('no Redis URL');
-  const isSecure = first.startsWith('rediss:');
-  const options: Options = isSecure ? { ...connection, tls } : connection;
+  const options = optionsOf(first, servers);
+  if (sentinel !== undefined) {
+    return connected(masterOf(urls, options, sentinel), urls, onError);
+  }
   const openCluster = () => connected(clusterOf(urls, options), urls, onError);
   const openServer = () => connected(new Redis(first, options), [first], onError);
   try {
@@ -79,23 +102,49 @@ export async function openRedis(
   if (mode === 'standalone') return redis;
   redis.disconnect();
   if (mode === 'cluster') return openCluster();
-  throw unusable(urls, `it is a ${mode}: give the address of the master`);
+  throw unusable(urls, `it is a ${mode}: name the master by REDIS_SENTINEL_MASTER`);
 }
 
-/** Nodes that the cluster names have the user, the password and the TLS of the first URL. */
-function clusterOf(urls: readonly string[], options: Options): Cluster {
-  const { username, password } = new URL(urls[0] as string);
-  const redisOptions = {
-    ...options,
+/** Servers that others name have the user, the password and the TLS of the first URL. */
+function optionsOf(url: string, { tls = {} }: RedisServers): Options {
+  const { username, password, protocol } = new URL(url);
+  return {
+    ...connection,
     ...(username === '' ? {} : { username: decodeURIComponent(username) }),
     ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' ? { tls } : {}),
   };
+}
+
+function clusterOf(urls: readonly string[], redisOptions: Options): Cluster {
   let wasReady = false;
   const clusterRetryStrategy = (attempt: number) =>
     wasReady || attempt <= FIRST_ATTEMPTS ? connection.retryStrategy(attempt) : null;
   const redis = new Cluster([...urls], { ...cluster, redisOptions, clusterRetryStrategy });
   return redis.once('ready', () => {
     wasReady = true;
+  });
+}
+
+function masterOf(
+  urls: readonly string[],
+  options: Options,
+  { master, username, password }: NonNullable<RedisServers['sentinel']>,
+): Redis {
+  const sentinels = urls
+    .map((url) => new URL(url))
+    .map(({ hostname, port }) => ({ host: hostname, port: Number(port || SENTINEL_PORT) }));
+  const { tls } = options;
+  return new Redis({
+    ...options,
+    ...(tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls }),
+    ...(username === undefined ? {} : { sentinelUsername: username }),
+    ...(password === undefined ? {} : { sentinelPassword: password }),
+    sentinels,
+    name: master,
+    // Each attempt to connect asks every Sentinel once.
+    sentinelRetryStrategy: () => null,
+    failoverDetector: true,
   });
 }
 
@@ -107,10 +156,11 @@ async function connected<T extends Connection>(
 ): Promise<T> {
   let cause: Error | undefined;
   const note = (error: Error) => {
-    cause = error;
+    // What each Sentinel said comes first, then that none was of use.
+    if (cause === undefined || !error.message.startsWith('All sentinels')) cause = error;
   };
   // Without a listener ioredis prints errors; commands report their own failures.
-  redis.on('error', onError).on('error', note);
+  redis.on('error', onError).on('error', note).on('sentinelError', note);
   try {
     await redis.ping();
     return redis;
@@ -118,7 +168,7 @@ async function connected<T extends Connection>(
     redis.disconnect();
     throw unusable(urls, cause ?? (error as Error));
   } finally {
-    redis.off('error', note);
+    redis.off('error', note).off('sentinelError', note);
   }
 }
 
@@ -137,9 +187,9 @@ function unusable(urls: readonly string[], problem: Error | string): RedisUnreac
 }
 
 function tell(problem: Error): string {
-  const isRefused = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH)/.test(problem.message);
   const told = connectionProblem(problem, ADVICE);
-  return isRefused ? `${told} (${PASSWORD_ADVICE})` : told;
+  const [, advice] = REPLIES.find(([reply]) => reply.test(problem.message)) ?? [];
+  return advice === undefined ? told : `${told} (${advice})`;
 }
 
 const SCAN_COUNT = 1_000;

@@ -21,7 +21,7 @@ import {
   StaleEpoch,
   StoreAway,
 } from './factor-store.ts';
-import type { Connection, RedisTls, Scripts } from './redis-connection.ts';
+import type { Connection, RedisServers, Scripts } from './redis-connection.ts';
 import { answered, executed, openRedis, scanHash, scriptsOf } from './redis-connection.ts';
 import { keysOf } from './redis-keys.ts';
 import { entityOf, HEAD, headOf, type Reply, resultOf, stateOf } from './redis-replies.ts';
@@ -54,14 +54,12 @@ export class RedisStore implements FactorStore {
     this.#manifestKey = `${model}:manifest`;
   }
 
-  /** `tls`: for rediss:// servers; without an authority those count that Node trusts. */
   static async open(
-    urls: readonly string[],
+    servers: RedisServers,
     model: string,
     onError: (error: Error) => void,
-    tls: RedisTls = {},
   ): Promise<RedisStore> {
-    return new RedisStore(await openRedis(urls, onError, tls), model);
+    return new RedisStore(await openRedis(servers, onError), model);
   }
 
   async agree({ manifest, tuning }: Agreement, { id, born }: Member): Promise<Agreed> {
