@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -195,10 +195,11 @@ describe('a master that becomes a replica', () => {
   });
   afterAll(() => stack.close());
 
-  /** Until the fence is stored: an updater repeats what failed because a server is away. */
-  const write = (store: RedisStore, epoch: number) =>
+  let epoch = 0;
+  /** As an updater does while a server is away: with another epoch each time. */
+  const write = (store: RedisStore) =>
     eventually('a write', async () => {
-      await store.takeOver(shard, epoch);
+      await store.takeOver(shard, ++epoch);
       return true;
     });
 
@@ -214,22 +215,24 @@ describe('a master that becomes a replica', () => {
     const [, second, sentinel] = ports;
     const urls = [`redis://:hush@127.0.0.1:${sentinel}`];
     const store = await RedisStore.open({ urls, sentinel: { master: 'films' } }, 'm', () => {});
-    await write(store, 1);
+    await write(store);
     await eventually('a failover', async () => {
       await ask(sentinel, 'sentinel', 'failover', 'films');
       return isMaster(second);
     });
-    await write(store, 2);
+    await write(store);
     await store.close();
   });
 
   it('is left for the one that has its address now, although it keeps its connections', async () => {
     const [first, second] = ports;
     let target = second;
+    const ends: Socket[] = [];
     await watcher.stop(); // it would undo what follows
     const proxy = createServer((socket) => {
       const server = connect(target, '127.0.0.1');
       socket.pipe(server).pipe(socket);
+      ends.push(socket, server);
       for (const end of [socket, server]) end.on('error', () => socket.destroy());
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
@@ -239,12 +242,16 @@ describe('a master that becomes a replica', () => {
       'm',
       () => {},
     );
-    await write(store, 3);
+    await write(store);
     target = first;
     await ask(first, 'replicaof', 'no', 'one');
     await ask(second, 'replicaof', '127.0.0.1', String(first));
-    await write(store, 4);
+    await write(store);
+    // As if the host behind the address had vanished: nothing comes through, and nothing is closed.
+    for (const end of ends) end.unpipe().pause();
+    await write(store);
     await store.close();
+    for (const end of ends) end.destroy();
     proxy.close();
   });
 });

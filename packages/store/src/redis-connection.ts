@@ -55,6 +55,8 @@ const connection = {
   connectTimeout: 3_000,
   // Without a limit a command to a server that is away would wait for ever.
   commandTimeout: 5_000,
+  // A host that vanished closes nothing: its connection would be used until TCP gives up.
+  socketTimeout: 6_000,
   maxRetriesPerRequest: 3,
   keepAlive: 10_000,
   retryStrategy: (attempt: number) =>
