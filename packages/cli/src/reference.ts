@@ -59,8 +59,8 @@ function retention(topic: Topic): string {
   if (config['cleanup.policy'] === 'compact') return 'latest of each key';
   const hours = Number(config['retention.ms']) / 3_600_000;
   if (hours < 0) return 'unlimited';
-  const bytes = config['retention.bytes'];
-  return `${hours} h${bytes ? `, ${Number(bytes) / (1 << 30)} GB a partition` : ''}`;
+  const bytes = Number(config['retention.bytes']);
+  return `${hours} h${bytes > 0 ? `, ${bytes / (1 << 30)} GB a partition` : ''}`;
 }
 
 function metricRows(): string[][] {
