@@ -5,6 +5,7 @@ import { Fault, type Log } from '@freshet/telemetry';
 import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
 import { BeneathKafkajs } from './beneath-kafkajs.ts';
 import { isRefusal, orRefused } from './refusal.ts';
+import { misfitsOf } from './topic-misfits.ts';
 
 /** A topic is missing or does not fit; the message says what the operator must change. */
 export class UnusableTopics extends Fault {
@@ -22,6 +23,9 @@ export interface CommittedOffset {
 
 /** The topics that Freshet itself writes or reads, other than the default source. */
 const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
+
+/** As Kafka numbers the kinds of things that have a configuration. */
+const TOPIC_RESOURCE = 2;
 
 /** How long a cluster may take to elect leaders for new partitions. */
 const CREATION_LIMIT_MS = 20_000;
@@ -82,6 +86,29 @@ export class TopicAdmin {
       plan.sources.includes(topics.ratings.name) && !existing.has(topics.ratings.name);
     if (mayLack && (await this.#createSource(plan))) created.push(topics.ratings.name);
     return created;
+  }
+
+  /**
+   * What does not fit in the configuration of the topics of the model, by topic. They must exist.
+   * How long shared topics keep their records is for the user to choose.
+   */
+  async misfits(plan: TopicPlan): Promise<Map<string, readonly string[]>> {
+    const own = ours.filter((topic) => topics[topic].scope === 'model');
+    const wanted = new Map(own.map((topic) => planned(topic, plan)).map((row) => [row.name, row]));
+    const names = [...wanted.keys()];
+    const { resources } = await this.admin
+      .describeConfigs({
+        resources: names.map((name) => ({ type: TOPIC_RESOURCE, name })),
+        includeSynonyms: false,
+      })
+      .catch(orRefused('see the configuration of its topics (DescribeConfigs)'));
+    return new Map(
+      resources.map(({ resourceName, configEntries }) => {
+        const found = configEntries.map(({ configName, configValue }) => [configName, configValue]);
+        const config = wanted.get(resourceName)?.config ?? {};
+        return [resourceName, misfitsOf(config, Object.fromEntries(found))];
+      }),
+    );
   }
 
   async #createAll(missing: readonly Topic[], plan: TopicPlan): Promise<void> {
