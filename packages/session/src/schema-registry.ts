@@ -12,7 +12,7 @@ const limits = {
   ids: 1_000, // schemas in memory; topics of ratings have a handful
   unusableMs: 10_000, // so long a schema that was not found or not allowed is not asked for again
   references: 64, // schemas that one schema uses, directly or not
-  // One by one, ids that a hostile producer makes up would hold a partition up for a round trip each.
+  // At once. One by one, made-up ids would hold a partition up for a round trip each.
   lookUps: 16,
 } as const;
 
