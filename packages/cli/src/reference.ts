@@ -11,7 +11,7 @@ export async function reference(): Promise<number> {
 export function referencePage(): string {
   return `# Reference
 
-Made by \`npm run freshet -- reference > docs/reference.md\` from the tables in the code.
+Made by \`npm run freshet --silent -- reference > docs/reference.md\` from the tables in the code.
 
 ## Settings
 
