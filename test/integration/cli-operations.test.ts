@@ -64,7 +64,19 @@ describe('freshet topics', () => {
       created: false,
       carries: 'Grams',
       partitions: [{ first: 0, end: 0 }],
+      misfits: [],
     });
+  });
+
+  it('compares the configuration of topics that are there with the one that is needed', async () => {
+    const longer = await freshet(['topics'], { USER_RATINGS_DAYS: '30' });
+    expect(longer.code).toBe(1);
+    expect(longer.err.trim().split('\n')).toEqual(
+      ['user-ratings', 'item-ratings'].map(
+        (name) =>
+          `freshet topics: default.${name} has retention.ms=604800000, and needs 2592000000 or more`,
+      ),
+    );
   });
 
   it('says by name what is wrong', async () => {

@@ -102,6 +102,8 @@ describe.skipIf(!hasHelm)('what the chart tells KEDA', () => {
   it('is refused where KEDA would need a file, unless you say how it authenticates', async () => {
     const settings = { KAFKA_TLS: true, KAFKA_SSL_CA_LOCATION: '/etc/freshet/ca.pem' };
     await expect(scaled(settings)).rejects.toThrow('updater.keda.authentication');
+    const path = { KAFKA_SASL_USERNAME: 'freshet', KAFKA_SASL_PASSWORD_FILE: '/vault/password' };
+    await expect(scaled(path)).rejects.toThrow('KAFKA_SASL_PASSWORD_FILE is a file');
     const keda = { enabled: true, authentication: 'kafka' };
     const manifests = await rendered({ settings, updater: { keda } });
     const [trigger] = found(manifests, 'ScaledObject', 'freshet-updater').spec.triggers;

@@ -14,7 +14,7 @@ export function isKnownCommand(command: string): boolean {
   const [program = '', rest = ''] = words.join(' ').split(' -- ');
   const [name = '', ...given] = rest.split(' ');
   const options = given.filter(isOption);
-  if (program === 'npm run freshet') return hasOptions(helpOf(name), options);
+  if (/^npm run freshet( --silent)?$/.test(program)) return hasOptions(helpOf(name), options);
   if (program === 'npm start') return hasOptions(helpOf('up'), [name, ...options].filter(isOption));
   if (program === 'npm run bench') return hasBench(name) && hasOptions(benches(), options);
   const [, project] = /^npx vitest run --project (\w+)$/.exec(program) ?? [];

@@ -11,7 +11,7 @@ export async function reference(): Promise<number> {
 export function referencePage(): string {
   return `# Reference
 
-Made by \`npm run freshet -- reference > docs/reference.md\` from the tables in the code.
+Made by \`npm run freshet --silent -- reference > docs/reference.md\` from the tables in the code.
 
 ## Settings
 
@@ -59,8 +59,8 @@ function retention(topic: Topic): string {
   if (config['cleanup.policy'] === 'compact') return 'latest of each key';
   const hours = Number(config['retention.ms']) / 3_600_000;
   if (hours < 0) return 'unlimited';
-  const bytes = config['retention.bytes'];
-  return `${hours} h${bytes ? `, ${Number(bytes) / (1 << 30)} GB a partition` : ''}`;
+  const bytes = Number(config['retention.bytes']);
+  return `${hours} h${bytes > 0 ? `, ${bytes / (1 << 30)} GB a partition` : ''}`;
 }
 
 function metricRows(): string[][] {

@@ -1,7 +1,7 @@
 /** `freshet topics`: creates the topics that are missing, then lists what each holds. */
 import { type Topic, type TopicRow, topics as table, topicName } from '@freshet/events';
 import { topicPlan } from '@freshet/session';
-import { plannedTopics, type TopicAdmin } from '@freshet/stream';
+import { plannedTopics, Refused, type TopicAdmin } from '@freshet/stream';
 import { flag, openBrokers, operatorCommand, text, WrongUsage } from './operator-command.ts';
 import { type ManifestForm, manifestForms } from './topic-manifests.ts';
 
@@ -18,7 +18,8 @@ ratings: the others are yours to create.
   --as FORM    with --dry-run: kafka-topics (commands), terraform or strimzi [kafka-topics]
 
 It uses KAFKA_BROKERS, MODEL and the other settings of docs/reference.md.
-Exit code: 0 done, 1 Kafka cannot be used, or a topic has another number of partitions than SHARDS.
+Exit code: 0 done, 1 Kafka cannot be used, a topic has another number of partitions than SHARDS, or
+a configuration with which records would be lost: it says which, and what it must be.
 `;
 
 export const topics = operatorCommand({
@@ -37,16 +38,28 @@ export const topics = operatorCommand({
     if (values.as !== undefined) throw new WrongUsage('--as needs --dry-run');
     const { admin } = await openBrokers(place);
     const created = await admin.ensure(topicPlan(settings));
+    const misfits = await admin.misfits(topicPlan(settings)).catch(notCompared);
     const listed = [];
     for (const [name, carries] of namesOf(model, settings.RATINGS_TOPICS)) {
-      listed.push(await listedTopic(admin, name, carries, created.includes(name)));
+      const row = { name, carries, created: created.includes(name) };
+      listed.push({ ...(await listedTopic(admin, row)), misfits: misfits.get(name) ?? [] });
     }
     process.stdout.write(
       values.json ? listed.map((row) => `${JSON.stringify(row)}\n`).join('') : render(listed),
     );
-    return 0;
+    for (const [name, each] of misfits) {
+      for (const misfit of each) process.stderr.write(`freshet topics: ${name} has ${misfit}\n`);
+    }
+    return listed.some((row) => row.misfits.length > 0) ? 1 : 0;
   },
 });
+
+/** Whoever may not see configurations still gets the list. */
+function notCompared(error: unknown): Map<string, readonly string[]> {
+  if (!(error instanceof Refused)) throw error;
+  process.stderr.write(`freshet topics: the topics were not compared: ${error.message}\n`);
+  return new Map();
+}
 
 function formOf(given: string): ManifestForm {
   if (given in manifestForms) return given as ManifestForm;
@@ -64,7 +77,10 @@ function namesOf(model: string, sources: readonly string[]): (readonly [string, 
   ];
 }
 
-async function listedTopic(admin: TopicAdmin, name: string, carries: string, created: boolean) {
+async function listedTopic(
+  admin: TopicAdmin,
+  { name, carries, created }: { name: string; carries: string; created: boolean },
+) {
   const ranges = (await admin.exists(name)) ? [...(await admin.ranges(name))] : [];
   const inOrder = ranges.sort(([a], [b]) => a - b);
   const partitions = inOrder.map(([, { start, end }]) => ({ first: start, end }));

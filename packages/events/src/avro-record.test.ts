@@ -55,6 +55,19 @@ describe('a record of somebody’s own schema', () => {
     addresses: fc.array(fc.record({ city: text, via: fc.constant(null) })),
   });
 
+  it('may have defaults that only readers of other schemas need, whatever they are', () => {
+    const price = { type: 'bytes', logicalType: 'decimal', precision: 9, scale: 2 };
+    const withDefaults = record([
+      { ...field(price, 'price'), default: '\u0000' },
+      { ...field(['null', 'string'], 'default'), default: 'in the second branch' },
+    ]);
+    const schema = new AvroRecordSchema(withDefaults);
+    const bytes = Buffer.from([4, 1, 94, 0]);
+    expect(schema.decode(bytes)).toEqual({ price: 3.5, default: null });
+    const plain = record([field(price, 'price'), field(['null', 'string'], 'default')]);
+    expect(schema.fingerprint).toEqual(new AvroRecordSchema(plain).fingerprint);
+  });
+
   it('is read as avsc reads it, whatever is in it', () => {
     const type = avro.Type.forSchema(everything as avro.Schema);
     const schema = new AvroRecordSchema(everything);

@@ -21,8 +21,8 @@ export class AvroRecordSchema {
   /** Throws if this is no schema of a record. `references` are schemas that it uses by name. */
   constructor(schema: unknown, references: readonly unknown[] = []) {
     const options = { registry: {}, logicalTypes: { decimal: DecimalType } };
-    for (const each of references) avro.Type.forSchema(each as avro.Schema, options);
-    const type = avro.Type.forSchema(schema as avro.Schema, options);
+    for (const each of references) avro.Type.forSchema(withoutDefaults(each), options);
+    const type = avro.Type.forSchema(withoutDefaults(schema), options);
     if (!(type instanceof types.RecordType)) throw new RangeError('it is not a record');
     this.fingerprint = fingerprint(JSON.stringify(type.schema()));
     this.#read = readerOf(type, new Map());
@@ -38,6 +38,15 @@ export class AvroRecordSchema {
     if (from.left > 0) throw new RangeError(`${from.left} bytes left over`);
     return record;
   }
+}
+
+/**
+ * Defaults are for readers with a schema of their own. avsc checks them, and refuses some that Java
+ * writes, such as those of decimals.
+ */
+function withoutDefaults(schema: unknown): avro.Schema {
+  const kept = (key: string, value: unknown) => (key === 'default' ? undefined : value);
+  return JSON.parse(JSON.stringify(schema), kept);
 }
 
 class DecimalType extends types.LogicalType {

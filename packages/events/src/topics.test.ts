@@ -26,7 +26,8 @@ describe('the table of topics', () => {
 
   it('keeps copies of what people rated for as many days as are set', () => {
     for (const topic of ['userRatings', 'itemRatings'] as const) {
-      expect(topicConfig(topic, 7)).toMatchObject({ 'retention.ms': '604800000' });
+      const expected = { 'retention.ms': '604800000', 'retention.bytes': '-1' };
+      expect(topicConfig(topic, 7)).toMatchObject(expected);
     }
   });
 
@@ -37,10 +38,26 @@ describe('the table of topics', () => {
     }
   });
 
+  it('deletes a record at most a seventh of its time late, or four hours', () => {
+    for (const topic of all) {
+      for (const days of [1, 7, 365]) {
+        const config = topicConfig(topic, days);
+        const [ms, segmentMs] = [
+          Number(config['retention.ms'] ?? -1),
+          Number(config['segment.ms']),
+        ];
+        if (ms < 0) continue;
+        expect(segmentMs, topic).toBeLessThanOrEqual(Math.max(ms / 7, 4 * 3_600_000));
+        expect(segmentMs, topic).toBeGreaterThanOrEqual(4 * 3_600_000);
+      }
+    }
+  });
+
   it('compacts exactly what is kept by its latest record, and that has one partition', () => {
     for (const topic of all) {
-      const isCompacted = topicConfig(topic, 7)['cleanup.policy'] === 'compact';
-      expect(isCompacted, topic).toBe(topics[topic].retain === 'latest');
+      const isCompacted = topics[topic].retain === 'latest';
+      const policy = isCompacted ? 'compact' : 'delete';
+      expect(topicConfig(topic, 7)['cleanup.policy'], topic).toBe(policy);
       if (isCompacted) expect(topics[topic].partitions).toBe('single');
     }
   });

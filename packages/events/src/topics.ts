@@ -145,18 +145,24 @@ const messageBytesLimit = 4 << 20;
 
 const HOUR_MS = 3_600_000;
 
-/** The configuration with which a topic is created; `days` is USER_RATINGS_DAYS. */
+/** Some hosted clusters accept no shorter `segment.ms`. */
+const SHORTEST_SEGMENT_MS = 4 * HOUR_MS;
+
+/**
+ * The configuration with which a topic is created; `days` is USER_RATINGS_DAYS. What decides which
+ * records live is never left to the defaults of the brokers.
+ */
 export function topicConfig(topic: Topic, days: number): Record<string, string> {
   const common = { 'max.message.bytes': String(messageBytesLimit) };
   switch (topics[topic].retain) {
     case 'forever':
-      return { ...common, 'retention.ms': '-1', 'retention.bytes': '-1' };
+      return { ...common, ...kept(-1, -1) };
     case 'days':
-      return { ...common, 'retention.ms': String(24 * days * HOUR_MS) };
+      return { ...common, ...kept(24 * days * HOUR_MS, -1) };
     case 'hour':
-      return { ...common, 'retention.ms': String(HOUR_MS), 'retention.bytes': String(1 << 30) };
+      return { ...common, ...kept(HOUR_MS, 1 << 30) };
     case 'day':
-      return { ...common, 'retention.ms': String(24 * HOUR_MS) };
+      return { ...common, ...kept(24 * HOUR_MS, -1) };
     case 'latest':
       // Small segments are compacted soon, so that a reader that starts anew reads few old records.
       return {
@@ -166,4 +172,15 @@ export function topicConfig(topic: Topic, days: number): Record<string, string> 
         'min.cleanable.dirty.ratio': '0.1',
       };
   }
+}
+
+/**
+ * Kafka deletes whole segments, when their last record is old enough. A segment of its default
+ * length, a week, would let a record live a week longer than it may.
+ */
+function kept(ms: number, bytes: number): Record<string, string> {
+  const limits = { 'retention.ms': String(ms), 'retention.bytes': String(bytes) };
+  const segmentMs = Math.max(SHORTEST_SEGMENT_MS, Math.floor(ms / 7));
+  const segments = ms < 0 ? {} : { 'segment.ms': String(segmentMs) };
+  return { 'cleanup.policy': 'delete', ...limits, ...segments };
 }

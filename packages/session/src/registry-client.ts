@@ -57,11 +57,7 @@ export class RegistryClient {
     const body = parsed(text);
     if (status === 200 && isExpected(body)) return body;
     if (status === 404 && isNotFound(body)) return undefined;
-    const hint =
-      status === 401 || status === 403
-        ? 'check SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD, or SCHEMA_REGISTRY_TOKEN'
-        : 'check SCHEMA_REGISTRY_URL';
-    throw this.#away(`it answered ${status} to GET ${path}`, status < 500 ? hint : undefined);
+    throw this.#away(`it answered ${status} to GET ${path}`, hintAtStatus(status));
   }
 
   async #ask(path: string): Promise<HttpAnswer> {
@@ -82,6 +78,13 @@ export class RegistryClient {
     const advice = hint === undefined ? '' : ` (${hint})`;
     return new RegistryAway(`the schema registry ${this.#base}: ${what}${advice}`, { cause });
   }
+}
+
+function hintAtStatus(status: number): string | undefined {
+  if (status === 429 || status >= 500) return undefined; // it is busy or broken: wait
+  return status === 401 || status === 403
+    ? 'check SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD, or SCHEMA_REGISTRY_TOKEN'
+    : 'check SCHEMA_REGISTRY_URL';
 }
 
 function parsed(text: string): unknown {

@@ -66,6 +66,28 @@ describe('a schema registry', () => {
     ]);
   });
 
+  it('is asked for several ids at once, so that made-up ones hold nobody up for long', async () => {
+    const open: (() => void)[] = [];
+    const client = {
+      schema: () => new Promise<undefined>((resolve) => open.push(() => resolve(undefined))),
+      subjects: async () => [],
+      version: async () => undefined,
+    };
+    const registry = new SchemaRegistry({ client, subjects: ['*'], log });
+    const found = registry.lookUp(new Set(Array.from({ length: 40 }, (_, id) => id)));
+    for (const expected of [16, 16, 8]) {
+      expect(open).toHaveLength(expected);
+      for (const answer of open.splice(0)) answer();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect((await found).size).toBe(40);
+  });
+
+  it('is not asked for what no registry has', async () => {
+    expect(await of(open(), -5)).toMatchObject({ kind: 'unusable' });
+    expect(asked).toEqual([]);
+  });
+
   it('is asked again after a while for what it did not have', async () => {
     let now = 0;
     const schema = JSON.stringify({ type: 'record', name: 'Rated', fields: [] });
@@ -152,6 +174,7 @@ describe('a registry that does not answer as a registry', () => {
     const cases: [Answer, RegExp][] = [
       [[401, ''], /answered 401 .*\(check SCHEMA_REGISTRY_USERNAME and/],
       [[403, { error_code: 40_301 }], /answered 403 .*SCHEMA_REGISTRY_TOKEN\)$/],
+      [[429, ''], /answered 429 to GET \/schemas\/ids\/7$/],
       [[503, 'try later'], /answered 503 to GET \/schemas\/ids\/7$/],
       [[302, ''], /answered 302 .*\(check SCHEMA_REGISTRY_URL\)$/],
       [[404, '<html>'], /answered 404 .*\(check SCHEMA_REGISTRY_URL\)$/],

@@ -12,6 +12,8 @@ const limits = {
   ids: 1_000, // schemas in memory; topics of ratings have a handful
   unusableMs: 10_000, // so long a schema that was not found or not allowed is not asked for again
   references: 64, // schemas that one schema uses, directly or not
+  // At once. One by one, made-up ids would hold a partition up for a round trip each.
+  lookUps: 16,
 } as const;
 
 interface SchemaRegistryOptions {
@@ -75,7 +77,12 @@ export class SchemaRegistry {
   /** Throws a RegistryAway if the registry does not answer. */
   async lookUp(ids: ReadonlySet<number>): Promise<Map<number, RegisteredSchema>> {
     const found = new Map<number, RegisteredSchema>();
-    for (const id of ids) found.set(id, await this.#of(id));
+    const left = ids.values();
+    const lookUpNext = async () => {
+      // All of them share the iterator: each takes the next id that nobody has taken.
+      for (const id of left) found.set(id, await this.#of(id));
+    };
+    await Promise.all(Array.from({ length: limits.lookUps }, lookUpNext));
     return found;
   }
 
@@ -146,6 +153,8 @@ export class SchemaRegistry {
 
   async #schemaOf(id: number): Promise<RegisteredSchema> {
     const { client, subjects } = this.options;
+    // A registry might refuse such a request, for which every record behind this one would wait.
+    if (id < 0) return unusable('no schema registry has negative ids');
     const sent = await client.schema(id);
     if (sent === undefined) return unusable('the schema registry does not have it');
     const owners = await client.subjects(id);

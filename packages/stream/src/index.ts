@@ -11,6 +11,7 @@ export type { PartitionOwner } from './owned-partition.ts';
 export { PartitionReader } from './partition-reader.ts';
 export { type OutRecord, Publisher } from './publisher.ts';
 export { readTopic } from './read-topic.ts';
+export { Refused } from './refusal.ts';
 export { Tail } from './tail.ts';
 export {
   type CommittedOffset,

@@ -347,6 +347,18 @@ describe('a consumer', () => {
     expect(failures).toEqual([]);
     await reader.close();
   });
+
+  it('that Kafka does not allow to read ends the process, which says what is missing', async () => {
+    const { consumer, reader, failures } = await start();
+    const refusal = Object.assign(new Error('no'), { type: 'GROUP_AUTHORIZATION_FAILED' });
+    // As kafkajs does it: the type is in the cause.
+    const error = new Error('not retried', { cause: refusal });
+    consumer.say('crash', { restart: false, error });
+    expect(failures.map(String)).toEqual([
+      expect.stringMatching(/not allow this user to read the topic \S+ in the group \S+ \(Read/),
+    ]);
+    await reader.close();
+  });
 });
 
 describe('a topic that gets more partitions', () => {

@@ -19,6 +19,7 @@ import { LogFault } from './log-fault.ts';
 import { OffsetCommits } from './offset-commits.ts';
 import { OwnedPartition, type PartitionOwner } from './owned-partition.ts';
 import type { PartitionFeed } from './partition-feed.ts';
+import { named, Refused } from './refusal.ts';
 
 /** Every bound on the reading, with the reason for its size. */
 const limits = {
@@ -274,10 +275,16 @@ export class PartitionReader {
   }
 
   #crashed(error: unknown): void {
-    const { topic, log, fail } = this.options;
-    const isFatal = error instanceof Error && /Authentication|Authorization/i.test(error.name);
-    if (isFatal) return fail(error);
-    log.warn({ err: error, topic }, 'the consumer failed: a new one takes over');
+    const { topic, groupId, log, fail } = this.options;
+    const group = typeof groupId === 'string' ? `the group ${groupId}` : 'a group of its own';
+    const told = named(error, `read the topic ${topic} in ${group} (Read on both)`);
+    const isPassword = error instanceof Error && /Authentication/.test(error.name);
+    if (told instanceof Refused || isPassword) return fail(told);
+    // kafkajs does not tell a coordinator that is away from one that this user may not see.
+    const what = isNotFound(error)
+      ? `Kafka shows no coordinator of ${group}: it is starting, or this user may not read in it`
+      : 'the consumer failed';
+    log.warn({ err: error, topic }, `${what}: a new consumer takes over`);
     metrics.consumersReplaced.inc({ topic });
     this.#reopen();
   }
@@ -379,4 +386,8 @@ export class PartitionReader {
 
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && error.name === 'KafkaJSGroupCoordinatorNotFound';
 }

@@ -5,6 +5,7 @@
 import assert from 'node:assert';
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
 import { recordBytes } from './log-record.ts';
+import { orRefused } from './refusal.ts';
 
 export interface OutRecord {
   readonly topic: string;
@@ -137,11 +138,13 @@ export class Publisher {
       if (messages) messages.push(toMessage(record));
       else byTopic.set(record.topic, [toMessage(record)]);
     }
-    return this.producer.sendBatch({
-      acks: ALL_REPLICAS,
-      timeout: REQUEST_TIMEOUT_MS,
-      topicMessages: [...byTopic].map(([topic, messages]) => ({ topic, messages })),
-    });
+    return this.producer
+      .sendBatch({
+        acks: ALL_REPLICAS,
+        timeout: REQUEST_TIMEOUT_MS,
+        topicMessages: [...byTopic].map(([topic, messages]) => ({ topic, messages })),
+      })
+      .catch(orRefused(`write to ${[...byTopic.keys()].join(' or ')} (Write)`));
   }
 }
 

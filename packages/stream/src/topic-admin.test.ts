@@ -12,6 +12,7 @@ class HandAdmin {
   readonly topics = new Map<string, number>();
   readonly offsets: { partition: number; offset: string; metadata: string | null }[] = [];
   forbidden: string | undefined;
+  hidden: string | undefined;
 
   connect = async () => {};
   disconnect = async () => {};
@@ -30,10 +31,12 @@ class HandAdmin {
       partitions: Array(this.topics.get(name) ?? 0).fill({}),
     })),
   });
-  fetchTopicOffsets = async (topic: string) =>
-    Array.from({ length: this.topics.get(topic) ?? 0 }, (_, partition) => {
+  fetchTopicOffsets = async (topic: string) => {
+    if (topic === this.hidden) throw { type: 'TOPIC_AUTHORIZATION_FAILED' };
+    return Array.from({ length: this.topics.get(topic) ?? 0 }, (_, partition) => {
       return { partition, low: '3', high: '9' };
     });
+  };
   fetchOffsets = async () => [{ topic: 'views', partitions: this.offsets }];
 }
 
@@ -65,14 +68,22 @@ describe('the topics of a model', () => {
     expect(await admin.ensure(plan)).toEqual([]);
   });
 
-  it('are all named where they are missing and rights do not allow to create them', async () => {
+  it('are named where they are missing and rights do not allow to create them', async () => {
     const { broker, admin } = await open();
     broker.forbidden = 'm.claims';
     await expect(admin.ensure(plan)).rejects.toThrow(
-      /may not create them: .*m\.claims.*freshet topics --dry-run/,
+      /may not create them\. .*: m\.claims \(1\)\. Create them as `freshet topics --dry-run`/,
     );
     broker.topics.set('m.claims', 1);
     expect(await admin.ensure(plan)).not.toContain('m.claims');
+  });
+
+  it('are named where rights do not allow to see them', async () => {
+    const { broker, admin } = await open();
+    broker.hidden = 'm.grams';
+    await expect(admin.ensure(plan)).rejects.toThrow(
+      /not allow .* the topic m\.grams \(Describe\)/,
+    );
   });
 
   it('are left to somebody else where rights do not allow to create the source', async () => {

@@ -4,6 +4,8 @@ import { type Topic, topicConfig, topicName, topics } from '@freshet/events';
 import { Fault, type Log } from '@freshet/telemetry';
 import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
 import { BeneathKafkajs } from './beneath-kafkajs.ts';
+import { isRefusal, orRefused } from './refusal.ts';
+import { misfitsOf } from './topic-misfits.ts';
 
 /** A topic is missing or does not fit; the message says what the operator must change. */
 export class UnusableTopics extends Fault {
@@ -21,6 +23,9 @@ export interface CommittedOffset {
 
 /** The topics that Freshet itself writes or reads, other than the default source. */
 const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
+
+/** As Kafka numbers the kinds of things that have a configuration. */
+const TOPIC_RESOURCE = 2;
 
 /** How long a cluster may take to elect leaders for new partitions. */
 const CREATION_LIMIT_MS = 20_000;
@@ -83,34 +88,63 @@ export class TopicAdmin {
     return created;
   }
 
+  /**
+   * What does not fit in the configuration of the topics of the model, by topic. They must exist.
+   * How long shared topics keep their records is for the user to choose.
+   */
+  async misfits(plan: TopicPlan): Promise<Map<string, readonly string[]>> {
+    const own = ours.filter((topic) => topics[topic].scope === 'model');
+    const wanted = new Map(own.map((topic) => planned(topic, plan)).map((row) => [row.name, row]));
+    const names = [...wanted.keys()];
+    const { resources } = await this.admin
+      .describeConfigs({
+        resources: names.map((name) => ({ type: TOPIC_RESOURCE, name })),
+        includeSynonyms: false,
+      })
+      .catch(orRefused('see the configuration of its topics (DescribeConfigs)'));
+    return new Map(
+      resources.map(({ resourceName, configEntries }) => {
+        const found = configEntries.map(({ configName, configValue }) => [configName, configValue]);
+        const config = wanted.get(resourceName)?.config ?? {};
+        return [resourceName, misfitsOf(config, Object.fromEntries(found))];
+      }),
+    );
+  }
+
   async #createAll(missing: readonly Topic[], plan: TopicPlan): Promise<void> {
-    try {
-      for (const topic of missing) await this.#create(topic, plan);
-    } catch (error) {
-      if (!isForbidden(error)) throw error;
-      const names = missing.map((topic) => topicName(topic, plan.model));
-      throw new UnusableTopics(
-        `topics are missing and this user may not create them: ${names.join(', ')}. ` +
-          'Create them as `freshet topics --dry-run` prints, or allow the user to',
-        { cause: error },
-      );
+    const refused: string[] = [];
+    for (const topic of missing) {
+      if (await this.#isCreated(topic, plan)) continue;
+      const partitions = partitionsOf(topic, plan);
+      refused.push(`${topicName(topic, plan.model)} (${partitions})`);
     }
+    if (refused.length === 0) return;
+    throw new UnusableTopics(
+      'topics are missing, or this user may not see them (Describe), and it may not create them. ' +
+        `With the number of their partitions: ${refused.join(', ')}. ` +
+        'Create them as `freshet topics --dry-run` prints, or allow the user to',
+    );
+  }
+
+  async #createSource(plan: TopicPlan): Promise<boolean> {
+    const isCreated = await this.#isCreated('ratings', plan);
+    if (isCreated) await this.#partitionCounts([topics.ratings.name]);
+    return isCreated;
   }
 
   /** False if this client may not create it: then somebody else must. */
-  async #createSource(plan: TopicPlan): Promise<boolean> {
+  async #isCreated(topic: Topic, plan: TopicPlan): Promise<boolean> {
     try {
-      await this.#create('ratings', plan);
+      await this.#create(topic, plan);
+      return true;
     } catch (error) {
-      if (isForbidden(error)) return false;
+      if (isRefusal(error)) return false;
       throw error;
     }
-    await this.#partitionCounts([topics.ratings.name]);
-    return true;
   }
 
   async ranges(topic: string): Promise<Map<number, LogRange>> {
-    const offsets = await this.admin.fetchTopicOffsets(topic);
+    const offsets = await this.#offsets(topic);
     return new Map(
       offsets.map((at) => [at.partition, { start: Number(at.low), end: Number(at.high) }]),
     );
@@ -171,7 +205,9 @@ export class TopicAdmin {
 
   /** The offsets that a group has committed; partitions without one are left out. */
   async committed(groupId: string, topic: string): Promise<Map<number, CommittedOffset>> {
-    const [found] = await this.admin.fetchOffsets({ groupId, topics: [topic] });
+    const [found] = await this.admin
+      .fetchOffsets({ groupId, topics: [topic] })
+      .catch(orRefused(`see how far the group ${groupId} is in the topic ${topic} (Describe)`));
     const known = (found?.partitions ?? []).filter(({ offset }) => Number(offset) >= 0);
     return new Map(
       known.map(({ partition, offset, metadata }) => [
@@ -191,6 +227,11 @@ export class TopicAdmin {
   async close(): Promise<void> {
     await this.admin.disconnect();
     await this.beneath.close();
+  }
+
+  #offsets(topic: string) {
+    const deed = `see the offsets of the topic ${topic} (Describe)`;
+    return this.admin.fetchTopicOffsets(topic).catch(orRefused(deed));
   }
 
   async #create(topic: Topic, plan: TopicPlan): Promise<void> {
@@ -228,8 +269,8 @@ export class TopicAdmin {
   async #partitionCounts(names: string[]): Promise<Map<string, number>> {
     for (const deadline = Date.now() + CREATION_LIMIT_MS; ; ) {
       try {
+        for (const name of names) await this.#offsets(name);
         const { topics: found } = await this.admin.fetchTopicMetadata({ topics: names });
-        for (const name of names) await this.admin.fetchTopicOffsets(name);
         return new Map(found.map(({ name, partitions }) => [name, partitions.length]));
       } catch (error) {
         if (!isBeingCreated(error) || Date.now() > deadline) throw error;
@@ -257,13 +298,6 @@ function isBeingCreated(error: unknown): boolean {
   ];
   // kafkajs exports its error classes to CommonJS only, so errors are recognised by their `type`.
   return error instanceof Error && 'type' in error && passing.includes(String(error.type));
-}
-
-function isForbidden(error: unknown): boolean {
-  const { errors = [error] } = error as { errors?: unknown[] };
-  return errors.every((each) =>
-    /AUTHORIZATION_FAILED/.test(String((each as { type?: string }).type)),
-  );
 }
 
 function partitionsOf(topic: Topic, plan: TopicPlan): number {

@@ -5,7 +5,7 @@ The same rules as those of packages/config.
 {{- define "freshet.kafkaSecurity" -}}
 {{- $root := . -}}
 {{- if not .Values.updater.keda.authentication -}}
-{{- range $name := list "KAFKA_SSL_CA_LOCATION" "KAFKA_SSL_CERTIFICATE_LOCATION" -}}
+{{- range $name := list "KAFKA_SSL_CA_LOCATION" "KAFKA_SSL_CERTIFICATE_LOCATION" "KAFKA_SASL_PASSWORD_FILE" "KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE" -}}
 {{- if include "freshet.updaterSetting" (list $root $name "") -}}
 {{- fail (printf "%s is a file, which KEDA cannot read. Create a TriggerAuthentication that has its content, and name it in updater.keda.authentication." $name) -}}
 {{- end -}}

@@ -1,9 +1,14 @@
 {{/* Names and labels. Every template below takes a list: the root context, and the name of a service. */}}
 
-{{/* At most 40 characters: the longest ending, "-aggregator-admin", must fit into 63. */}}
+{{/*
+At most 40 characters: the longest ending, "-aggregator-admin", must fit into 63. The name of a release may have
+dots and begin with a digit, and that of a Service may not.
+*/}}
 {{- define "freshet.fullname" -}}
-{{- $made := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) -}}
-{{- .Values.fullnameOverride | default $made | trunc 40 | trimSuffix "-" -}}
+{{- $release := .Release.Name | replace "." "-" -}}
+{{- $made := contains .Chart.Name $release | ternary $release (printf "%s-%s" $release .Chart.Name) -}}
+{{- $valid := regexMatch "^[0-9]" $made | ternary (printf "%s-%s" .Chart.Name $release) $made -}}
+{{- .Values.fullnameOverride | default $valid | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "freshet.name" -}}
@@ -41,7 +46,9 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- $root := index . 0 -}}
 {{- $image := $root.Values.image -}}
 {{- $name := printf "freshet-%s:%s" (index . 1) ($image.tag | default $root.Chart.AppVersion) -}}
-{{- $image.registry | empty | ternary $name (printf "%s/%s" (trimSuffix "/" $image.registry) $name) -}}
+{{- $digest := get $image.digests (index . 1) -}}
+{{- $image.registry | empty | ternary "" (printf "%s/" (trimSuffix "/" $image.registry)) -}}
+{{- $digest | empty | ternary $name (printf "%s@%s" $name $digest) -}}
 {{- end -}}
 
 {{- define "freshet.serviceAccount" -}}

@@ -48,26 +48,32 @@ only the chart can know, and Secrets.
 {{- range $name := keys $chosen -}}
 {{- if include "freshet.isOthers" (list $service $name) -}}
 {{- $_ := unset $chosen $name -}}
+{{- else if hasSuffix "_FILE" $name -}}
+{{- $_ := unset $chosen (trimSuffix "_FILE" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- toYaml $chosen -}}
 {{- end -}}
 
-{{/* Whether a setting is of a server that the service does not ask. The console needs Kafka alone, so
-     that it can still be looked at when Redis is away. */}}
+{{/* Whether a service has no use for a setting, or the file of one, that is secret or leads to a server. */}}
 {{- define "freshet.isOthers" -}}
 {{- $service := index . 0 -}}
-{{- $name := index . 1 -}}
-{{- if or (and (hasPrefix "SCHEMA_REGISTRY_" $name) (not (has $service (list "updater" "cli")))) (and (hasPrefix "REDIS_" $name) (eq $service "console")) -}}true{{- end -}}
+{{- $name := trimSuffix "_FILE" (index . 1) -}}
+{{- $registry := and (hasPrefix "SCHEMA_REGISTRY_" $name) (not (has $service (list "updater" "cli"))) -}}
+{{- $token := and (eq $name "HTTP_TOKEN") (has $service (list "updater" "aggregator")) -}}
+{{- /* The console needs Kafka alone, so that it can still be looked at when Redis is away. */ -}}
+{{- $redis := and (hasPrefix "REDIS_" $name) (eq $service "console") -}}
+{{- if or $registry $token $redis -}}true{{- end -}}
 {{- end -}}
 
-{{/* A service gets only the secrets that it uses. */}}
+{{/* A service gets only the secrets that it uses, and none of which it has the file. */}}
 {{- define "freshet.secrets" -}}
 {{- $service := index . 1 -}}
+{{- $settings := include "freshet.settings" . | fromYaml -}}
 {{- $chosen := dict -}}
 {{- range $name, $ref := (index . 0).Values.secrets -}}
-{{- $strange := or (include "freshet.isOthers" (list $service $name)) (and (eq $name "HTTP_TOKEN") (has $service (list "updater" "aggregator"))) -}}
-{{- if and $ref (not $strange) -}}
+{{- $isFile := hasKey $settings (printf "%s_FILE" $name) -}}
+{{- if and $ref (not $isFile) (not (include "freshet.isOthers" (list $service $name))) -}}
 {{- $_ := set $chosen $name $ref -}}
 {{- end -}}
 {{- end -}}
