@@ -22,7 +22,7 @@ describe('the topics that are planned', () => {
     expect(lines.find((line) => line.includes('shop.user-ratings'))).toBe(
       'kafka-topics.sh --bootstrap-server k1:9092,k2:9092 --create --if-not-exists ' +
         '--topic shop.user-ratings --partitions 6 --config max.message.bytes=4194304 ' +
-        '--config retention.ms=259200000',
+        '--config retention.ms=259200000 --config segment.ms=32400000',
     );
     expect(manifestForms['kafka-topics'](three, 'k').split('\n')[0]).toContain(
       '--replication-factor 3',

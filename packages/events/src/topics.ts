@@ -145,6 +145,14 @@ const messageBytesLimit = 4 << 20;
 
 const HOUR_MS = 3_600_000;
 
+/**
+ * Kafka deletes whole segments, each when its newest record is old enough. On a topic that is
+ * written to all the time, Kafka's own segments of 7 days would keep a record of an hour that long.
+ */
+function keptFor(ms: number): Record<string, string> {
+  return { 'retention.ms': String(ms), 'segment.ms': String(ms / 8) };
+}
+
 /** The configuration with which a topic is created; `days` is USER_RATINGS_DAYS. */
 export function topicConfig(topic: Topic, days: number): Record<string, string> {
   const common = { 'max.message.bytes': String(messageBytesLimit) };
@@ -152,11 +160,11 @@ export function topicConfig(topic: Topic, days: number): Record<string, string> 
     case 'forever':
       return { ...common, 'retention.ms': '-1', 'retention.bytes': '-1' };
     case 'days':
-      return { ...common, 'retention.ms': String(24 * days * HOUR_MS) };
+      return { ...common, ...keptFor(24 * days * HOUR_MS) };
     case 'hour':
-      return { ...common, 'retention.ms': String(HOUR_MS), 'retention.bytes': String(1 << 30) };
+      return { ...common, ...keptFor(HOUR_MS), 'retention.bytes': String(1 << 30) };
     case 'day':
-      return { ...common, 'retention.ms': String(24 * HOUR_MS) };
+      return { ...common, ...keptFor(24 * HOUR_MS) };
     case 'latest':
       // Small segments are compacted soon, so that a reader that starts anew reads few old records.
       return {
