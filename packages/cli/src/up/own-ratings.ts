@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ScorerAddress, Settings } from '@freshet/config';
+import { type ScorerAddress, type Settings, settings } from '@freshet/config';
 import { SetupProblem } from '@freshet/local';
 import { UnreadableRatings } from '@freshet/ratings-files';
 import { type Brokers, STORE_FORMAT } from '@freshet/session';
@@ -24,9 +24,9 @@ const SETTLED_MS = 2_000;
 const POLL_MS = 100;
 
 /** Looks at the file as it is before anything is started. */
-export async function lookAtOwn(file: RatingsFile, settings: Settings): Promise<Look> {
+export async function lookAtOwn(file: RatingsFile, given: Settings): Promise<Look> {
   try {
-    if (isPlainFile(file.path)) return await lookAtFile(file, ratingReader(settings));
+    if (isPlainFile(file.path)) return await lookAtFile(file, ratingReader(given));
   } catch (error) {
     if (!(error instanceof UnreadableRatings || isOfFile(error))) throw error;
     throw new SetupProblem((error as Error).message);
@@ -87,18 +87,22 @@ export async function listOf(
 }
 
 /**
- * The folder of the data of a run. The ratings of each file, and those on each Kafka elsewhere
- * (`brokers`), have one of their own, so that they are not mixed with the films of the demo.
+ * The folder of the data of a run. The ratings of each file, and each model of those on a Kafka
+ * elsewhere (`brokers`), have one of their own: not mixed with the films of the demo, and several
+ * models can run side by side.
  */
 export function dataName(
   file: RatingsFile | undefined,
   brokers: readonly string[] | undefined,
+  model: string,
 ): string {
   // Each store format has a folder of its own: this version could not read the data of another.
   const first = `up-${STORE_FORMAT}`;
   const { path, format, columns, dates, kinds } = file ?? {};
-  const later = [dates, kinds?.size ? [...kinds] : undefined].filter((part) => part !== undefined);
-  const own = [path && realpathSync(path), format, columns, brokers, ...later];
+  const ownModel =
+    brokers === undefined || model === settings.MODEL.fallback ? undefined : { model };
+  const later = [dates, kinds?.size ? [...kinds] : undefined, ownModel];
+  const own = [path && realpathSync(path), format, columns, brokers, ...later.filter(Boolean)];
   if (own.every((part) => part === undefined)) return first;
   const shown = file ? basename(file.path) : (brokers?.[0] ?? '');
   const hash = createHash('sha256').update(JSON.stringify(own)).digest('hex').slice(0, 8);

@@ -49,7 +49,7 @@ export async function startUp(options: StartUp): Promise<void> {
   const hasDemo = settings.RATINGS_TOPICS.includes(DEMO_TOPIC);
   const example = look?.user ?? (hasDemo ? 'ada' : 'USER');
   const brokers = isGiven('KAFKA_BROKERS') ? settings.KAFKA_BROKERS : undefined;
-  const folder = dataFolder(dataName(file, brokers));
+  const folder = dataFolder(dataName(file, brokers, settings.MODEL));
   const lock = await Lock.take(folder);
   stack.own({ close: async () => lock.release() });
   say('Freshet\n');
