@@ -58,9 +58,13 @@ export const importCommand = operatorCommand({
     if (path === undefined || others.length > 0) throw new WrongUsage('one FILE is needed');
     const { settings } = place;
     const file = { ...values, path, kinds: settings.RATING_KINDS };
-    const look =
-      isPlainFile(path) && (await lookAtFile(file, ratingReader(settings)).catch(refuse));
-    if (look) for (const line of told(file, look)) say(line);
+    if (path !== '-') {
+      if (!isPlainFile(path)) {
+        throw new CannotWork(`${path} is a pipe: import - reads one from standard input`);
+      }
+      const look = await lookAtFile(file, ratingReader(settings)).catch(refuse);
+      for (const line of told(file, look)) say(line);
+    }
     const brokers = await openBrokers(place);
     const outcome = await importFile(file, place, brokers);
     if (outcome?.interrupted) return exitCodes.interrupted;
