@@ -75,12 +75,11 @@ describe('a file of ratings', () => {
       ['empty.csv', '', /^freshet: empty\.csv has no ratings$/],
       ['table.xlsx', 'PK\u0003\u0004\u0014\0\u0006\0,,\n', /table\.xlsx: it is not text.*save it/],
       ['fruit.csv', 'apples,pears,plums\n1,2,3\n', /fruit\.csv: no column for user.*--columns/],
-      [
-        'plays.tsv',
-        'user\titem\tweight\nann\ttea\t2112\n',
-        /1 are above 100: set RATING_MAX.*none/,
-      ],
+      ['plays.tsv', 'user\titem\tweight\nann\ttea\t2112\n', /not 2112\. Set RATING_MAX.*none/],
       ['words.csv', 'user,item,rating\nann,tea,good\n', /words\.csv: 1 of the first 1 .*a number/],
+      ['soon.csv', 'user,item,rating,time\nann,tea,5,2999-01-01\n', /5 minutes ahead.*--columns/],
+      ['.', undefined, /\.: it is a folder/],
+      ['/dev/stdin', undefined, /\/dev\/stdin is a pipe.*save it as a file/],
     ];
     const refusals = files.map(async ([name, content, complaint]) => {
       if (content !== undefined) writeFileSync(join(folder, name), content);

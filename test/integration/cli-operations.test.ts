@@ -172,6 +172,7 @@ describe('freshet import', () => {
 
   it('says what is wrong with a file, and leaves the topic alone', async () => {
     expect((await freshet(['import', '/nowhere.csv'])).err).toContain('no such file');
+    expect((await freshet(['import', '/dev/stdin'])).err).toContain('is a pipe: import -');
     expect((await freshet(['import'])).err).toContain('one FILE is needed');
     const noise = join(system.folder, 'noise.csv');
     writeFileSync(noise, 'user,item,rating\nann,tea,5\nann,tea,x\n');
@@ -262,14 +263,22 @@ describe('freshet audit', () => {
     ).toEqual([]);
   });
 
-  it('waits with import --wait until everything is applied', async () => {
+  it('waits with import --wait until everything is applied: events, each by its kind and time', async () => {
     const more = join(system.folder, 'more.csv');
-    writeFileSync(more, 'user,item,rating\nlate,i1,5\nlate,i2,4\n');
-    const { code, out } = await freshet(['import', more, '--wait']);
+    const events = ['late,i1,refund,30', 'late,i1,buy,10', 'late,i2,view,20', 'late,i3,buy,40'];
+    writeFileSync(more, `user,item,event,ts\n${events.join('\n')}\n`);
+    const RATING_KINDS = 'view:1,buy:5,refund:null';
+    const { code, out } = await freshet(['import', more, '--wait', '--by-time'], { RATING_KINDS });
     expect(code).toBe(0);
-    expect(out).toContain('2 ratings sent');
+    expect(out).toContain('4 ratings sent');
     expect(out).toContain('applied on both sides');
-    expect((await system.recommendations('late')).fallback).toBeNull();
+    const answer = await fetch(`${system.scorerUrl}/v1/users/late`);
+    expect(await answer.json()).toMatchObject({
+      ratings: [
+        { item: 'i2', value: 1 },
+        { item: 'i3', value: 5 },
+      ],
+    });
   });
 });
 

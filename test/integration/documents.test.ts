@@ -103,7 +103,7 @@ describe('a shell block of', () => {
       `#!/bin/sh\ncase "$1 $2 $3 $4" in ${forms} ${others}; esac\nexec "${process.execPath}" "${main}" "$@"\n`,
     );
     chmodSync(npm, 0o755);
-    const page = readFileSync(join(root, 'docs/ratings.md'), 'utf8');
+    const page = readFileSync(join(root, 'docs/how-to/map-your-events.md'), 'utf8');
     const [, events = ''] = /^```json\n([\s\S]*?)^```$/m.exec(page) ?? [];
     writeFileSync(join(folder, 'events.jsonl'), events);
     const ratings = [...generateRatings({ users: 60, items: 40, ratings: 1_000, seed: 1 })];

@@ -156,7 +156,9 @@ async function load(path: string | undefined): Promise<GeneratedRating[]> {
   if (path === undefined) return [...generateRatings(SHAPE)];
   const ratings: GeneratedRating[] = [];
   for await (const batch of readRatingBatches(path)) {
-    for (const { time = ratings.length, ...rating } of batch) ratings.push({ ...rating, time });
+    for (const { time = ratings.length, value, ...rating } of batch) {
+      if (value !== null) ratings.push({ ...rating, value, time });
+    }
   }
   return ratings.sort((a, b) => a.time - b.time);
 }

@@ -82,6 +82,8 @@ export function operatorCommand<O extends Options>(
       process.stdout.write(help);
       return 0;
     }
+    // Nobody reads the output any more, as in `freshet topics | head`.
+    process.stdout.once('error', () => process.exit(cannot));
     const stack = new ClosingStack();
     try {
       const given = givenOf(command.options, args);

@@ -4,6 +4,7 @@ import {
   type DateOrder,
   dateOrders,
   type Format,
+  fields,
   formats,
   type ReadOptions,
 } from '@freshet/ratings-files';
@@ -22,7 +23,7 @@ export const readingHelp = {
   file: 'user::item::rating::time, CSV, TSV, JSON lines or review blocks, plain or gzip',
   format: `${formats.slice(0, -1).join(', ')} or ${formats.at(-1)}; detected from the first line if absent`,
   columns:
-    'where each field is, by name or number from 1: user=reviewer,item=asin,value=stars,time=4; value=none if there are no values',
+    'where each field is, by name or number from 1: user=reviewer,item=asin,value=stars,time=4; value=none if there are no values; kind=event with RATING_KINDS',
   dates:
     'what comes first in dates like 3/4/2024, day-first or month-first; detected from the first lines if absent',
 } as const;
@@ -56,7 +57,7 @@ function columnsOption(text: string | undefined): Columns {
   if (text === undefined) return {};
   const pairs = text.split(',').map((pair) => {
     const [, field = '', column = ''] = /^(\w+)=(.+)$/.exec(pair) ?? [];
-    if (['user', 'item', 'value', 'time'].includes(field)) return [field, column.trim()];
+    if (fields.some((name) => name === field)) return [field, column.trim()];
     throw new WrongUsage(
       `--columns must be like user=reviewer,item=asin,value=3,time=4, not ${pair}`,
     );

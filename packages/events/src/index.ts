@@ -43,6 +43,7 @@ export { encodeRating, type RatingEvent, type RawRating } from './rating-event.t
 export { type DecodedRecord, RatingField, type RatingFields } from './rating-fields.ts';
 export { RatingReader, type RatingRules, ratingRules } from './rating-reader.ts';
 export { timeIn } from './rating-time.ts';
+export { type RatingKinds, valueOfKind } from './rating-value.ts';
 export {
   decodeRecommendationRequest,
   encodeRecommendation,

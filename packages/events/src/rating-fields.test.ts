@@ -94,6 +94,9 @@ describe('with RATING_FIELDS a field', () => {
   it('may have a key with dots in it, which comes before the path', () => {
     const record = { 'product.id': 'key', product: { id: 'path' }, user: 'u' };
     expect(read(record, { item: 'product.id' })).toMatchObject({ item: 'key' });
+    const span = { attributes: { 'user.id': 'u', 'shop.cart': [{ 'art.nr': 'i' }] } };
+    const fields = { user: 'attributes.user.id', item: 'attributes.shop.cart.0.art.nr' };
+    expect(read(span, fields)).toMatchObject({ user: 'u', item: 'i' });
   });
 
   it('is only what the producer sent, never what objects and texts have by nature', () => {

@@ -37,20 +37,20 @@ export type DecodedRecord = Readonly<Record<string, unknown>>;
 /** Finds one field. What does not depend on the record is computed once. */
 export class RatingField {
   readonly #field: RatingFieldName;
-  readonly #path: { readonly whole: string; readonly steps: readonly string[] } | undefined;
+  readonly #path: Path | undefined;
   /** The place of each usual name in the order of preference. */
   readonly #ranks: ReadonlyMap<string, number>;
 
   constructor(field: RatingFieldName, fields: RatingFields) {
     const whole = fields[field];
     this.#field = field;
-    this.#path = whole === undefined ? undefined : { whole, steps: whole.split('.') };
+    this.#path = whole === undefined ? undefined : pathOf(whole);
     this.#ranks = new Map(usualNames[field].map((name, rank) => [name, rank]));
   }
 
   /** The value of the field, which may be null; undefined if the record does not have it. */
   in(record: DecodedRecord): unknown {
-    if (this.#path !== undefined) return valueAt(record, this.#path.whole, this.#path.steps);
+    if (this.#path !== undefined) return valueAt(record, this.#path);
     return record[this.#field] ?? this.#preferred(record, () => 0);
   }
 
@@ -59,7 +59,7 @@ export class RatingField {
    * an object is the last choice: many records have an object `user`, and `userId`.
    */
   scalarIn(record: DecodedRecord): unknown {
-    if (this.#path !== undefined) return valueAt(record, this.#path.whole, this.#path.steps);
+    if (this.#path !== undefined) return valueAt(record, this.#path);
     const found = record[this.#field];
     return found === undefined || unlikeliness(found) > 0
       ? this.#preferred(record, unlikeliness)
@@ -90,9 +90,8 @@ export class RatingField {
   #whyAbsent(record: DecodedRecord): string {
     const field = this.#field;
     if (this.#path !== undefined) {
-      const { whole, steps } = this.#path;
-      const there = shownValue(valueAt(record, whole, steps));
-      return `the record has ${there} at ${shownText(whole)}, where RATING_FIELDS looks for it`;
+      const there = shownValue(valueAt(record, this.#path));
+      return `the record has ${there} at ${shownText(this.#path.whole)}, where RATING_FIELDS looks for it`;
     }
     const names = [...this.#ranks.keys()];
     const object = names.find((name) => unlikeliness(record[name]) === 1);
@@ -109,16 +108,38 @@ function unlikeliness(value: unknown): 0 | 1 | 2 {
   return value instanceof Uint8Array ? 0 : 1; // bytes are Avro text that is not UTF-8
 }
 
-/** A key that contains the dots is preferred to the path of keys between the dots. */
-function valueAt(record: DecodedRecord, path: string, steps: readonly string[]): unknown {
-  if (Object.hasOwn(record, path)) return record[path];
+interface Path {
+  readonly whole: string;
+  /**
+   * For each place in the path, the keys that may come next, the longest first: after "attributes"
+   * in attributes.user.id the key may be "user.id" or "user". `next` is the place after the key.
+   */
+  readonly keys: readonly (readonly { readonly key: string; readonly next: number }[])[];
+}
+
+function pathOf(whole: string): Path {
+  const steps = whole.split('.');
+  const keys = steps.map((_, from) =>
+    steps
+      .slice(from)
+      .map((_, more) => from + more + 1)
+      .map((next) => ({ key: steps.slice(from, next).join('.'), next }))
+      .reverse(),
+  );
+  return { whole, keys };
+}
+
+/** A key that contains dots is preferred to the path of keys between the dots. */
+function valueAt(record: DecodedRecord, { keys }: Path): unknown {
   let found: unknown = record;
-  for (const step of steps) {
+  for (let at = 0; at < keys.length; ) {
+    if (typeof found !== 'object' || found === null) return undefined;
+    const within = found as DecodedRecord;
     // Own properties only: every object inherits a `constructor`, and every text has a length.
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) {
-      return undefined;
-    }
-    found = (found as DecodedRecord)[step];
+    const step = keys[at]?.find(({ key }) => Object.hasOwn(within, key));
+    if (step === undefined) return undefined;
+    found = within[step.key];
+    at = step.next;
   }
   return found;
 }

@@ -9,6 +9,7 @@ import type { FileRating } from '@freshet/ratings-files';
 export interface RatingColumns {
   readonly user: Uint32Array;
   readonly item: Uint32Array;
+  /** NaN: the event takes the rating back. */
   readonly value: Float32Array;
   /** ms */
   readonly time: Float64Array;
@@ -115,7 +116,7 @@ class TableBuilder {
     const at = this.#count++;
     this.#columns.user[at] = numberOf(rating.user, this.#users);
     this.#columns.item[at] = numberOf(rating.item, this.#items);
-    this.#columns.value[at] = rating.value;
+    this.#columns.value[at] = rating.value ?? Number.NaN;
     if (rating.time !== undefined) this.#timed = true;
     // A line without a time gets the time of the line before.
     this.#columns.time[at] = rating.time ?? (at > 0 ? this.#columns.time[at - 1] : 0);

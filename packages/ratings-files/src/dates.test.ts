@@ -38,6 +38,14 @@ it.each([
   expect(timeOf(text, undefined, ['user,item,date', sample])).toBe(expected);
 });
 
+it('a number such as 20241203 is a day, unless the first number of the file is none', () => {
+  expect([timeOf('20241203'), timeOf(20241203)]).toEqual([day, day]);
+  const seconds = new FileDates(undefined, []);
+  expect([0, 20241203].map((given) => seconds.timeOf(given))).toEqual([0, 20241203_000]);
+  const days = new FileDates(undefined, []);
+  expect(['20241203', '20241399'].map((given) => days.timeOf(given))).toEqual([day, undefined]);
+});
+
 it.each(['yesterday', 'tea 3', '31.2.2024', '2024-13-01', '1/2/24', '25:00', 'market 2024', true])(
   '%s is no time',
   (text) => {

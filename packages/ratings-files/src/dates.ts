@@ -18,9 +18,14 @@ const MONTH =
 const YEAR = /\b(?:19|20)\d\d\b/;
 const ZONE = /(?:Z|UTC|GMT|[+-]\d\d:?\d\d)\b/;
 
+/** 20240517, which in seconds would be a day of 1970. */
+const DAY = /^((?:19|20)\d\d)(\d\d)(\d\d)$/;
+
 /** Reads times. What two numbers such as 3/4 mean, it is told, or learns from the file. */
 export class FileDates {
   readonly #order: DateOrder | undefined;
+  /** Whether numbers are days, as in 20240517: the first number of the file tells. */
+  #areDays: boolean | undefined;
 
   /** `lines`: the first of the file, in which a date such as 25/12/2024 shows the order. */
   constructor(order: DateOrder | undefined, lines: readonly string[]) {
@@ -29,17 +34,27 @@ export class FileDates {
 
   /** In ms, UTC; undefined: it is no time. */
   timeOf(given: unknown): number | undefined {
+    if (typeof given === 'number') return this.#numberTime(given);
     if (typeof given !== 'string') return timeIn(given);
     const text = given.trim();
     if (text === '') return undefined; // and not the number 0
     const number = Number(text); // also 1.7e9, as some tools write large numbers
-    const time = timeIn(Number.isFinite(number) ? number : text);
+    if (Number.isFinite(number)) return this.#numberTime(number);
+    const time = timeIn(text);
     if (time !== undefined) return time;
     const parts = NUMERIC.exec(text);
     if (parts !== null) return timeIn(this.#isoOf(parts));
     if (!MONTH.test(text) || !YEAR.test(text)) return undefined;
     const worded = Date.parse(ZONE.test(text) ? text : `${text} UTC`);
     return Number.isNaN(worded) ? undefined : worded;
+  }
+
+  #numberTime(number: number): number | undefined {
+    if (this.#areDays === false) return timeIn(number);
+    const [, year, month, day] = DAY.exec(String(number)) ?? [];
+    const time = year === undefined ? undefined : timeIn(`${year}-${month}-${day}`);
+    this.#areDays ??= time !== undefined;
+    return this.#areDays ? time : timeIn(number);
   }
 
   #isoOf([text, a = '', separator, b = '', c = '', ...clock]: readonly string[]): string {

@@ -1,16 +1,17 @@
 /** Finds and checks the columns of a rating: bad values are refused alike in every format. */
-import { idOf, PoisonRecord } from '@freshet/events';
+import { idOf, PoisonRecord, type RatingKinds, valueOfKind } from '@freshet/events';
 
 /** A rating in a file. Without a time column only the order of the lines is known. */
 export interface FileRating {
   readonly user: string;
   readonly item: string;
-  readonly value: number;
+  /** null: an event that takes the rating back, as RATING_KINDS says of its kind. */
+  readonly value: number | null;
   /** In ms; undefined if the file has no times. */
   readonly time: number | undefined;
 }
 
-export const fields = ['user', 'item', 'value', 'time'] as const;
+export const fields = ['user', 'item', 'value', 'time', 'kind'] as const;
 export type Field = (typeof fields)[number];
 
 /** The column of each field: its name or, in a file without a header, its number from 1. */
@@ -24,6 +25,8 @@ export class UnreadableRatings extends Error {
 /** Why a line is not a rating. Returned, not thrown, because bad lines are skipped and counted. */
 export interface Malformed {
   readonly reason: string;
+  /** What to do if many lines are so. */
+  readonly mend?: string;
 }
 
 /** `line`: the number of the line on which the record began, from 1. */
@@ -39,14 +42,15 @@ export interface RecordSource {
 const aliases: Record<Field, readonly string[]> = {
   user: words(`
     user userid uid reviewerid reviewuserid customer customerid visitor visitorid member memberid
-    profilename`),
+    custid username userpseudoid profilename`),
   item: words(`
     item itemid iid movieid product productid productproductid asin parentasin isbn bookid trackid
-    songid artistid articleid contentid videoid gameid businessid sku`),
+    songid artistid articleid contentid videoid gameid appid animeid businessid stockcode sku`),
   value: words('value rating score reviewscore bookrating overall stars preference weight'),
   time: words(`
     time timestamp unixreviewtime reviewtime ts date datetime eventtime occurredat createdat
-    reviewedat ratedat`),
+    reviewedat ratedat dateadded invoicedate eventtimestamp eventdate`),
+  kind: words('kind type event action eventtype eventname'),
 };
 
 function words(text: string): string[] {
@@ -67,24 +71,52 @@ export function guessColumn(field: Field, names: readonly string[]): string | un
   return undefined;
 }
 
-/** `timeOf`: what a time means in this file; undefined if it is none. */
+/** What the cells of a file mean. */
+export interface Meaning {
+  /** In ms; undefined if it is no time. */
+  readonly timeOf: (given: unknown) => number | undefined;
+  /** The value of each kind of event; kinds are ignored if there are none. */
+  readonly kinds: RatingKinds;
+}
+
+const COUNT_LINES = 'say --columns value=none to count every line as 1';
+
 export function toRating(
-  [user, item, value, time]: readonly unknown[],
-  timeOf: (given: unknown) => number | undefined,
+  [user, item, value, time, kind]: readonly unknown[],
+  { timeOf, kinds }: Meaning,
 ): FileRating | Malformed {
-  // Without a value column every line is a rating of 1.
-  const number = value === undefined ? 1 : toNumber(value);
-  if (!Number.isFinite(number)) return { reason: `the value is not a number: ${String(value)}` };
-  if (number < 0) return { reason: `the value is below 0: ${number}` };
-  const hasNone = time === undefined || time === null || (typeof time === 'string' && !time.trim());
-  const at = hasNone ? undefined : timeOf(time);
-  if (!hasNone && at === undefined) return { reason: `the time is not a time: ${String(time)}` };
+  const hasKind = kinds.size > 0 && !isBlank(kind);
+  const hasNoValue = value === undefined || (hasKind && isBlank(value));
+  const number = hasNoValue ? undefined : toNumber(value);
+  if (number !== undefined && !Number.isFinite(number)) {
+    const reason = isBlank(value) ? 'no value' : `the value is not a number: ${String(value)}`;
+    return { reason, mend: `${COUNT_LINES}, or kind=NAME with RATING_KINDS to give words a value` };
+  }
+  if (number !== undefined && number < 0) {
+    return { reason: `the value is below 0: ${number}`, mend: COUNT_LINES };
+  }
+  const at = isBlank(time) ? undefined : timeOf(time);
+  if (!isBlank(time) && at === undefined) {
+    return { reason: `the time is not a time: ${String(time)}` };
+  }
   try {
-    return { user: toId('user', user), item: toId('item', item), value: number, time: at };
+    return {
+      user: toId('user', user),
+      item: toId('item', item),
+      // Without a value column every line is a rating of 1. The limit is checked where it is sent.
+      value: hasKind
+        ? valueOfKind(String(kind).trim(), number, kinds, Number.POSITIVE_INFINITY)
+        : (number ?? 1),
+      time: at,
+    };
   } catch (error) {
     if (error instanceof PoisonRecord) return { reason: error.message };
     throw error;
   }
+}
+
+function isBlank(given: unknown): boolean {
+  return given === undefined || given === null || (typeof given === 'string' && !given.trim());
 }
 
 function toId(field: 'user' | 'item', given: unknown): string {

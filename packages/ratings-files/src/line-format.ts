@@ -2,7 +2,7 @@
  * Which format has a file, and what does each of its lines say? The first line tells: `::`, a
  * separator, JSON or a review block. A first line whose value column holds no number is a header.
  */
-import { type DecodedRecord, RatingField } from '@freshet/events';
+import { type DecodedRecord, RatingField, type RatingKinds } from '@freshet/events';
 import type { FileDates } from './dates.ts';
 import {
   type Columns,
@@ -12,6 +12,7 @@ import {
   fields,
   guessColumn,
   type Malformed,
+  type Meaning,
   type RecordSource,
   toNumber,
   toRating,
@@ -25,6 +26,7 @@ const separators = {
   tsv: '\t',
   semicolon: ';',
   pipe: '|',
+  space: ' ',
 } as const;
 type Separated = keyof typeof separators;
 
@@ -36,22 +38,33 @@ export interface Reading {
   readonly format?: Format | undefined;
   /** Names in the header, or numbers from 1; columns that are absent here are guessed. */
   readonly columns?: Columns | undefined;
+  /** What each kind of event is worth, as RATING_KINDS says. If absent, kinds are ignored. */
+  readonly kinds?: RatingKinds | undefined;
+  /** Called with what the file does not have, once, before its first rating. */
+  readonly onLack?: ((lack: string) => void) | undefined;
 }
 
 export function openSource(first: string, reading: Reading, dates: FileDates): RecordSource {
-  const { format = detectFormat(first), columns = {} } = reading;
+  const { format = detectFormat(first), columns = {}, kinds = new Map() } = reading;
   const timeOf = (given: unknown) => dates.timeOf(given);
-  if (format === 'reviews') return new ReviewBlocks(timeOf);
-  if (format === 'json') return new JsonLines(columns, timeOf);
+  const meaning: Meaning = { timeOf, kinds };
+  if (columns.kind !== undefined && kinds.size === 0) {
+    throw new UnreadableRatings(
+      '--columns names kinds of events: set RATING_KINDS=view:1,purchase:5 to what each is worth',
+    );
+  }
+  if (format === 'reviews') return new ReviewBlocks(meaning);
+  if (format === 'json') return new JsonLines(reading, meaning);
   const separator = separators[format];
   const cells = cellsOf(first, separator) ?? [first];
   const hasHeader = looksLikeHeader(cells, columns, timeOf);
-  const at = hasHeader ? byName(cells, columns) : byNumber(cells, columns, timeOf);
-  const least = 1 + Math.max(at.user, at.item, at.value);
+  const at = hasHeader ? byName(cells, columns, kinds) : byNumber(cells, columns, timeOf);
+  tellLacks((field) => at[field] >= 0, hasHeader ? cells : [], reading);
+  const least = 1 + Math.max(at.user, at.item, at.value, at.kind);
   const parse = (row: readonly string[]): FileRating | Malformed =>
     row.length >= least
       ? // A column that is absent has the place -1, where a row holds nothing.
-        toRating([row[at.user], row[at.item], row[at.value], row[at.time]], timeOf)
+        toRating([row[at.user], row[at.item], row[at.value], row[at.time], row[at.kind]], meaning)
       : { reason: `${row.length} columns where ${least} are needed` };
   return new SeparatedLines(separator, parse, hasHeader);
 }
@@ -71,7 +84,7 @@ function detectFormat(first: string): Format {
     .reduce((most, one) => (one.cells > most.cells ? one : most));
   if (found.cells > 1) return found.format;
   throw new UnreadableRatings(
-    `cannot tell the format from the first line: ${JSON.stringify(first.slice(0, 80))}; expected user::item::rating::time, CSV, TSV, JSON lines or review blocks`,
+    `cannot tell the format from the first line: ${JSON.stringify(first.slice(0, 80))}; expected user::item::rating::time, CSV, TSV, JSON lines or review blocks; --format space if spaces separate the columns`,
   );
 }
 
@@ -80,7 +93,7 @@ function cellsIn(line: string, separator: string): number {
 }
 
 type Places = Record<Field, number>;
-type TimeOf = (given: unknown) => number | undefined;
+type TimeOf = Meaning['timeOf'];
 
 const needed = ['user', 'item'] as const;
 /** Said in place of a column: the file does not have this field. */
@@ -99,9 +112,31 @@ function isNumber(text: string): boolean {
   return Number.isFinite(toNumber(text));
 }
 
-function byName(header: readonly string[], columns: Columns): Places {
+/** Says of optional fields that are neither there nor said to be absent what that means. */
+function tellLacks(
+  has: (field: Field) => boolean,
+  names: readonly string[],
+  { columns = {}, kinds = new Map(), onLack }: Reading,
+): void {
+  const hasKinds = kinds.size > 0 && has('kind');
+  if (!has('value') && !hasKinds && columns.value !== NONE) {
+    const kind = kinds.size > 0 ? undefined : guessColumn('kind', names);
+    const hint = kind
+      ? `; RATING_KINDS=view:1,purchase:5 would give each ${kind} its value`
+      : names.length > 0
+        ? '; --columns value=NAME says which column has them'
+        : '';
+    onLack?.(`has no values: every line counts as 1${hint}`);
+  }
+  if (!has('time') && columns.time !== NONE) {
+    onLack?.('has no times: its lines are taken to be in order');
+  }
+}
+
+function byName(header: readonly string[], columns: Columns, kinds: RatingKinds): Places {
   return placesOf(header, (field) => {
-    const name = columns[field] ?? guessColumn(field, header);
+    const isIgnored = field === 'kind' && kinds.size === 0;
+    const name = columns[field] ?? (isIgnored ? undefined : guessColumn(field, header));
     if (name === undefined || (name === NONE && !header.includes(name))) return -1;
     const index = isNumber(name) ? Number(name) - 1 : header.indexOf(name);
     if (index < 0 || index >= header.length) throw noColumn(name, header);
@@ -109,11 +144,13 @@ function byName(header: readonly string[], columns: Columns): Places {
   });
 }
 
-/** User, item, value and time in this order, where nothing else is said. */
+/** What the columns of a file without a header are, where nothing else is said. */
+const usualOrder: readonly Field[] = ['user', 'item', 'value', 'time'];
+
 function byNumber(cells: readonly string[], columns: Columns, timeOf: TimeOf): Places {
   const third = cells[2] ?? '';
   const hasNoValues = !isNumber(third) && timeOf(third) !== undefined;
-  const usual = hasNoValues ? ['user', 'item', 'time'] : fields;
+  const usual = hasNoValues ? ['user', 'item', 'time'] : usualOrder;
   const said = fields.map((field) => Number(columns[field]) - 1);
   return placesOf(cells, (field) => {
     const given = columns[field];
@@ -140,21 +177,23 @@ const NAMES_TOLD = 40;
 function noColumn(name: string, names: readonly string[]): UnreadableRatings {
   const more = names.length > NAMES_TOLD ? ', …' : '';
   return new UnreadableRatings(
-    `no column for ${name} among ${names.slice(0, NAMES_TOLD).join(', ')}${more}; name the columns with --columns`,
+    `no column for ${name} among ${names.slice(0, NAMES_TOLD).join(', ')}${more}; name the columns with --columns, or number them (user=1,item=2) if this is no header`,
   );
 }
 
 /** A JSON object on each line. Fields are found as in records of a topic, then as in a header. */
 class JsonLines implements RecordSource {
+  readonly #reading: Reading;
   readonly #columns: Columns;
-  readonly #timeOf: TimeOf;
+  readonly #meaning: Meaning;
   readonly #fields: readonly RatingField[];
   #isFirst = true;
 
-  constructor(columns: Columns, timeOf: TimeOf) {
-    this.#columns = columns;
-    this.#timeOf = timeOf;
-    this.#fields = fields.map((field) => new RatingField(field, columns));
+  constructor(reading: Reading, meaning: Meaning) {
+    this.#reading = reading;
+    this.#columns = reading.columns ?? {};
+    this.#meaning = meaning;
+    this.#fields = fields.map((field) => new RatingField(field, this.#columns));
   }
 
   take(line: string, number: number, emit: Emit): void {
@@ -174,9 +213,9 @@ class JsonLines implements RecordSource {
     const found = this.#fields.map((field, at) =>
       this.#found(field, fields[at] as Field, record as DecodedRecord),
     );
-    if (this.#isFirst) this.#refuseWithout(found, record);
+    if (this.#isFirst) this.#lookAt(found, record);
     this.#isFirst = false;
-    return toRating(found, this.#timeOf);
+    return toRating(found, this.#meaning);
   }
 
   #found(field: RatingField, name: Field, record: DecodedRecord): unknown {
@@ -187,12 +226,14 @@ class JsonLines implements RecordSource {
   }
 
   /** A first record without a user or an item tells that they have other names. */
-  #refuseWithout(found: readonly unknown[], record: object): void {
+  #lookAt(found: readonly unknown[], record: object): void {
     for (const field of needed) {
       const value = found[fields.indexOf(field)];
       if (value !== undefined && typeof value !== 'object') continue;
       throw noColumn(this.#columns[field] ?? field, pathsIn(record));
     }
+    const has = (field: Field) => found[fields.indexOf(field)] !== undefined;
+    tellLacks(has, Object.keys(record), this.#reading);
   }
 }
 
@@ -211,11 +252,11 @@ function pathsIn(record: object): string[] {
  */
 class ReviewBlocks implements RecordSource {
   readonly #block = new Map<string, string>();
-  readonly #timeOf: TimeOf;
+  readonly #meaning: Meaning;
   #line = 0;
 
-  constructor(timeOf: TimeOf) {
-    this.#timeOf = timeOf;
+  constructor(meaning: Meaning) {
+    this.#meaning = meaning;
   }
 
   take(line: string, number: number, emit: Emit): void {
@@ -232,7 +273,7 @@ class ReviewBlocks implements RecordSource {
     const names = ['review/userId', 'product/productId', 'review/score', 'review/time'];
     const [user, item, score = '', time] = names.map((name) => this.#block.get(name));
     // Without a score it is malformed: undefined would mean a rating of 1.
-    emit(toRating([user, item, score, time], this.#timeOf), this.#line);
+    emit(toRating([user, item, score, time], this.#meaning), this.#line);
     this.#block.clear();
   }
 }

@@ -22,6 +22,7 @@ async function read(content: string | Buffer, options: ReadOptions = {}): Promis
 }
 
 const ann = { user: 'ann', item: 'tea', value: 4.5, time: 978_300_760_000 };
+const view = { user: 'ann', item: 'tea', event: 'view' };
 const bob = { user: 'bob', item: 'tea', value: 2, time: 978_300_761_000 };
 
 describe('a ratings file', () => {
@@ -62,6 +63,14 @@ describe('a ratings file', () => {
     [
       'semicolons, though a cell has a comma',
       'ann;tea;4.5;978300760;"hot, black"\nbob;tea;2;978300761;cold\n',
+    ],
+    [
+      'CSV for Excel, whose first line tells the separator',
+      'sep=;\r\nuser;item;rating;time\r\nann;tea;4,5;978300760\r\nbob;tea;2;978300761\r\n',
+    ],
+    [
+      'lines that end with a carriage return alone',
+      'user,item,rating,time\rann,tea,4.5,978300760\rbob,tea,2,978300761\r',
     ],
     [
       'nested JSON with times in µs',
@@ -122,6 +131,12 @@ describe('a ratings file', () => {
     expect(await read(row, { columns: numbers })).toEqual([{ ...ann, value: 1 }]);
   });
 
+  it('may have spaces between its columns, if that is said', async () => {
+    const content = 'ann tea 4.5 978300760\nbob tea 2 978300761\n';
+    expect(await read(content, { format: 'space' })).toEqual([ann, bob]);
+    await expect(read(content)).rejects.toThrow('--format space');
+  });
+
   it('has times and no values where its third column has dates, with a header or without', async () => {
     const first = [{ ...ann, value: 1 }];
     expect(await read('ann,tea,2000-12-31 22:12:40\n')).toEqual(first);
@@ -135,6 +150,29 @@ describe('a ratings file', () => {
       { user: 'ann', item: 'tea', value: 1, time: undefined },
       { user: 'bob', item: 'tea', value: 1, time: undefined },
     ]);
+  });
+
+  it('tells what it lacks, and how to say more', async () => {
+    const lacksOf = async (content: string, options: ReadOptions = {}): Promise<string[]> => {
+      const lacks: string[] = [];
+      await read(content, { ...options, onLack: (lack) => lacks.push(lack) });
+      return lacks;
+    };
+    expect(await lacksOf('user,item,rating,time\nann,tea,4.5,978300760\n')).toEqual([]);
+    const noTimes = 'has no times: its lines are taken to be in order';
+    expect(await lacksOf('user,item,liked\nann,tea,yes\n')).toEqual([
+      'has no values: every line counts as 1; --columns value=NAME says which column has them',
+      noTimes,
+    ]);
+    const columns = { value: 'none', time: 'none' };
+    expect(await lacksOf('user,item,liked\nann,tea,yes\n', { columns })).toEqual([]);
+    for (const content of ['user,item,event\nann,tea,view\n', `${JSON.stringify(view)}\n`]) {
+      expect(await lacksOf(content)).toEqual([
+        'has no values: every line counts as 1; RATING_KINDS=view:1,purchase:5 would give each event its value',
+        noTimes,
+      ]);
+      expect(await lacksOf(content, { kinds: new Map([['view', 1]]) })).toEqual([noTimes]);
+    }
   });
 
   it('gives nothing when it is empty', async () => {
@@ -185,6 +223,41 @@ describe('a ratings file', () => {
       onProgress: (share) => seen.push(share ?? Number.NaN),
     });
     expect(seen.at(-1)).toBe(1);
+  });
+});
+
+describe('with RATING_KINDS an event of a file', () => {
+  const kinds = new Map([
+    ['view', 1],
+    ['transaction', 5],
+    ['refund', null],
+  ]);
+  const event = { user: 'ann', item: 'tea', time: undefined };
+  const [viewed, bought, refunded] = [1, 5, null].map((value) => ({ ...event, value }));
+
+  it('is worth what its kind says, in a column of a usual name or of one that is said', async () => {
+    const rows = ['ann,view,tea', 'ann,transaction,tea', 'ann,refund,tea'];
+    for (const name of ['event', 'action', 'event_type', 'event_name']) {
+      const content = `user,${name},item\n${rows.join('\n')}\n`;
+      expect(await read(content, { kinds })).toEqual([viewed, bought, refunded]);
+    }
+    const columns = { user: '1', item: '3', kind: '2' };
+    expect(await read(rows.join('\n'), { kinds, columns })).toEqual([viewed, bought, refunded]);
+    const lines = rows.map((_, at) => ({ ...view, event: [...kinds.keys()][at] }));
+    const json = lines.map((line) => JSON.stringify(line)).join('\n');
+    expect(await read(json, { kinds })).toEqual([viewed, bought, refunded]);
+  });
+
+  it('has its own value where it has one, and counts as without kinds where it has no kind', async () => {
+    const content = 'user,item,event,value\nann,tea,view,\nann,tea,view,3\nann,tea,,2\n';
+    const values = (await read(content, { kinds })).map(({ value }) => value);
+    expect(values).toEqual([1, 3, 2]);
+  });
+
+  it('of an unknown kind is no rating, and a column of kinds needs them', async () => {
+    const content = 'user,item,event\nann,tea,share\n';
+    await expect(read(content, { kinds })).rejects.toThrow('"share" is not one of RATING_KINDS');
+    await expect(read(content, { columns: { kind: 'event' } })).rejects.toThrow('set RATING_KINDS');
   });
 });
 

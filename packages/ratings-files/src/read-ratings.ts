@@ -33,7 +33,19 @@ export async function* readRatingBatches(
   path: string,
   options: ReadOptions = {},
 ): AsyncGenerator<readonly FileRating[], void> {
-  const counts = new ReadCounts(path, options);
+  try {
+    yield* read(path, options);
+  } catch (error) {
+    if (!(error instanceof UnreadableRatings)) throw error;
+    throw new UnreadableRatings(`${path}: ${error.message}`, { cause: error });
+  }
+}
+
+async function* read(
+  path: string,
+  options: ReadOptions,
+): AsyncGenerator<readonly FileRating[], void> {
+  const counts = new ReadCounts(options);
   let source: RecordSource | undefined;
   let batch: FileRating[] = [];
   const emit: Emit = (record, line) => counts.add(record, line, batch);
@@ -42,7 +54,7 @@ export async function* readRatingBatches(
     batch = [];
     for (let i = 0; i < lines.length; i++) {
       const line = clean(lines[i], first + i);
-      if (source === undefined && line.trim() === '') continue;
+      if (source === undefined && (line.trim() === '' || SEPARATOR_TOLD.test(line))) continue;
       source ??= openSource(line, options, new FileDates(options.dates, lines));
       source.take(line, first + i, emit);
     }
@@ -55,6 +67,9 @@ export async function* readRatingBatches(
   if (batch.length > 0) yield batch;
 }
 
+/** The first line of a CSV for Excel may only tell its separator. */
+const SEPARATOR_TOLD = /^"?sep=."?$/i;
+
 function clean(line: string, number: number): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line;
   return number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text;
@@ -64,18 +79,16 @@ function clean(line: string, number: number): string {
 class ReadCounts {
   ratings = 0;
   #malformed = 0;
-  #firstReason = '';
+  #first = '';
 
-  constructor(
-    private readonly path: string,
-    private readonly options: ReadOptions,
-  ) {}
+  constructor(private readonly options: ReadOptions) {}
 
   add(record: FileRating | Malformed, line: number, batch: FileRating[]): void {
     if ('reason' in record) {
       this.#malformed++;
-      this.#firstReason ||= `line ${line}: ${record.reason}`;
-      this.options.onMalformed?.(line, record.reason);
+      const { reason, mend = 'are the columns right (--columns)?' } = record;
+      this.#first ||= `line ${line}: ${reason}; ${mend}`;
+      this.options.onMalformed?.(line, reason);
       return;
     }
     this.ratings++;
@@ -86,7 +99,7 @@ class ReadCounts {
     const records = this.ratings + this.#malformed;
     if (records < after || this.#malformed <= limits.malformedShare * records) return;
     throw new UnreadableRatings(
-      `${this.path}: ${this.#malformed} of the first ${records} records are malformed (more than 1 %). Is the format right? The first one, ${this.#firstReason}`,
+      `${this.#malformed} of the first ${records} records are malformed (more than 1 %). The first one, ${this.#first}`,
     );
   }
 }

@@ -18,7 +18,10 @@ const longestLine = 1 << 20;
  * the file that is read, which is unknown for standard input.
  */
 export async function* textLines(path: string, onShare: (share: number | undefined) => void) {
-  const size = path === '-' ? undefined : (await stat(path)).size;
+  const file = path === '-' ? undefined : await stat(path);
+  if (file?.isDirectory()) throw new UnreadableRatings('it is a folder: name a file in it');
+  // A pipe has no size.
+  const size = file?.isFile() ? file.size : undefined;
   let bytes = 0;
   const source: Readable =
     path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
@@ -29,14 +32,17 @@ export async function* textLines(path: string, onShare: (share: number | undefin
   const decoder = new TextDecoder('utf-8');
   let rest = '';
   let next = 1;
+  let end: string | undefined;
   for await (const chunk of inflated(source, count)) {
     const text = rest + decoder.decode(chunk, { stream: true });
     if (text.includes('\0')) {
       throw new UnreadableRatings(
-        'it is not text in UTF-8 (a spreadsheet, or UTF-16?): save it as CSV in UTF-8',
+        'it is not text in UTF-8 (packed other than by gzip, a spreadsheet, UTF-16?): unpack it, or save it as CSV in UTF-8',
       );
     }
-    const lines = text.split('\n');
+    // Old spreadsheets end lines with a carriage return alone.
+    end ??= text.includes('\n') || !/\r./.test(text) ? '\n' : '\r';
+    const lines = text.split(end);
     rest = lines.pop() as string; // split returns at least one part
     if (rest.length > longestLine)
       throw new UnreadableRatings(`line ${next + lines.length} is over 1 MB long`);

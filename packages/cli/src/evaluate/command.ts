@@ -3,6 +3,7 @@
  * results as tables or JSON, or writes a page or a curve. It measures by the experiments package.
  */
 import { writeFileSync } from 'node:fs';
+import { settingsOrExit } from '@freshet/config';
 import {
   loadTable,
   NotEnoughRatings,
@@ -13,7 +14,7 @@ import {
   renderText,
 } from '@freshet/experiments';
 import { BadModelSettings } from '@freshet/model';
-import { readRatingBatches, UnreadableRatings } from '@freshet/ratings-files';
+import { type FileRating, readRatingBatches, UnreadableRatings } from '@freshet/ratings-files';
 import { isOfFile, WrongUsage } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { SkippedLines } from '../ratings-file-options.ts';
@@ -74,18 +75,26 @@ async function answer(request: Request): Promise<number> {
 async function load(request: Request, line: ProgressLine): Promise<RatingTable> {
   const { ratings: path, reading, shuffleTies } = request;
   const skipped = new SkippedLines(path);
+  const lacks: string[] = [];
   const batches = readRatingBatches(path, {
     ...reading,
     onProgress: (share, ratings) => line.show(`${ratings} ratings read`, share),
+    kinds: settingsOrExit().RATING_KINDS,
     onMalformed: skipped.add,
+    onLack: (lack) => void lacks.push(lack),
   });
-  const table = await loadTable(batches, { ...(shuffleTies !== undefined && { shuffleTies }) });
+  const table = await loadTable(withoutRemovals(batches), {
+    ...(shuffleTies !== undefined && { shuffleTies }),
+  });
   line.clear();
   skipped.tellRest();
-  if (!table.timed && table.user.length > 0) {
-    process.stderr.write(`${path} has no times: its lines are taken to be in order\n`);
-  }
+  for (const lack of lacks) process.stderr.write(`${path} ${lack}\n`);
   return table;
+}
+
+/** What takes a rating back predicts nothing, and nothing is predicted for it. */
+async function* withoutRemovals(batches: AsyncIterable<readonly FileRating[]>) {
+  for await (const batch of batches) yield batch.filter(({ value }) => value !== null);
 }
 
 /** What the run cost. CPU time is that of all threads, and does not depend on other load. */

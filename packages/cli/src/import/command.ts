@@ -1,7 +1,18 @@
 /** `freshet import FILE`: sends the ratings of a file to a topic of RATINGS_TOPICS, once. */
-import { flag, openBrokers, operatorCommand, text, WrongUsage } from '../operator-command.ts';
+import { UnreadableRatings } from '@freshet/ratings-files';
+import {
+  CannotWork,
+  flag,
+  openBrokers,
+  operatorCommand,
+  ratingReader,
+  say,
+  text,
+  WrongUsage,
+} from '../operator-command.ts';
 import { readingHelp, readingRows } from '../ratings-file-options.ts';
 import { importFile } from './import-file.ts';
+import { isPlainFile, lookAtFile, told } from './look-at-file.ts';
 import { waitUntilApplied } from './wait-until-applied.ts';
 
 const HELP = `freshet import FILE [options]
@@ -45,10 +56,24 @@ export const importCommand = operatorCommand({
   run: async ({ values, positionals }, place) => {
     const [path, ...others] = positionals;
     if (path === undefined || others.length > 0) throw new WrongUsage('one FILE is needed');
+    const { settings } = place;
+    const file = { ...values, path, kinds: settings.RATING_KINDS };
+    if (path !== '-') {
+      if (!isPlainFile(path)) {
+        throw new CannotWork(`${path} is a pipe: import - reads one from standard input`);
+      }
+      const look = await lookAtFile(file, ratingReader(settings)).catch(refuse);
+      for (const line of told(file, look)) say(line);
+    }
     const brokers = await openBrokers(place);
-    const outcome = await importFile({ ...values, path }, place, brokers);
+    const outcome = await importFile(file, place, brokers);
     if (outcome?.interrupted) return exitCodes.interrupted;
     if (values.wait) await waitUntilApplied(place, brokers, values);
     return exitCodes.done;
   },
 });
+
+function refuse(error: unknown): never {
+  const isOfFile = error instanceof UnreadableRatings;
+  throw isOfFile ? new CannotWork(error.message, { cause: error }) : error;
+}

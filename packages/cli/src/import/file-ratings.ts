@@ -1,4 +1,5 @@
 /** The ratings of a file as `freshet import` sends them: in the order of the file, or by time. */
+import type { RatingKinds } from '@freshet/events';
 import { loadTable } from '@freshet/experiments';
 import { type FileRating, type ReadOptions, readRatingBatches } from '@freshet/ratings-files';
 import { type GivenReading, readingOf } from '../ratings-file-options.ts';
@@ -6,10 +7,12 @@ import { type GivenReading, readingOf } from '../ratings-file-options.ts';
 /** A file, and how the operator says that it is to be read. */
 export interface RatingsFile extends GivenReading {
   readonly path: string;
+  /** What each kind of event is worth: RATING_KINDS. */
+  readonly kinds: RatingKinds;
 }
 
 type Batches = AsyncGenerator<readonly FileRating[], void>;
-interface Watch extends Pick<ReadOptions, 'onProgress' | 'onMalformed'> {
+interface Watch extends Pick<ReadOptions, 'onProgress' | 'onMalformed' | 'onLack'> {
   /** Called with the number of ratings once they are sorted; it is not known before. */
   readonly onTotal: (ratings: number) => void;
 }
@@ -17,11 +20,11 @@ interface Watch extends Pick<ReadOptions, 'onProgress' | 'onMalformed'> {
 const SORTED_BATCH = 4_096;
 
 export function fileRatings(
-  { path, ...reading }: RatingsFile,
+  { path, kinds, ...reading }: RatingsFile,
   byTime: boolean,
   { onTotal, ...watch }: Watch,
 ): Batches {
-  const batches = readRatingBatches(path, { ...readingOf(reading), ...watch });
+  const batches = readRatingBatches(path, { ...readingOf(reading), kinds, ...watch });
   return byTime ? sortedByTime(batches, onTotal) : batches;
 }
 
@@ -34,7 +37,7 @@ async function* sortedByTime(batches: Batches, onTotal: Watch['onTotal']): Batch
       batch.push({
         user: users[user[at] as number] as string,
         item: items[item[at] as number] as string,
-        value: value[at] as number,
+        value: Number.isNaN(value[at]) ? null : (value[at] as number),
         time: timed ? time[at] : undefined,
       });
     }

@@ -74,8 +74,10 @@ function stateFileOf(
   brokers: readonly string[],
 ): ImportStateFile | undefined {
   if (request.path === '-') return undefined;
-  const { path, format, columns, dates, stateFolder } = request;
-  const reading = JSON.stringify({ format, columns, dates, byTime: request['by-time'] });
+  const { path, format, columns, dates, kinds, stateFolder } = request;
+  const byTime = request['by-time'];
+  const given = { format, columns, dates, byTime, ...(kinds.size > 0 && { kinds: [...kinds] }) };
+  const reading = JSON.stringify(given);
   // A Kafka of that folder may have another port at every start.
   if (stateFolder) return ImportStateFile.of(path, { brokers: [], topic, reading }, stateFolder);
   return ImportStateFile.of(path, { brokers, topic, reading }, cacheFolder());

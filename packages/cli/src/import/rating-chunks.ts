@@ -38,8 +38,11 @@ export async function* ratingChunks(
   let [ratings, bytes] = [0, 0];
   for await (const batch of batches) {
     for (const rating of batch) {
-      const value = encoded(rating, options);
-      if (value === undefined) continue;
+      const value = encoded(rating, options.reader);
+      if (value instanceof PoisonRecord) {
+        options.onRefused(rating, value.message);
+        continue;
+      }
       const partition = shardOf(rating.user, options.partitions);
       const records = byPartition.get(partition) ?? [];
       const isFirst = records.length === 0;
@@ -59,17 +62,21 @@ export async function* ratingChunks(
   if (ratings > 0) yield { number, ratings, byPartition };
 }
 
-/** Encodes in Freshet's own schema, which intake reads whatever RATING_FIELDS says. */
-function encoded(rating: FileRating, { reader, onRefused }: ChunkOptions): Buffer | undefined {
-  const { user, item, value, time } = rating;
+/**
+ * Encodes in Freshet's own schema, which intake reads whatever RATING_FIELDS says. Returns the
+ * reason if intake would park it.
+ */
+export function encoded(
+  { user, item, value, time }: FileRating,
+  reader: ChunkOptions['reader'],
+): Buffer | PoisonRecord {
   const whole = time === undefined ? null : Math.round(time);
   const bytes = encodeRating({ user, item, value, time: whole });
   try {
     reader.read({ key: null, value: bytes, timestamp: Date.now() });
     return bytes;
   } catch (error) {
-    if (!(error instanceof PoisonRecord)) throw error;
-    onRefused(rating, error.message);
-    return undefined;
+    if (error instanceof PoisonRecord) return error;
+    throw error;
   }
 }

@@ -32,12 +32,13 @@ const EXIT_GRACE_MS = 500;
 const say = (text: string): void => void process.stdout.write(text);
 
 export async function up(args: readonly string[]): Promise<number> {
-  const { help, rate, file } = optionsOf(args);
+  const { help, rate, reading } = optionsOf(args);
   if (help) {
     say(HELP);
     return 0;
   }
   const settings = settingsOrExit();
+  const file = reading && { ...reading, kinds: settings.RATING_KINDS };
   const stack = new ClosingStack();
   const ending = new AbortController();
   const { signal } = ending;
@@ -100,8 +101,8 @@ function optionsOf(args: readonly string[]) {
     if (path === undefined && (columns ?? format ?? dates) !== undefined) {
       throw new WrongUsage('--columns, --format and --dates say how to read the file of --ratings');
     }
-    const file = path === undefined ? undefined : { path, columns, format, dates };
-    return { help, rate: values['no-demo'] || file ? 0 : rate, file };
+    const reading = path === undefined ? undefined : { path, columns, format, dates };
+    return { help, rate: values['no-demo'] || reading ? 0 : rate, reading };
   } catch (error) {
     throw new SetupProblem(`${(error as Error).message} (freshet up --help lists all options)`);
   }

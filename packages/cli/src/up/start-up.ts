@@ -16,10 +16,11 @@ import type { ClosingStack } from '@freshet/service';
 import { openSession } from '@freshet/session';
 import { openLog } from '@freshet/telemetry';
 import type { RatingsFile } from '../import/file-ratings.ts';
+import { told } from '../import/look-at-file.ts';
 import { openBrokers } from '../operator-command.ts';
 import { DEMO_TOPIC, Demo } from './demo.ts';
 import { Lock } from './lock.ts';
-import { dataName, learnFile, listOf, lookAtFile } from './own-ratings.ts';
+import { dataName, learnFile, listOf, lookAtOwn } from './own-ratings.ts';
 import { PortClaims } from './port-claims.ts';
 
 interface StartUp {
@@ -43,16 +44,16 @@ export async function startUp(options: StartUp): Promise<void> {
   const { settings, stack, rate, file, signal, fail, say } = options;
   const tell = (line: string): void => say(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
   const began = performance.now();
-  const look = file && (await lookAtFile(file, settings.RATING_MAX));
+  const look = file && (await lookAtOwn(file, settings));
   // Ada rates in the demo. Whom the user's own topics name is not known.
   const hasDemo = settings.RATINGS_TOPICS.includes(DEMO_TOPIC);
   const example = look?.user ?? (hasDemo ? 'ada' : 'USER');
   const brokers = isGiven('KAFKA_BROKERS') ? settings.KAFKA_BROKERS : undefined;
-  const folder = dataFolder(dataName(file, brokers));
+  const folder = dataFolder(dataName(file, brokers, settings.MODEL));
   const lock = await Lock.take(folder);
   stack.own({ close: async () => lock.release() });
   say('Freshet\n');
-  if (look) say(`  the first rating of ${file.path}: ${JSON.stringify(look.first)}\n`);
+  if (look) for (const line of told(file, look)) say(`  ${line}\n`);
   const steps = stepsTo(say);
   const claims = stack.own(new PortClaims());
   const preferred: Readonly<Record<PortName, number>> = { ...settings, ...usualPorts };
@@ -94,7 +95,7 @@ async function learnAndShow(
   const scorer = { url: system.scorerUrl, token: settings.HTTP_TOKEN };
   const items = await listOf(example, scorer, signal);
   signal.throwIfAborted();
-  const url = `${scorer.url}/v1/recommendations/${encodeURIComponent(example)}`;
+  const url = listUrl(scorer.url, example);
   const shown = items?.join(', ') ?? 'no list yet';
   say(`\n  for user ${example} of your file: ${shown || 'nothing that is not rated yet'}\n`);
   say(`  ask for any user: curl '${url}?n=5'\n\n`);
@@ -138,11 +139,16 @@ async function startDemo(
   });
 }
 
+/** Fit for a shell's single quotes, whatever the id. */
+function listUrl(scorer: string, user: string): string {
+  return `${scorer}/v1/recommendations/${encodeURIComponent(user).replaceAll("'", '%27')}`;
+}
+
 function addresses(system: LocalSystem, user: string): string {
   const metricsOf = (name: AnyServiceName) => `http://127.0.0.1:${system.adminPort(name)}/metrics`;
   const rows = {
     console: system.consoleUrl,
-    recommendations: `${system.scorerUrl}/v1/recommendations/${encodeURIComponent(user)}`,
+    recommendations: listUrl(system.scorerUrl, user),
     updater: metricsOf('updater'),
     aggregator: metricsOf('aggregator'),
     scorer: metricsOf('scorer'),
