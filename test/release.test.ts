@@ -1,11 +1,20 @@
 /** Is everything that a release consists of whole, and of one version? */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { searchPath } from '@freshet/config';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { stages, valuesOf } from './deploy/dockerfile.ts';
 import { find, read } from './tidy/tree.ts';
@@ -113,9 +122,55 @@ console.log(typeof client.recommend);
 });
 
 describe('the command line', () => {
-  it('runs by npx', async () => {
+  const unpacked = join(folder, 'package');
+  const packed = (...args: string[]) =>
+    run(process.execPath, args, { cwd: folder, env: { PATH: searchPath() } });
+
+  beforeAll(async () => {
+    rmSync(unpacked, { recursive: true, force: true });
+    const { stdout } = await run(process.execPath, ['deploy/pack.mjs', folder], { cwd: root });
+    const archive = join(folder, `freshet-${version}.tgz`);
+    expect(stdout).toBe(`${archive}\n`);
+    const { stdout: listing } = await run('tar', ['-tvzf', archive]);
+    // npm leaves links out.
+    expect(listing).toMatch(/^([d-].*\n)+$/);
+    await run('tar', ['-xzf', archive, '-C', folder]);
+  });
+
+  it('is packed with licence, README, and all that it starts and depends on', () => {
+    const manifest = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8'));
+    expect(manifest).toMatchObject({ name: 'freshet', version, license: 'MIT' });
+    expect(manifest).not.toHaveProperty('private');
+    expect(manifest.bundleDependencies).toEqual(Object.keys(manifest.dependencies));
+    const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
+    const needed = find(/^packages\/[^/]+\/(lua|schemas)\/|^deploy\/kafka\/pom.xml$/);
+    const pages = ['LICENSE', 'README.md', 'services/console/dist/page/index.html'];
+    expect(files).toEqual(expect.arrayContaining([...pages, ...needed]));
+    expect(files.filter((path) => /\.test\.|\.d\.ts$|tsbuildinfo|\/\./.test(path))).toEqual([]);
+  });
+
+  it('says nothing of the machine that it was packed on', async () => {
+    const seen = await run('grep', ['-rlF', root, unpacked]).catch(({ code }) => code);
+    expect(seen, 'grep finds nothing').toBe(1);
+  });
+
+  it('works where it was unpacked, as do the services', async () => {
+    const { bin } = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8'));
+    const freshet = join(unpacked, bin.freshet);
+    const manifests = await packed(freshet, 'topics', '--dry-run', '--as', 'strimzi');
+    expect(manifests.stdout).toMatch(/^apiVersion: kafka\.strimzi\.io/);
+    const rows = Array.from({ length: 60 }, (_, nth) => `u${nth % 7},i${nth % 11},5,${nth + 1}`);
+    writeFileSync(join(folder, 'ratings.csv'), `${rows.join('\n')}\n`);
+    const few = ['--train', '40', '--test', '20', '--passes', '1', '--baselines', 'none'];
+    const replay = await packed(freshet, 'evaluate', 'dynamic', '--ratings', 'ratings.csv', ...few);
+    expect(replay.stdout).toContain('60 ratings, 7 users, 11 items');
+    for (const service of ['aggregator', 'updater', 'scorer', 'console']) {
+      const { stdout } = await packed(join(unpacked, `services/${service}/dist/main.js`), '--help');
+      expect(stdout).toContain('--kafka-brokers');
+    }
+  });
+
+  it('is linked for npx in a checkout', () => {
     expect(readdirSync(join(root, 'node_modules/.bin'))).toContain('freshet');
-    const { stdout } = await run('npx', ['--no-install', 'freshet', '--help'], { cwd: root });
-    expect(stdout).toMatch(/^freshet COMMAND \[options\]/);
   });
 });

@@ -26,7 +26,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 
 const HELP = `freshet COMMAND [options]
 
-  up           run Kafka, Redis and all services on this machine, with a demo stream (npm start)
+  up           run Kafka, Redis and all services on this machine, with a demo stream
   demo         stream generated ratings to a running system
   load         send made-up ratings and requests at a given rate, and see how late they are learnt
   evaluate     measure on a file of ratings how good and how fast the model is, and what lag costs
@@ -41,10 +41,10 @@ const HELP = `freshet COMMAND [options]
   sources      list positions and lag of every partition; accept the loss of records
   dead-letters list the records that could not be applied, or send them again
   asyncapi     print the AsyncAPI document of the topics that others share with Freshet
-  reference    print docs/reference.md: all settings, topics and metrics
+  reference    print all settings, topics and metrics (docs/reference.md)
 
 freshet COMMAND --help explains a command and its options.
-Settings are environment variables: see docs/reference.md.
+Settings are environment variables: freshet reference lists them.
 `;
 
 const [name = '--help', ...args] = process.argv.slice(2);
