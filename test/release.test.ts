@@ -17,7 +17,8 @@ import { searchPath } from '@freshet/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { stages, valuesOf } from './deploy/dockerfile.ts';
-import { find, read } from './tidy/tree.ts';
+import { syntaxOf } from './tidy/syntax.ts';
+import { code, find, owner, read } from './tidy/tree.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -75,6 +76,14 @@ describe('the bill of materials', () => {
     for (const name of ['vitest', 'typescript', 'playwright-core']) {
       expect([...byName.keys()]).not.toContain(name);
     }
+    const apart = ['bench', 'testkit'];
+    const imported = code
+      .filter((path) => !apart.includes(owner(path)))
+      .flatMap((path) => syntaxOf(path).imports.map(({ specifier }) => specifier))
+      .filter((specifier) => !/^(\.|node:|@freshet\/)/.test(specifier))
+      .map((specifier) => specifier.replace(/^((@[^/]+\/)?[^/]+).*/, '$1'));
+    expect(imported).toContain('uplot');
+    expect([...byName.keys()]).toEqual(expect.arrayContaining(imported));
     const known = components.map((component: { 'bom-ref': string }) => component['bom-ref']);
     for (const { dependsOn } of dependencies) {
       expect(known).toEqual(expect.arrayContaining(dependsOn));
@@ -144,9 +153,23 @@ describe('the command line', () => {
     expect(manifest.bundleDependencies).toEqual(Object.keys(manifest.dependencies));
     const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
     const needed = find(/^packages\/[^/]+\/(lua|schemas)\/|^deploy\/kafka\/pom.xml$/);
-    const pages = ['LICENSE', 'README.md', 'services/console/dist/page/index.html'];
-    expect(files).toEqual(expect.arrayContaining([...pages, ...needed]));
+    const page = ['index.html', 'licenses.md'].map((name) => `services/console/dist/page/${name}`);
+    const named = ['LICENSE', 'README.md', ...page, ...needed];
+    expect(files).toEqual(expect.arrayContaining(named));
     expect(files.filter((path) => /\.test\.|\.d\.ts$|tsbuildinfo|\/\./.test(path))).toEqual([]);
+  });
+
+  it('holds the packages of the bill of materials, in the same versions', async () => {
+    const { stdout } = await run(process.execPath, ['deploy/sbom.mjs'], { cwd: root });
+    const named = JSON.parse(stdout).components as { name: string; version: string }[];
+    const known = new Set(named.map((each) => `${each.name}@${each.version}`));
+    const held = readdirSync(join(unpacked, 'node_modules'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /(^|node_modules\/)(@[^/]+\/)?[^/@]+\/package\.json$/.test(path))
+      .filter((path) => !path.startsWith('@freshet/'))
+      .map((path) => JSON.parse(readFileSync(join(unpacked, 'node_modules', path), 'utf8')))
+      .map(({ name, version: held }) => `${name}@${held}`);
+    expect(held.length).toBeGreaterThan(50);
+    expect(held.filter((each) => !known.has(each))).toEqual([]);
   });
 
   it('says nothing of the machine that it was packed on', async () => {
