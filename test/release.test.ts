@@ -180,6 +180,7 @@ describe('the command line', () => {
   it('works where it was unpacked, as do the services', async () => {
     const { bin } = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8'));
     const freshet = join(unpacked, bin.freshet);
+    expect((await packed(freshet, '--version')).stdout).toBe(`${version}\n`);
     const manifests = await packed(freshet, 'topics', '--dry-run', '--as', 'strimzi');
     expect(manifests.stdout).toMatch(/^apiVersion: kafka\.strimzi\.io/);
     const rows = Array.from({ length: 60 }, (_, nth) => `u${nth % 7},i${nth % 11},5,${nth + 1}`);

@@ -1,4 +1,5 @@
 /** `freshet`: the command line. Each command lives in a file of its own. */
+import { readFileSync } from 'node:fs';
 import { SetupProblem } from '@freshet/local';
 
 /** Takes the arguments, returns the exit code. */
@@ -43,11 +44,18 @@ const HELP = `freshet COMMAND [options]
   asyncapi     print the AsyncAPI document of the topics that others share with Freshet
   reference    print all settings, topics and metrics (docs/reference.md)
 
-freshet COMMAND --help explains a command and its options.
+freshet COMMAND --help explains a command and its options; freshet --version prints the version.
 Settings are environment variables: freshet reference lists them.
 `;
 
+const version = (): string =>
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+
 const [name = '--help', ...args] = process.argv.slice(2);
+if (name === '--version') {
+  process.stdout.write(`${version()}\n`);
+  process.exit(0);
+}
 const load = commands[name];
 if (load === undefined) {
   const asked = name === '--help' || name === 'help';
