@@ -44,6 +44,7 @@ export default defineConfig({
           name: 'unit',
           maxWorkers: '100%', // by default vitest leaves one core idle
           testTimeout: 120_000,
+          hookTimeout: 120_000,
           ...sharedProcess,
           include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/*.test.ts'],
         },

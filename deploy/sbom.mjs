@@ -16,7 +16,13 @@ const started = Object.keys(importers).filter(
 );
 const own = `pkg:npm/${name}@${version}`;
 
-const direct = closure(started, workspaceDependencies).flatMap(publicDependencies);
+/** Vite copies these into the console's page, so that no image has them as packages. */
+const IN_PAGE = ['uplot'];
+
+const direct = [
+  ...closure(started, workspaceDependencies).flatMap(publicDependencies),
+  ...inPage(),
+];
 const all = closure([...new Set(direct)], dependenciesOf).sort();
 const bom = {
   bomFormat: 'CycloneDX',
@@ -57,6 +63,12 @@ function workspaceDependencies(path) {
 function publicDependencies(path) {
   return versionsIn(importers[path].dependencies)
     .filter(([, { version }]) => !version.startsWith('link:'))
+    .map(([dependency, { version }]) => `${dependency}@${version}`);
+}
+
+function inPage() {
+  return versionsIn(importers['services/console'].devDependencies)
+    .filter(([dependency]) => IN_PAGE.includes(dependency))
     .map(([dependency, { version }]) => `${dependency}@${version}`);
 }
 

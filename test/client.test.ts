@@ -47,7 +47,13 @@ describe('the types of the client', () => {
 });
 
 let server: Server | undefined;
-const asked: { line: string; authorization?: string | undefined; body: string }[] = [];
+interface Asked {
+  readonly line: string;
+  readonly authorization: string | undefined;
+  readonly traceparent: unknown;
+  readonly body: string;
+}
+const asked: Asked[] = [];
 
 /** A server that gives these answers in turn, then the last one for ever. */
 async function serverOf(
@@ -57,8 +63,8 @@ async function serverOf(
   server = createServer(async (request: IncomingMessage, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
-    const { authorization } = request.headers;
-    asked.push({ line: `${request.method} ${request.url}`, authorization, body });
+    const { authorization, traceparent } = request.headers;
+    asked.push({ line: `${request.method} ${request.url}`, authorization, traceparent, body });
     answers[Math.min(asked.length, answers.length) - 1]?.(response);
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
@@ -98,15 +104,98 @@ describe('a client', () => {
     const lost = (response: ServerResponse) => void response.socket?.destroy();
     const away = answers(503, { detail: 'away' });
     const early = answers(409, { detail: 'not yet' });
-    const client = await serverOf(lost, away, early, answers(429, ''), answers(200, list));
+    const proxy = answers(502, '<html>no scorer</html>');
+    const client = await serverOf(lost, away, early, answers(429, ''), proxy, answers(200, list));
     expect(await client.recommend('ada')).toEqual(list);
-    expect(asked).toHaveLength(5);
+    expect(asked).toHaveLength(6);
   });
+
+  it('waits as long as an answer asks it to, or gives up at once if that is too long', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    const headers = { 'retry-after': '3' };
+    const away = vi.fn(async () => new Response('{"detail":"away"}', { status: 503, headers }));
+    const client = new FreshetClient({ url: 'http://127.0.0.1:9', timeoutMs: 5_000, fetch: away });
+    const failing = client.popular().catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(2_999);
+    expect(away).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(away).toHaveBeenCalledTimes(2);
+    expect(await failing).toMatchObject({ status: 503, retryAfterMs: 3_000 });
+  });
+
+  it('ends with the reason of its signal, while it waits or rests', async () => {
+    const client = await serverOf(answers(503, ''), () => {});
+    const ending = new AbortController();
+    const waiting = client.with({ signal: ending.signal }).popular();
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    ending.abort('she left');
+    await expect(waiting).rejects.toBe('she left');
+    await expect(client.with({ signal: ending.signal }).popular()).rejects.toBe('she left');
+    expect(asked).toHaveLength(2);
+
+    const resting = new AbortController();
+    const busy = async () => {
+      setTimeout(() => resting.abort('she left'));
+      return new Response('', { status: 503, headers: { 'retry-after': '30' } });
+    };
+    const patient = client.with({ signal: resting.signal, fetch: busy, timeoutMs: 3_600_000 });
+    await expect(patient.popular()).rejects.toBe('she left');
+  });
+
+  it('sends the headers that it is given, and no token that is empty', async () => {
+    const client = await serverOf(answers(200, list));
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await client.with({ headers: { traceparent }, token: '' }).popular();
+    expect(asked[0]).toMatchObject({ traceparent, authorization: undefined });
+  });
+
+  it('does not take a page for an answer, and names where it is redirected to', async () => {
+    const client = await serverOf(answers(200, '<html>sign in</html>'), (response) => {
+      response.writeHead(301, { location: 'https://freshet.example/' }).end();
+    });
+    const page = client.popular();
+    await expect(page).rejects.toMatchObject({ status: 200, isRetryable: false });
+    await expect(page).rejects.toThrow('sign in');
+    const moved = client.rate({ user: 'ada', item: 'i' });
+    await expect(moved).rejects.toMatchObject({ status: 301, isRetryable: false });
+    await expect(moved).rejects.toThrow('https://freshet.example/');
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each(['', '.', '..'])(
+    'refuses %j as an id in a path, which would be another path',
+    async (id) => {
+      const client = await serverOf(answers(202, {}));
+      await expect(client.forget(id)).rejects.toThrow(TypeError);
+      await expect(client.unrate('ada', id)).rejects.toThrow(TypeError);
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['http://h/freshet//', 'http://h/freshet/v1/items/popular'],
+    ['https://h:1?a=b', 'https://h:1/v1/items/popular'],
+  ])('asks below %j', async (url, address) => {
+    const send = vi.fn(async (_: unknown) => new Response('{}'));
+    await new FreshetClient({ url, fetch: send }).popular();
+    expect(send.mock.calls[0]?.[0]).toBe(address);
+  });
+
+  it.each(['127.0.0.1:8080', 'localhost:8080', 'http://ada:hush@h'])(
+    'refuses the url %j',
+    (url) => {
+      const refused = () => new FreshetClient({ url });
+      expect(refused).toThrow(TypeError);
+      expect(refused).not.toThrow('hush');
+    },
+  );
 
   it('writes the very same rating again when it retries: with the time of the first attempt', async () => {
     const place = { ratings: [{ partition: 0, offset: 1 }] };
     const client = await serverOf(answers(503, ''), answers(202, place));
-    expect(await client.rate({ user: 'ada', item: 'i', value: 5 })).toEqual(place.ratings);
+    // A time that is undefined is none, whatever the types of the caller allow.
+    const rating = JSON.parse('{"user":"ada","item":"i","value":5}');
+    expect(await client.rate({ ...rating, time: undefined })).toEqual(place.ratings);
     expect(asked[1]?.body).toBe(asked[0]?.body);
     expect(JSON.parse(asked[0]?.body ?? '')).toEqual([
       { user: 'ada', item: 'i', value: 5, time: expect.any(Number) },

@@ -1,14 +1,24 @@
 /** Is everything that a release consists of whole, and of one version? */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { searchPath } from '@freshet/config';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { stages, valuesOf } from './deploy/dockerfile.ts';
-import { find, read } from './tidy/tree.ts';
+import { syntaxOf } from './tidy/syntax.ts';
+import { code, find, owner, read } from './tidy/tree.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -66,6 +76,14 @@ describe('the bill of materials', () => {
     for (const name of ['vitest', 'typescript', 'playwright-core']) {
       expect([...byName.keys()]).not.toContain(name);
     }
+    const apart = ['bench', 'testkit'];
+    const imported = code
+      .filter((path) => !apart.includes(owner(path)))
+      .flatMap((path) => syntaxOf(path).imports.map(({ specifier }) => specifier))
+      .filter((specifier) => !/^(\.|node:|@freshet\/)/.test(specifier))
+      .map((specifier) => specifier.replace(/^((@[^/]+\/)?[^/]+).*/, '$1'));
+    expect(imported).toContain('uplot');
+    expect([...byName.keys()]).toEqual(expect.arrayContaining(imported));
     const known = components.map((component: { 'bom-ref': string }) => component['bom-ref']);
     for (const { dependsOn } of dependencies) {
       expect(known).toEqual(expect.arrayContaining(dependsOn));
@@ -113,11 +131,71 @@ console.log(typeof client.recommend);
 });
 
 describe('the command line', () => {
-  it('runs by npx', async () => {
+  const unpacked = join(folder, 'package');
+  const packed = (...args: string[]) =>
+    run(process.execPath, args, { cwd: folder, env: { PATH: searchPath() } });
+
+  beforeAll(async () => {
+    rmSync(unpacked, { recursive: true, force: true });
+    const { stdout } = await run(process.execPath, ['deploy/pack.mjs', folder], { cwd: root });
+    const archive = join(folder, `freshet-${version}.tgz`);
+    expect(stdout).toBe(`${archive}\n`);
+    const { stdout: listing } = await run('tar', ['-tvzf', archive]);
+    // npm leaves links out.
+    expect(listing).toMatch(/^([d-].*\n)+$/);
+    await run('tar', ['-xzf', archive, '-C', folder]);
+  });
+
+  it('is packed with licence, README, and all that it starts and depends on', () => {
+    const manifest = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8'));
+    expect(manifest).toMatchObject({ name: 'freshet', version, license: 'MIT' });
+    expect(manifest).not.toHaveProperty('private');
+    expect(manifest.bundleDependencies).toEqual(Object.keys(manifest.dependencies));
+    const files = readdirSync(unpacked, { recursive: true, encoding: 'utf8' });
+    const needed = find(/^packages\/[^/]+\/(lua|schemas)\/|^deploy\/kafka\/pom.xml$/);
+    const page = ['index.html', 'licenses.md'].map((name) => `services/console/dist/page/${name}`);
+    const named = ['LICENSE', 'README.md', ...page, ...needed];
+    expect(files).toEqual(expect.arrayContaining(named));
+    expect(files.filter((path) => /\.test\.|\.d\.ts$|tsbuildinfo|\/\./.test(path))).toEqual([]);
+  });
+
+  it('holds the packages of the bill of materials, in the same versions', async () => {
+    const { stdout } = await run(process.execPath, ['deploy/sbom.mjs'], { cwd: root });
+    const named = JSON.parse(stdout).components as { name: string; version: string }[];
+    const known = new Set(named.map((each) => `${each.name}@${each.version}`));
+    const held = readdirSync(join(unpacked, 'node_modules'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /(^|node_modules\/)(@[^/]+\/)?[^/@]+\/package\.json$/.test(path))
+      .filter((path) => !path.startsWith('@freshet/'))
+      .map((path) => JSON.parse(readFileSync(join(unpacked, 'node_modules', path), 'utf8')))
+      .map(({ name, version: held }) => `${name}@${held}`);
+    expect(held.length).toBeGreaterThan(50);
+    expect(held.filter((each) => !known.has(each))).toEqual([]);
+  });
+
+  it('says nothing of the machine that it was packed on', async () => {
+    const seen = await run('grep', ['-rlF', root, unpacked]).catch(({ code }) => code);
+    expect(seen, 'grep finds nothing').toBe(1);
+  });
+
+  it('works where it was unpacked, as do the services', async () => {
+    const { bin } = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8'));
+    const freshet = join(unpacked, bin.freshet);
+    expect((await packed(freshet, '--version')).stdout).toBe(`${version}\n`);
+    const manifests = await packed(freshet, 'topics', '--dry-run', '--as', 'strimzi');
+    expect(manifests.stdout).toMatch(/^apiVersion: kafka\.strimzi\.io/);
+    const rows = Array.from({ length: 60 }, (_, nth) => `u${nth % 7},i${nth % 11},5,${nth + 1}`);
+    writeFileSync(join(folder, 'ratings.csv'), `${rows.join('\n')}\n`);
+    const few = ['--train', '40', '--test', '20', '--passes', '1', '--baselines', 'none'];
+    const replay = await packed(freshet, 'evaluate', 'dynamic', '--ratings', 'ratings.csv', ...few);
+    expect(replay.stdout).toContain('60 ratings, 7 users, 11 items');
+    for (const service of ['aggregator', 'updater', 'scorer', 'console']) {
+      const { stdout } = await packed(join(unpacked, `services/${service}/dist/main.js`), '--help');
+      expect(stdout).toContain('--kafka-brokers');
+    }
+  });
+
+  it('is linked for npx in a checkout', () => {
     expect(readdirSync(join(root, 'node_modules/.bin'))).toContain('freshet');
-    const { npm_config_package: _, ...env } = process.env;
-    const { stdout } = await run('npx', ['--no-install', 'freshet', '--help'], { cwd: root, env });
-    expect(stdout).toMatch(/^freshet COMMAND \[options\]/);
   });
 });
 

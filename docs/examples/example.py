@@ -3,10 +3,11 @@
     pip install requests confluent-kafka
     python example.py [BROKERS] [URL]
 
-A list is pushed only where the scorer runs with PUSH=true.
+A list is pushed only where the scorer runs with PUSH=true. HTTP_TOKEN is that of the scorer, if it has one.
 """
 
 import json
+import os
 import sys
 import time
 
@@ -15,6 +16,11 @@ from confluent_kafka import Consumer, Producer
 
 BROKERS = sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:9092"
 URL = sys.argv[2] if len(sys.argv) > 2 else "http://127.0.0.1:8080"
+
+# One session keeps its connections, so that a request does not begin with a new one.
+http = requests.Session()
+if os.environ.get("HTTP_TOKEN"):
+    http.headers["Authorization"] = f"Bearer {os.environ['HTTP_TOKEN']}"
 
 
 def rate(producer, user, item, value):
@@ -37,7 +43,7 @@ def recommend(user, after, n=3, limit_s=10):
     """Asks for a list that knows of the rating at `after`."""
     deadline = time.monotonic() + limit_s
     while True:
-        answer = requests.get(
+        answer = http.get(
             f"{URL}/v1/recommendations/{requests.utils.quote(user, safe='')}",
             params={"n": n, "after": after},
             timeout=limit_s,
@@ -47,6 +53,13 @@ def recommend(user, after, n=3, limit_s=10):
             answer.raise_for_status()
             return answer.json()
         time.sleep(float(answer.headers.get("Retry-After", 0.05)))
+
+
+def from_now(consumer, partitions):
+    """Begins at the ends of the partitions: what was pushed before is of no interest."""
+    for partition in partitions:
+        _, partition.offset = consumer.get_watermark_offsets(partition)
+    consumer.assign(partitions)
 
 
 def pushed_list(consumer, user, limit_s=30):
@@ -59,18 +72,14 @@ def pushed_list(consumer, user, limit_s=30):
         is_push = any(name == "freshet-push" for name, _ in message.headers() or [])
         if is_push and message.key() == user.encode():
             return json.loads(message.value())
-    raise TimeoutError(f"no list was pushed for {user} within {limit_s} s")
+    sys.exit(f"no list was pushed for {user} within {limit_s} s: does the scorer run with PUSH=true?")
 
 
 def main():
-    consumer = Consumer(
-        {
-            "bootstrap.servers": BROKERS,
-            "group.id": f"example-{time.time_ns()}",
-            "auto.offset.reset": "earliest",
-        }
-    )
-    consumer.subscribe(["recommendations"])
+    consumer = Consumer({"bootstrap.servers": BROKERS, "group.id": f"example-{time.time_ns()}"})
+    consumer.subscribe(["recommendations"], on_assign=from_now)
+    while not consumer.assignment():
+        consumer.poll(0.1)
     producer = Producer({"bootstrap.servers": BROKERS, "compression.type": "snappy"})
 
     after = rate(producer, "python", "the-bold-summit-i48", 5)

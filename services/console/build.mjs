@@ -55,6 +55,8 @@ if (!isCurrent) {
       modulePreload: { polyfill: false },
       // The page may load from its own origin only, so nothing is inlined as a data: URL.
       assetsInlineLimit: 0,
+      // What is built in is minified, and its licence asks for a copy beside it.
+      license: { fileName: 'licenses.md' },
     },
   });
   rmSync(target, { recursive: true, force: true });

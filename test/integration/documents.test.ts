@@ -65,11 +65,19 @@ describe('the examples', () => {
         'confluent-kafka': 'confluent_kafka',
       });
       const args = [join(examples, 'example.py'), system.brokers, system.scorerUrl];
-      const { stdout } = await run(python, args);
-      const lists = stdout.trim().split('\n');
+      const printed = async () => {
+        const { stdout } = await run(python, args);
+        return stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+      };
+      const [, pushed] = await printed();
+      // The list that was pushed the first time still lies on the topic.
+      const lists = await printed();
       expect(lists).toHaveLength(2);
-      for (const list of lists) {
-        const { user, items, fallback } = JSON.parse(list);
+      expect(lists[1].model.position).toBeGreaterThan(pushed.model.position);
+      for (const { user, items, fallback } of lists) {
         expect({ user, fallback }).toEqual({ user: 'python', fallback: null });
         expect(items.map(({ item }: { item: string }) => item)).not.toContain(
           'the-bold-summit-i48',

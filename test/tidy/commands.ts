@@ -8,8 +8,10 @@ const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
 
 /** Whether a command names a script, a command or bench of it, and options, that there are. */
 export function isKnownCommand(command: string): boolean {
-  // Somebody may have npm run a script on another Node.
-  const own = command.replace(/^npx -y -p node@\d+ (?=npm )/, '');
+  // Somebody may have npm run a script on another Node, or npx the packed command line.
+  const own = command
+    .replace(/^npx -y -p node@\d+ (?=npm )/, '')
+    .replace(/^npx --yes --package \S+\.tgz freshet /, 'npm run freshet -- ');
   const words = own.split(/\s+/).filter((word) => !/^[A-Z_]+=/.test(word));
   const [program = '', rest = ''] = words.join(' ').split(' -- ');
   const [name = '', ...given] = rest.split(' ');

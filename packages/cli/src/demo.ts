@@ -19,7 +19,7 @@ it continues where the topic ends.
 
   --rate N     ratings per second (default 20)
 
-It uses KAFKA_BROKERS, SCORER_URL, HTTP_TOKEN and the other settings of docs/reference.md.
+It uses KAFKA_BROKERS, SCORER_URL, HTTP_TOKEN and the other settings of freshet reference.
 Exit code: 0 stopped, 1 could not run.
 `;
 

@@ -1,4 +1,5 @@
 /** `freshet`: the command line. Each command lives in a file of its own. */
+import { readFileSync } from 'node:fs';
 import { SetupProblem } from '@freshet/local';
 
 /** Takes the arguments, returns the exit code. */
@@ -26,7 +27,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 
 const HELP = `freshet COMMAND [options]
 
-  up           run Kafka, Redis and all services on this machine, with a demo stream (npm start)
+  up           run Kafka, Redis and all services on this machine, with a demo stream
   demo         stream generated ratings to a running system
   load         send made-up ratings and requests at a given rate, and see how late they are learnt
   evaluate     measure on a file of ratings how good and how fast the model is, and what lag costs
@@ -41,13 +42,20 @@ const HELP = `freshet COMMAND [options]
   sources      list positions and lag of every partition; accept the loss of records
   dead-letters list the records that could not be applied, or send them again
   asyncapi     print the AsyncAPI document of the topics that others share with Freshet
-  reference    print docs/reference.md: all settings, topics and metrics
+  reference    print all settings, topics and metrics (docs/reference.md)
 
-freshet COMMAND --help explains a command and its options.
-Settings are environment variables: see docs/reference.md.
+freshet COMMAND --help explains a command and its options; freshet --version prints the version.
+Settings are environment variables: freshet reference lists them.
 `;
 
+const version = (): string =>
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+
 const [name = '--help', ...args] = process.argv.slice(2);
+if (name === '--version') {
+  process.stdout.write(`${version()}\n`);
+  process.exit(0);
+}
 const load = commands[name];
 if (load === undefined) {
   const asked = name === '--help' || name === 'help';

@@ -17,7 +17,7 @@ ratings: the others are yours to create.
                where Freshet's user may not
   --as FORM    with --dry-run: kafka-topics (commands), terraform or strimzi [kafka-topics]
 
-It uses KAFKA_BROKERS, MODEL and the other settings of docs/reference.md.
+It uses KAFKA_BROKERS, MODEL and the other settings of freshet reference.
 Exit code: 0 done, 1 Kafka cannot be used, a topic has another number of partitions than SHARDS, or
 a configuration with which records would be lost: it says which, and what it must be.
 `;

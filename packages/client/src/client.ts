@@ -1,7 +1,7 @@
 /**
  * A client for the HTTP API, one method for each route. Every request has one deadline, within
  * which it is retried: after network errors and answers of 409 (a rating named by `after` is not
- * applied yet), 429 and 503.
+ * applied yet), 429 and 503, and 502 and 504 of a proxy that reaches no scorer.
  *
  * Retrying is safe for every route. Reading changes nothing. A rating that is written twice counts
  * once, because the client gives it its time: the second copy says the same of the same moment.
@@ -13,11 +13,15 @@ export interface FreshetClientOptions {
   /** Where the scorer answers, like http://127.0.0.1:8080. */
   readonly url: string;
   /** HTTP_TOKEN of the scorer, if it has one. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** How long a call may take, retries included [2000]. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
+  /** Ends calls, which then fail with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Go along with every request, such as `traceparent`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Replaces the global fetch: for proxies, tracing or tests. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 export type Answer<O extends keyof Operations> = Operations[O]['answer'];
@@ -34,6 +38,9 @@ const TIMEOUT_MS = 2_000;
 const PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 
+/** Every URL loses these parts of its path, however they are encoded. */
+const UNSENDABLE: ReadonlySet<string> = new Set(['', '.', '..']);
+
 interface Request {
   readonly path?: Readonly<Record<string, string | readonly string[]>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -42,9 +49,16 @@ interface Request {
 
 export class FreshetClient {
   readonly #options: FreshetClientOptions;
+  readonly #base: string;
 
   constructor(options: FreshetClientOptions) {
     this.#options = options;
+    this.#base = baseOf(options.url);
+  }
+
+  /** The same client with other options, for some calls: a signal, a deadline, headers. */
+  with(options: Partial<FreshetClientOptions>): FreshetClient {
+    return new FreshetClient({ ...this.#options, ...options });
   }
 
   /** The best items for a user. */
@@ -67,8 +81,8 @@ export class FreshetClient {
 
   /** Writes ratings and tells where: pass a place as `after` to read your own write. */
   async rate(...ratings: readonly Rating[]): Promise<readonly Place[]> {
-    const time = Date.now();
-    const body = ratings.map((rating) => ({ time, ...rating }));
+    const now = Date.now();
+    const body = ratings.map((rating) => ({ ...rating, time: rating.time ?? now }));
     return (await this.#ask('POST /v1/ratings', { body })).ratings;
   }
 
@@ -113,61 +127,95 @@ export class FreshetClient {
   }
 
   async #ask<O extends keyof Operations>(operation: O, request: Request): Promise<Answer<O>> {
-    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    const { timeoutMs = TIMEOUT_MS, signal } = this.#options;
     const deadline = performance.now() + timeoutMs;
     for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      signal?.throwIfAborted();
       const outcome = await this.#try(operation, request, deadline - performance.now());
       if (!(outcome instanceof FreshetError)) return outcome as Answer<O>;
+      signal?.throwIfAborted();
       // Somewhere in the second half: clients that failed together do not come back together.
-      const restMs = pauseMs * (0.5 + 0.5 * Math.random());
+      const restMs = (outcome.retryAfterMs ?? 0) + pauseMs * (0.5 + 0.5 * Math.random());
       if (!outcome.isRetryable || performance.now() + restMs >= deadline) throw outcome;
-      await new Promise((resolve) => setTimeout(resolve, restMs));
+      await pause(restMs, signal);
     }
   }
 
   /** One attempt: the answer, or why there is none. */
   async #try(operation: string, request: Request, leftMs: number): Promise<unknown> {
-    const { url, token, fetch: send = fetch } = this.#options;
+    const { token, signal: ending, headers: more, fetch: send = fetch } = this.#options;
     const [method = '', template = ''] = operation.split(' ');
-    const address = `${url.replace(/\/$/, '')}${pathOf(template, request)}${queryOf(request)}`;
-    const headers: Record<string, string> = {};
-    if (token !== undefined) headers.authorization = `Bearer ${token}`;
+    const address = `${this.#base}${pathOf(template, request)}${queryOf(request)}`;
+    const headers: Record<string, string> = { ...more };
+    if (token) headers.authorization = `Bearer ${token}`;
     if (request.body !== undefined) headers['content-type'] = 'application/json';
-    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)));
+    const late = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)));
+    const signal = ending ? AbortSignal.any([ending, late]) : late;
     const body = request.body === undefined ? null : JSON.stringify(request.body);
+    // A redirect is an error: following one would make a GET of a POST.
+    const redirect = 'manual';
     try {
-      const response = await send(address, { method, headers, signal, body });
-      if (response.ok) return await response.json();
-      return await problemOf(response, `${method} ${template}`);
+      const response = await send(address, { method, headers, signal, body, redirect });
+      const text = await response.text();
+      return (response.ok && parsed(text)) || problemOf(response, text, `${method} ${template}`);
     } catch (error) {
-      const reason = error instanceof Error ? (error.cause ?? error) : error;
-      const detail = `${method} ${url}: no answer: ${reason}`;
-      return new FreshetError(detail, undefined, {}, { cause: error });
+      const cause = error instanceof Error ? (error.cause ?? error) : error;
+      const reason = late.aborted ? 'the deadline has passed' : cause;
+      return new FreshetError(`${method} ${this.#base}: no answer: ${reason}`, { cause: error });
     }
   }
 }
 
-async function problemOf(response: Response, operation: string): Promise<FreshetError> {
-  const text = await response.text();
-  const fields = parsed(text);
-  const detail = typeof fields.detail === 'string' ? fields.detail : text.slice(0, 200);
-  return new FreshetError(`${operation}: ${response.status}: ${detail}`, response.status, fields);
+/** The URL without what may follow its path; throws if no request can be sent there. */
+function baseOf(url: string): string {
+  const { protocol, username, origin, pathname } = new URL(url);
+  if (!/^https?:$/.test(protocol) || username !== '') {
+    throw new TypeError('url must begin with http:// or https://, and have no user name');
+  }
+  return origin + pathname.replace(/\/+$/, '');
 }
 
-/** A proxy in between may answer with a page instead. */
-function parsed(text: string): Record<string, unknown> {
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', end);
+  });
+}
+
+/** Also of an answer of 200 that is not the scorer's: a proxy in between may answer with a page. */
+function problemOf({ status, headers }: Response, text: string, operation: string): FreshetError {
+  const fields = parsed(text) ?? {};
+  const moved = headers.get('location');
+  const said = typeof fields.detail === 'string' ? fields.detail : text.slice(0, 200);
+  const detail = moved === null ? said : `url should be that of ${moved}`;
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  const retryAfterMs = seconds >= 0 ? 1_000 * seconds : undefined;
+  return new FreshetError(`${operation}: ${status}: ${detail}`, { status, fields, retryAfterMs });
+}
+
+/** The object that an answer is; undefined if it is none. */
+function parsed(text: string): Record<string, unknown> | undefined {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
 function pathOf(template: string, { path = {} }: Request): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = path[name] ?? '';
     // Commas separate ids, so a comma within one is encoded.
-    return [value].flat().map(encodeURIComponent).join(',');
+    const ids = [path[name] ?? ''].flat().map(encodeURIComponent).join(',');
+    if (!UNSENDABLE.has(ids)) return ids;
+    throw new TypeError(`"${ids}" cannot be the ${name} of a path: it would lead to another path`);
   });
 }
 

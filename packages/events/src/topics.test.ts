@@ -31,14 +31,6 @@ describe('the table of topics', () => {
     }
   });
 
-  it('keeps nothing for longer than an eighth above its time, however much comes after it', () => {
-    for (const topic of all) {
-      const config = topicConfig(topic, 7);
-      const time = Number(config['retention.ms'] ?? -1);
-      if (time > 0) expect(Number(config['segment.ms']), topic).toBe(time / 8);
-    }
-  });
-
   it('keeps vectors for an hour and a gigabyte a partition', () => {
     for (const topic of ['userFactors', 'itemFactors'] as const) {
       const expected = { 'retention.ms': '3600000', 'retention.bytes': String(2 ** 30) };

@@ -13,7 +13,7 @@ const HELP = `freshet up [--ratings FILE | --rate N | --no-demo]
 Runs Kafka, Redis and every service on this machine, on loopback only, and learns the ratings of
 FILE, or streams generated ratings to watch. Data and logs are kept in your cache folder
 (XDG_CACHE_HOME), those of each FILE by themselves, so that the next run continues with them. To use
-servers of your own, set KAFKA_BROKERS and REDIS_URL; every other setting of docs/reference.md works
+servers of your own, set KAFKA_BROKERS and REDIS_URL; every other setting of freshet reference works
 too. If a port is taken, the next free one is used. Ctrl-C stops everything that was started.
 
   --ratings FILE   learn these ratings, and stream no demo; FILE is
