@@ -14,6 +14,7 @@ import {
   NO_FACTS,
   RedisStore,
   RedisUnreachable,
+  type StoredVector,
 } from '@freshet/store';
 import { eventually, factorStoreContract } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -144,6 +145,30 @@ describe('the Redis store', () => {
     const after = await open('kept');
     expect((await after.inspect(shard)).position).toBe(1);
     await after.close();
+  });
+
+  it('misses nobody although the server is restarted while a shard is read', async () => {
+    const store = await open('scanned');
+    const { vectors } = commit;
+    const names = Array.from({ length: 5_000 }, (_, nth) => `i${nth}`);
+    const [stored] = vectors.values();
+    await store.takeOver(shard, 1);
+    const many = new Map(names.map((name) => [name, stored as StoredVector]));
+    await store.commit(shard, { ...commit, vectors: many });
+    const copy = await store.copyShard(shard);
+    for (const read of [store.vectors(shard), copy.entities()]) {
+      const found = new Set<string>();
+      for await (const [name] of read) {
+        if (found.size === 0) {
+          await redis.stop();
+          redis = await startRedis({ folder, port: Number(new URL(url).port) });
+        }
+        found.add(name);
+      }
+      expect([...found].sort()).toEqual([...names].sort());
+    }
+    await copy.close();
+    await store.close();
   });
 
   it('that is not there is named, without its password', async () => {

@@ -108,10 +108,15 @@ export function operatorCommand<O extends Options>(
   };
 }
 
-/** Whether a file that the operator named cannot be read. */
+const ofFiles = [
+  ...['ENOENT', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG'],
+  ...['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO'],
+];
+
+/** Whether a file that the operator named cannot be read or written. */
 export function isOfFile(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return ['ENOENT', 'EACCES', 'EISDIR'].includes(code);
+  return ofFiles.includes(code);
 }
 
 export function numberOption(

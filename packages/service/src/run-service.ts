@@ -13,6 +13,8 @@ export interface ServiceContext {
   readonly stack: ClosingStack;
   /** Ends the process with an error; the first call counts. */
   readonly fail: (error: unknown) => void;
+  /** Aborted when the process begins to end. */
+  readonly ending: AbortSignal;
 }
 
 export async function runService(
@@ -23,18 +25,18 @@ export async function runService(
   const log = openLog(name, logLevel);
   const stack = new ClosingStack();
   exposeMetrics(name);
-  let ending = false;
+  const ending = new AbortController();
 
   const end = async (code: number): Promise<void> => {
-    if (ending) return;
-    ending = true;
+    if (ending.signal.aborted) return;
+    ending.abort();
     setTimeout(() => process.exit(code || 1), CLOSE_LIMIT_MS).unref();
     await stack.close().catch((error: unknown) => log.error({ err: error }, 'unclean shutdown'));
     log.info({ code }, 'stopped');
     process.exit(code);
   };
   const fail = (error: unknown): void => {
-    if (!ending) {
+    if (!ending.signal.aborted) {
       const reason = error instanceof Error ? error.message : String(error);
       log.fatal({ err: error }, reason);
       // The same as one plain line, for a person who started the service by hand.
@@ -48,7 +50,7 @@ export async function runService(
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   try {
-    await open({ log, stack, fail });
+    await open({ log, stack, fail, ending: ending.signal });
   } catch (error) {
     fail(error);
   }

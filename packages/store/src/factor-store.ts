@@ -95,7 +95,10 @@ export interface FactorStore {
   /** Reads the shard without taking it over. */
   inspect(shard: ShardId): Promise<ShardState>;
   head(shard: ShardId): Promise<ShardHead>;
-  /** Every vector of a shard; one that is written meanwhile may be seen as before or as after. */
+  /**
+   * Every vector of a shard. One that is written meanwhile may be seen as before or as after, and
+   * some may come twice.
+   */
   vectors(shard: ShardId): AsyncIterable<readonly [id: string, stored: StoredVector]>;
   /** Users or items of one shard, in the order of `ids`; up to 1,000 of them as of one moment. */
   load(shard: ShardId, ids: readonly string[]): Promise<StoredEntity[]>;

@@ -196,23 +196,30 @@ function tell(problem: Error): string {
 
 const SCAN_COUNT = 1_000;
 
-/** Every field of a hash with its value, a few at a time; some may come twice. */
+/**
+ * Every field of a hash with its value, a few at a time; some may come twice. It begins anew if
+ * Redis is restarted meanwhile, fails over, or moves the slot.
+ */
 export async function* scanHash(
-  redis: Connection,
+  run: Scripts,
   key: string,
 ): AsyncGenerator<(readonly [field: Buffer, value: Buffer])[], void> {
-  let cursor = '0';
-  do {
-    const scan = redis.hscanBuffer(key, cursor, 'COUNT', SCAN_COUNT);
-    const [next, found] = await answered(scan);
+  let [cursor, server] = ['0', ''];
+  for (;;) {
+    const reply = await run.scan(1, key, cursor, SCAN_COUNT);
+    const [asked, next, found] = reply as [Buffer, Buffer, Buffer[]];
+    const isLost = cursor !== '0' && asked.toString() !== server;
+    server = asked.toString();
+    cursor = isLost ? '0' : next.toString();
+    if (isLost) continue;
     const pairs: (readonly [Buffer, Buffer])[] = [];
     for (let at = 0; at + 1 < found.length; at += 2) {
       const [field, value] = [found[at], found[at + 1]];
       if (field && value) pairs.push([field, value]);
     }
     yield pairs;
-    cursor = next.toString();
-  } while (cursor !== '0');
+    if (cursor === '0') return;
+  }
 }
 
 export type Scripts = ReturnType<typeof scriptsOf>;
@@ -235,6 +242,7 @@ export function scriptsOf(redis: Connection) {
     beginCopy: define('begin-copy.lua'),
     readCopy: define('read-copy.lua'),
     endCopy: define('end-copy.lua'),
+    scan: define('scan.lua'),
   };
 }
 

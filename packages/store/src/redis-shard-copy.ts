@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { CopyFailed } from './factor-store.ts';
-import { type Connection, type Scripts, scanHash } from './redis-connection.ts';
+import { type Scripts, scanHash } from './redis-connection.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import { entityOf, type Reply, stateOf } from './redis-replies.ts';
 import type { ShardCopy, ShardId, ShardState, StoredEntity } from './stored-shard.ts';
@@ -17,7 +17,6 @@ const READ_AT_ONCE = 64;
 
 export class RedisShardCopy implements ShardCopy {
   private constructor(
-    private readonly redis: Connection,
     private readonly run: Scripts,
     private readonly keys: ShardKeys,
     /** How messages call the shard. */
@@ -27,7 +26,6 @@ export class RedisShardCopy implements ShardCopy {
   ) {}
 
   static async begin(
-    redis: Connection,
     run: Scripts,
     keys: ShardKeys,
     { side, shard }: ShardId,
@@ -42,15 +40,15 @@ export class RedisShardCopy implements ShardCopy {
           `and one that was killed counts for ${KEPT_SECONDS} s`,
       );
     }
-    return new RedisShardCopy(redis, run, keys, name, id, stateOf(state));
+    return new RedisShardCopy(run, keys, name, id, stateOf(state));
   }
 
   async *entities(): AsyncGenerator<readonly [string, StoredEntity], void> {
-    for await (const found of scanHash(this.redis, this.keys.vectors)) {
+    for await (const found of scanHash(this.run, this.keys.vectors)) {
       yield* this.#read(found.map(([id]) => id.toString()));
     }
     // What was removed since the copy began is not in the hash any more; it is among what was kept.
-    for await (const found of scanHash(this.redis, this.keys.copy)) {
+    for await (const found of scanHash(this.run, this.keys.copy)) {
       const kept = found.map(([field]) => field.toString()).filter((name) => name.startsWith('v'));
       yield* this.#read(kept.map((name) => name.slice(1)));
     }

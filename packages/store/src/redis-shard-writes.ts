@@ -4,7 +4,7 @@
  * commit: so a shard that is half written is never used.
  */
 import { bytesOf } from '@freshet/events';
-import { answered, type Connection, executed, scanHash } from './redis-connection.ts';
+import { answered, type Connection, executed, type Scripts, scanHash } from './redis-connection.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import { encodeFacts } from './shard-facts.ts';
 import type { SavedShard } from './stored-shard.ts';
@@ -16,12 +16,13 @@ const limits = { entities: 500, bytes: 1 << 20 } as const;
 /** `stayClosed`: nobody can take the shard over afterwards either, until it is filled. */
 export async function emptyShard(
   redis: Connection,
+  run: Scripts,
   keys: ShardKeys,
   stayClosed: boolean,
 ): Promise<void> {
   const { head, vectors, sums, outbox, copy, body, row } = keys;
   await executed(redis.multi().hset(head, 'emptying', 1).hdel(head, 'fence'));
-  for await (const found of scanHash(redis, vectors)) {
+  for await (const found of scanHash(run, vectors)) {
     const ids = found.map(([id]) => id.toString());
     // Stores of an earlier format have rows in place of bodies.
     const bodies = ids.flatMap((id) => [body(id), row(id)]);

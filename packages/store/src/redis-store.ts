@@ -161,7 +161,7 @@ export class RedisStore implements FactorStore {
   }
 
   async *vectors(shard: ShardId): AsyncIterable<readonly [string, StoredVector]> {
-    for await (const found of scanHash(this.redis, this.#keys(shard).vectors)) {
+    for await (const found of scanHash(this.#run, this.#keys(shard).vectors)) {
       for (const [id, bytes] of found) yield [id.toString(), decodeVector(bytes)];
     }
   }
@@ -198,7 +198,8 @@ export class RedisStore implements FactorStore {
     // One transaction: a service that asks in between would begin the model by itself. And before
     // any shard is emptied: whoever takes over an empty shard must see that the model begins anew.
     await executed(this.redis.multi().del(key).hset(key, anew));
-    for (const id of shardIds(manifest.shards)) await emptyShard(this.redis, this.#keys(id), false);
+    for (const id of shardIds(manifest.shards))
+      await emptyShard(this.redis, this.#run, this.#keys(id), false);
   }
 
   async savedModel(): Promise<SavedModel | null> {
@@ -228,7 +229,7 @@ export class RedisStore implements FactorStore {
   }
 
   copyShard(shard: ShardId) {
-    return RedisShardCopy.begin(this.redis, this.#run, this.#keys(shard), shard);
+    return RedisShardCopy.begin(this.#run, this.#keys(shard), shard);
   }
 
   async restoreModel(model: SavedModel, shards: AsyncIterable<SavedShard>): Promise<void> {
@@ -236,7 +237,8 @@ export class RedisStore implements FactorStore {
     const key = this.#manifestKey;
     // Until the last step no service can join the model.
     await executed(this.redis.multi().del(key).hset(key, 'restoring', 1));
-    for (const id of shardIds(manifest.shards)) await emptyShard(this.redis, this.#keys(id), true);
+    for (const id of shardIds(manifest.shards))
+      await emptyShard(this.redis, this.#run, this.#keys(id), true);
     const seal = sealOf(manifest);
     for await (const saved of shards) {
       await fillShard(this.redis, this.#keys(saved.id), saved, seal);

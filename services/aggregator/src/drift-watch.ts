@@ -64,8 +64,11 @@ export async function gramDrift(
   const { sums, commit } = await store.inspect(id);
   if (sums === null) return undefined;
   const fresh = Gram.zero(factorCount);
-  for await (const [, { vector, figures }] of store.vectors(id)) {
-    if (vector.length > 0) fresh.move(undefined, vector, { before: 1, after: weightIn(figures) });
+  const seen = new Set<string>();
+  for await (const [name, { vector, figures }] of store.vectors(id)) {
+    if (vector.length === 0 || seen.has(name)) continue;
+    seen.add(name);
+    fresh.move(undefined, vector, { before: 1, after: weightIn(figures) });
   }
   if ((await store.head(id)).commit !== commit) return undefined;
   const { gram: stored } = ShardSums.fromBytes(id.side, sums, factorCount);

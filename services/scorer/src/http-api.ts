@@ -7,6 +7,7 @@ import { type Clock, type RequestGuard, requestGuard, securityHeaders } from '@f
 import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
+import { type DrainLimits, HttpDrain } from './http-drain.ts';
 import { OPENAPI_PATH, serveOpenapi } from './openapi.ts';
 import { PROBLEM_TYPE, problem, problemText, refusal } from './problem.ts';
 import { QuickAnswers } from './quick-answers.ts';
@@ -28,6 +29,8 @@ interface HttpApiOptions {
   readonly limits: HttpLimits;
   /** All routes but `GET /v1/recommendations/{user}`, which is always there. */
   readonly routes?: readonly Routes[];
+  /** How long `close` goes on answering; without it the port is closed at once. */
+  readonly drain?: DrainLimits;
   /** Times the delays of an address that guesses tokens; tests pass a clock of their own. */
   readonly clock?: Clock;
 }
@@ -129,17 +132,21 @@ function failed(
   return problem(reply, error.statusCode ?? 500, 'the request could not be answered');
 }
 
-/** Puts the quick answers in front of fastify, until it closes: then it ends connections. */
+/**
+ * Puts the quick answers in front of fastify, until it closes. From then on fastify answers alone,
+ * and each answer ends its connection; the port is closed when the drain is over.
+ */
 function answerQuickly(
   api: FastifyInstance,
   guard: RequestGuard,
   measures: RequestMetrics,
-  { recommender, waitingFor, limits }: HttpApiOptions,
+  { recommender, waitingFor, limits, drain: drainLimits }: HttpApiOptions,
 ): void {
   let isClosing = false;
-  api.addHook('preClose', (done) => {
+  const drain = new HttpDrain(drainLimits);
+  api.addHook('preClose', async () => {
     isClosing = true;
-    done();
+    await drain.over();
   });
   const [fastify] = api.server.listeners('request') as RequestListener[];
   assert(fastify !== undefined, 'fastify listens to requests');
@@ -153,7 +160,10 @@ function answerQuickly(
     fastify,
   });
   api.server.removeListener('request', fastify);
-  api.server.on('request', (request, response) => quick.answer(request, response));
+  api.server.on('request', (request, response) => {
+    drain.requested();
+    quick.answer(request, response);
+  });
 }
 
 /** Refuses who may not ask, and then everybody while the scorer is not ready. */

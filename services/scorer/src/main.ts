@@ -48,11 +48,15 @@ const GATHER_MS = 100;
 /** The same for grams: each fetch costs as much CPU time as several answers. */
 const GRAMS_GATHER_MS = 300;
 
+/** Load balancers ask /readyz every second or two. Closing may take 10 s in all. */
+const drain = { quietMs: 1_000, longestMs: 4_000 } as const;
+
 await runService('scorer', settings.LOG_LEVEL, async (context) => {
-  const { log, stack, fail } = context;
+  const { log, stack, fail, ending } = context;
   let waitingFor: () => string | null = () => 'Kafka and Redis';
+  const readiness = () => (ending.aborted ? 'nothing more: it is being stopped' : waitingFor());
   let measure = async (): Promise<void> => {};
-  const health = { waitingFor: () => waitingFor(), measure: () => measure() };
+  const health = { waitingFor: readiness, measure: () => measure() };
   stack.own(await AdminServer.open(adminAddress(settings, 'SCORER_ADMIN_PORT'), health));
 
   const session = await openSession('scorer', settings, context);
@@ -90,7 +94,7 @@ await runService('scorer', settings.LOG_LEVEL, async (context) => {
   const parts = { kernels, catalogue, users, recommender, ranking, grams: latest, publisher };
   const routes = routesFor({ ...session, ...parts });
   const serving = { recommender, token: settings.HTTP_TOKEN, waitingFor: catchingUp, log };
-  const api = stack.own(httpApi({ ...serving, limits: limitsOf(settings), routes }));
+  const api = stack.own(httpApi({ ...serving, limits: limitsOf(settings), routes, drain }));
   const url = await listening(httpAddress(settings, 'SCORER_PORT'), (at) => api.listen(at));
   opening = 'the first partitions of its topics';
   const waits = () => rebuild.waitingFor();

@@ -1,6 +1,11 @@
+interface Backend {
+  readonly url: string;
+  readonly adminPort: number;
+}
+
 /**
- * Asks again and again, as a load balancer does: if one scorer closes the connection or does not
- * listen, the other is asked.
+ * Asks again and again as a load balancer does, on connections that it keeps: the first scorer that
+ * says that it is ready. A request is never sent twice, so one that is refused or cut off is seen.
  */
 export class Client {
   /** How often each answer came: by its status if that is expected, else with what it said. */
@@ -10,7 +15,7 @@ export class Client {
   #stopped = false;
   readonly #asking: Promise<void>;
 
-  constructor(readonly urls: readonly string[]) {
+  constructor(readonly scorers: readonly Backend[]) {
     this.#asking = this.#ask();
   }
 
@@ -39,15 +44,18 @@ export class Client {
   }
 
   async #balanced(path: string): Promise<string> {
-    for (const url of this.urls) {
+    for (const { url, adminPort } of this.scorers) {
       if (this.#left.has(url)) continue;
-      const response = await fetch(url + path).catch(() => undefined);
-      if (response === undefined) continue;
+      const ready = await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => undefined);
+      await ready?.text();
+      if (!ready?.ok) continue;
+      const response = await fetch(url + path).catch((error: Error) => error);
+      if (response instanceof Error) return `${response.message}: ${String(response.cause)}`;
       const text = await response.text();
       const retry = response.headers.get('retry-after');
       const isExpected = response.status === 200 || (response.status === 503 && retry !== null);
       return isExpected ? String(response.status) : `${response.status} ${retry}: ${text}`;
     }
-    return 'nobody answered';
+    return 'nobody is ready';
   }
 }

@@ -61,8 +61,7 @@ export class Fleet {
    */
   async under(stream: RatingStream, work: () => Promise<void>): Promise<void> {
     const scorers = this.instances.filter(({ service }) => service === 'scorer');
-    const urls = scorers.map(({ url }) => url);
-    this.#clients = [new Client(urls), new Client(urls.toReversed())];
+    this.#clients = [new Client(scorers), new Client(scorers.toReversed())];
     await stream.during(work);
     await Promise.all(this.#clients.map((client) => client.stop()));
     for (const { answers } of this.#clients) {

@@ -116,9 +116,9 @@ async function loadModel(options: StoreFactorization): Promise<OnlineModel> {
   for (let shard = 0; shard < shards; shard++) {
     onProgress(`reading user shard ${shard}`, shard / shards);
     const id = { side: 'user', shard } as const;
-    const users: string[] = [];
-    for await (const [user] of session.store.vectors(id)) users.push(user);
-    for await (const [user, row] of storedBodies(session.store, id, users)) {
+    const users = new Set<string>();
+    for await (const [user] of session.store.vectors(id)) users.add(user);
+    for await (const [user, row] of storedBodies(session.store, id, [...users])) {
       for (const { neighbour, value, time } of decodeRow(row).values()) {
         if (value !== null) model.record(user, neighbour, value, time);
       }

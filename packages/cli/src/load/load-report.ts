@@ -31,7 +31,7 @@ export function liveLine(live: Live): string {
 }
 
 /** Of ratings from their scheduled time until they are learnt, of requests until the answer. */
-type Spread = Readonly<Record<'p50' | 'p99' | 'max', number | null>>;
+type Spread = Readonly<Record<'p50' | 'p99' | 'p999' | 'max', number | null>>;
 
 interface Counted {
   readonly seconds: number;
@@ -66,8 +66,8 @@ export function totalsOf(counted: Counted) {
 
 export function summaryLines(totals: Totals, topic: string): string[] {
   const { seconds, sent, ratingsPerSecond, ratingMs, requests, requestMs, unlearnt } = totals;
-  const of = ({ p50, p99, max }: Spread) =>
-    `p50 ${shown(p50)}, p99 ${shown(p99)}, max ${shown(max)}`;
+  const of = ({ p50, p99, p999, max }: Spread) =>
+    `p50 ${shown(p50)}, p99 ${shown(p99)}, p99.9 ${shown(p999)}, max ${shown(max)}`;
   const rate = Math.round(ratingsPerSecond);
   return [
     `${sent} ratings sent to ${topic} in ${seconds.toFixed(1)} s, ${rate} per second`,
@@ -82,8 +82,8 @@ export function summaryLines(totals: Totals, topic: string): string[] {
 function spreadOf(latencies: Latencies): Spread {
   const { max } = latencies;
   const orNull = (ms: number) => (Number.isNaN(ms) ? null : ms);
-  const [p50, p99] = [latencies.quantile(0.5), latencies.quantile(0.99)];
-  return { p50: orNull(p50), p99: orNull(p99), max: orNull(max) };
+  const of = (share: number) => orNull(latencies.quantile(share));
+  return { p50: of(0.5), p99: of(0.99), p999: of(0.999), max: orNull(max) };
 }
 
 function spread(latencies: Latencies): string {

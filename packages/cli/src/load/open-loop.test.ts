@@ -10,7 +10,15 @@ function run(room: () => number, signal = new AbortController().signal) {
   const sent: number[] = [];
   const began = performance.now();
   const send = (dueAt: readonly number[]) => sent.push(...dueAt.map((at) => at - began));
-  const loop = { arrivals: schedule(), began, durationMs: DURATION_MS, signal, room, send };
+  const loop = {
+    arrivals: schedule(),
+    tickMs: 5,
+    began,
+    durationMs: DURATION_MS,
+    signal,
+    room,
+    send,
+  };
   return openLoop(loop).then((unsent) => ({ sent, unsent }));
 }
 

@@ -75,17 +75,17 @@ export interface Schedule {
 
 interface OpenLoop extends Schedule {
   readonly arrivals: Arrivals;
+  /** How often it is looked whether something is due, which makes it half as late on average. */
+  readonly tickMs: number;
   /** How many more may be sent now. */
   readonly room: () => number;
   /** `dueAt`: the scheduled times, by `performance.now`. Must not wait. */
   readonly send: (dueAt: readonly number[]) => void;
 }
 
-const TICK_MS = 5;
-
 /** Returns how many were due and could not be sent before the end. */
 export async function openLoop(loop: OpenLoop): Promise<number> {
-  const { arrivals, began, signal, room, send } = loop;
+  const { arrivals, began, signal, tickMs, room, send } = loop;
   let end = loop.durationMs;
   for (;;) {
     const now = performance.now() - began;
@@ -96,6 +96,6 @@ export async function openLoop(loop: OpenLoop): Promise<number> {
       send(due.map((at) => began + at));
     }
     if (now >= end) return arrivals.skip(end);
-    await pause(TICK_MS);
+    await pause(tickMs);
   }
 }

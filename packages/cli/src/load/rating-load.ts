@@ -35,11 +35,15 @@ const limits = {
   perRequest: 2_000,
   /** Ratings that Kafka has not acknowledged yet; about 20 MB of memory. */
   unacknowledged: 200_000,
+  /** Less often would be seen in the figures; more often, requests to Kafka would be smaller. */
+  tickMs: 5,
 } as const;
 
 export class RatingLoad {
   readonly #flight = new RatingsInFlight();
   #unacknowledged = 0;
+  /** When the first rating of each request that is not acknowledged was due, in their order. */
+  readonly #sending = new Set<{ readonly dueAt: number }>();
   #closed = false;
 
   constructor(private readonly options: RatingLoadOptions) {}
@@ -49,9 +53,11 @@ export class RatingLoad {
     return this.#unacknowledged + this.#flight.count;
   }
 
-  /** For how long the oldest acknowledged rating has waited, in ms. */
+  /** For how long the oldest of them has waited, in ms; 0 if there is none. */
   get oldestMs(): number {
-    return performance.now() - (this.#flight.oldest ?? performance.now());
+    const now = performance.now();
+    const [{ dueAt: sending } = { dueAt: now }] = this.#sending;
+    return now - Math.min(sending, this.#flight.oldest ?? now);
   }
 
   /** Sends ratings by the schedule. Returns how many could not be sent. */
@@ -59,6 +65,7 @@ export class RatingLoad {
     return openLoop({
       ...schedule,
       arrivals: this.options.arrivals,
+      tickMs: limits.tickMs,
       room: () => Math.min(limits.perRequest, limits.unacknowledged - this.#unacknowledged),
       send: (dueAt) => void this.#append(dueAt),
     });
@@ -77,12 +84,15 @@ export class RatingLoad {
     }
   }
 
-  /** Ends the watch. Returns how many ratings were never seen to be learnt; they count as late. */
+  /**
+   * Ends the watch. Returns how many ratings were never seen to be learnt. Those that Kafka has
+   * acknowledged count as late.
+   */
   close(): number {
     this.#closed = true;
     const left = this.#flight.giveUp();
     for (const dueAt of left) this.options.figures.done(performance.now() - dueAt);
-    return left.length;
+    return left.length + this.#unacknowledged;
   }
 
   async #append(due: readonly number[]): Promise<void> {
@@ -97,6 +107,8 @@ export class RatingLoad {
         value: encodeRating({ user, item, value, time }),
       };
     });
+    const sending = { dueAt: due[0] as number };
+    this.#sending.add(sending);
     this.#unacknowledged += records.length;
     try {
       const offsets = await publisher.appendAll(records);
@@ -109,6 +121,7 @@ export class RatingLoad {
       figures.errors += records.length;
       onError(`ratings cannot be sent: ${(error as Error).message}`);
     }
+    this.#sending.delete(sending);
     this.#unacknowledged -= records.length;
   }
 

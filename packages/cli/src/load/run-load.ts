@@ -1,4 +1,5 @@
 /** Runs a load to its end or until Ctrl-C, shows figures every second, and sums them up. */
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { scorerAddress } from '@freshet/config';
 import { Random } from '@freshet/model';
@@ -36,6 +37,10 @@ const SHOW_MS = 1_000;
 /** How long what was sent may still take to be learnt after the end of the schedule. */
 const DRAIN_MS = 30_000;
 const POLL_MS = 20;
+/** How long items may still follow users, and intake may take to commit what it has read. */
+const LAG_MS = 5_000;
+/** For who has asked twice to end: to close connections to a Kafka that is away takes longer. */
+const LEAVE_MS = 1_000;
 
 /** Returns whether everything was learnt and answered. */
 export async function runLoad(
@@ -53,6 +58,7 @@ export async function runLoad(
     return totals.errors + totals.unsent + totals.unlearnt === 0;
   } finally {
     process.removeListener('SIGINT', end).removeListener('SIGTERM', end);
+    if (leaving.signal.aborted) setTimeout(() => process.exit(1), LEAVE_MS).unref();
   }
 }
 
@@ -101,13 +107,14 @@ class LoadRun {
     const schedule = { began, durationMs: this.request.durationMs, signal: ending };
     const watching = this.#ratings.watch();
     const done = new AbortController();
-    const showing = this.#show(began, done.signal);
+    const showing = this.#show(began, done.signal, leaving);
     const unsent = await Promise.all([
       this.#ratings.send(schedule),
       this.#requests?.send(schedule),
     ]);
     const seconds = (performance.now() - began) / 1_000;
     await this.#drain(leaving);
+    const lag = await this.#lagAtEnd(leaving);
     done.abort();
     const unlearnt = this.#ratings.close();
     this.#requests?.close();
@@ -119,7 +126,7 @@ class LoadRun {
       requests: this.#requestFigures,
       unsent: unsent.reduce<number>((sum, each) => sum + (each ?? 0), 0),
       unlearnt,
-      lag: await this.#lag(),
+      lag,
       lastUser: this.#crowd.lastUser,
     });
   }
@@ -130,7 +137,19 @@ class LoadRun {
     while (waiting() > 0 && !leaving.aborted && performance.now() < until) await pause(POLL_MS);
   }
 
-  async #show(began: number, done: AbortSignal): Promise<void> {
+  /** The lag when it is 0, or else after a while. */
+  async #lagAtEnd(leaving: AbortSignal): Promise<RecordsBehind | undefined> {
+    const limit = AbortSignal.any([leaving, AbortSignal.timeout(LAG_MS)]);
+    let lag: RecordsBehind | undefined;
+    do {
+      lag = (await this.#lag(limit)) ?? lag;
+      if (lag && lag.intake + lag.user + lag.item <= 0) return lag;
+      await pause(POLL_MS);
+    } while (!limit.aborted);
+    return lag;
+  }
+
+  async #show(began: number, done: AbortSignal, leaving: AbortSignal): Promise<void> {
     const { durationMs } = this.request;
     for (let shownAt = began; !done.aborted; ) {
       await pause(SHOW_MS, undefined, { signal: done }).catch(() => undefined);
@@ -141,7 +160,7 @@ class LoadRun {
         requests: this.#requests && this.#requestFigures.recent(),
         waiting: this.#ratings.waiting,
         oldestMs: this.#ratings.oldestMs,
-        lag: await this.#lag(),
+        lag: await this.#lag(leaving),
         errors: this.#ratingFigures.errors + this.#requestFigures.errors,
       });
       shownAt = now;
@@ -150,15 +169,20 @@ class LoadRun {
     }
   }
 
-  /** Undefined while Kafka or the store does not answer. */
-  async #lag(): Promise<RecordsBehind | undefined> {
+  /** Undefined while Kafka or the store does not answer, of which `leaving` ends the wait. */
+  async #lag(leaving: AbortSignal): Promise<RecordsBehind | undefined> {
     const { admin, store } = this.target;
     const { model, settings } = this.place;
     const watched = { admin, store, model, sources: settings.RATINGS_TOPICS };
-    return recordsBehind(watched).catch((error: Error) => {
+    const behind = recordsBehind(watched).catch((error: Error) => {
       this.#tell(`the lag cannot be read: ${error.message}`);
       return undefined;
     });
+    if (leaving.aborted) return undefined;
+    const known = new AbortController();
+    const nothing = () => undefined;
+    const left = once(leaving, 'abort', known).then(nothing, nothing);
+    return Promise.race([behind, left]).finally(() => known.abort());
   }
 
   #tell(message: string): void {

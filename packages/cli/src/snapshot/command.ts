@@ -15,9 +15,9 @@ import { takeSnapshot } from './take-snapshot.ts';
 const HELP = `freshet snapshot FILE [--quiet]
 
 Writes everything that the store holds of this model to FILE: vectors, rows, evidence, sums, lists,
-positions, marks, outboxes and settings. The services go on meanwhile. The file appears under its
-name when it is whole; it replaces a file of that name. FILE holds what users rated: keep it as safe
-as Redis itself.
+positions, marks, outboxes and settings. The services go on meanwhile. FILE appears when it is
+whole, and replaces a file of that name; until then what is written stands beside it, as
+FILE.….part. Ctrl-C leaves nothing. FILE holds what users rated: keep it as safe as Redis itself.
 
 freshet restore brings the model back from it, as long as Kafka still has the records that follow
 the positions in the file (USER_RATINGS_DAYS).
@@ -47,7 +47,8 @@ export const snapshotCommand = operatorCommand({
     const line = new ProgressLine(values.quiet);
     const began = performance.now();
     const onProgress = (what: string, share: number) => line.show(what, share);
-    const taken = await takeSnapshot({ store, model, saved, path, onProgress });
+    const signal = interruption();
+    const taken = await takeSnapshot({ store, model, saved, path, onProgress, signal });
     line.clear();
     const { users, items, ratings, bytes } = taken;
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);
@@ -56,6 +57,16 @@ export const snapshotCommand = operatorCommand({
     return 0;
   },
 });
+
+/** Aborted by the first signal to end; a second one ends the process at once. */
+function interruption(): AbortSignal {
+  const interrupted = new AbortController();
+  const reason = new CannotWork('interrupted: nothing was written to FILE');
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(name, () => interrupted.abort(reason));
+  }
+  return interrupted.signal;
+}
 
 /** The one file that a command takes. */
 export function fileOf([path, ...others]: readonly string[]): string {

@@ -56,11 +56,11 @@ describe('the file of a snapshot', () => {
     await expect(readAll(bytes.subarray(0, bytes.length - 1))).rejects.toThrow(/is cut off/);
   });
 
-  it('is refused if any byte was changed, or something was added', async () => {
+  it('is refused if any bit was changed, or something was added', async () => {
     const bytes = await written();
-    for (let at = 36; at < bytes.length; at += 53) {
+    for (let at = 0; at < bytes.length; at += at < 200 ? 1 : 53) {
       const changed = Buffer.from(bytes);
-      changed[at] = (changed[at] as number) ^ 1;
+      changed[at] = (changed[at] as number) ^ (1 << (at % 8));
       await expect(readAll(changed)).rejects.toThrow(CannotWork);
     }
     await expect(readAll(Buffer.concat([bytes, Buffer.of(0)]))).rejects.toThrow(/corrupt/);

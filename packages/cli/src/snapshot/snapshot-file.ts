@@ -4,8 +4,9 @@
  * block before, so that of the last block covers the whole file: no block can be missing, swapped
  * or changed. The last block says that it is the last.
  */
-import { createHash } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
 import { CannotWork } from '../operator-command.ts';
@@ -21,6 +22,10 @@ const CHECKSUM_BYTES = 32;
 const BLOCK_LIMIT = 256 << 20;
 /** The fastest level: vectors hardly become smaller with more. */
 const LEVEL = 1;
+/** What follows the name of FILE while it is written: two snapshots do not share a file. */
+const PART = /^(\.[0-9a-f]{8})?\.part$/;
+/** A file that is being written grows all the time; one of this age is of a killed process. */
+const ABANDONED_MS = 3_600_000;
 
 const decompress = promisify(gunzip);
 
@@ -41,6 +46,7 @@ export class SnapshotWriter {
 
   private constructor(
     readonly path: string,
+    readonly part: string,
     readonly handle: FileHandle,
     firstLine: Buffer,
   ) {
@@ -48,9 +54,12 @@ export class SnapshotWriter {
   }
 
   static async create(path: string): Promise<SnapshotWriter> {
-    const handle = await open(partOf(path), 'w', 0o600);
+    await requireReplaceable(path);
+    await removeAbandoned(path);
+    const part = `${path}.${randomBytes(4).toString('hex')}.part`;
+    const handle = await open(part, 'wx', 0o600);
     const firstLine = Buffer.from(`${`${NAME} ${FORMAT}`.padEnd(FIRST_LINE_BYTES - 1)}\n`);
-    const writer = new SnapshotWriter(path, handle, firstLine);
+    const writer = new SnapshotWriter(path, part, handle, firstLine);
     await writer.#append(firstLine);
     return writer;
   }
@@ -75,12 +84,12 @@ export class SnapshotWriter {
     await this.write('end', Buffer.alloc(0));
     await this.handle.sync();
     await this.handle.close();
-    await rename(partOf(this.path), this.path);
+    await rename(this.part, this.path);
   }
 
   async discard(): Promise<void> {
     await this.handle.close();
-    await rm(partOf(this.path), { force: true });
+    await rm(this.part, { force: true });
   }
 
   async #append(bytes: Buffer): Promise<void> {
@@ -122,8 +131,23 @@ export async function* readBlocks(path: string): AsyncGenerator<Block, void> {
   }
 }
 
-function partOf(path: string): string {
-  return `${path}.part`;
+/** A pipe or a device could only get the name, not the bytes. */
+async function requireReplaceable(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || found.isFile()) return;
+  throw new CannotWork(
+    `${path} is not a regular file: a snapshot is written beside FILE and takes its name when it ` +
+      'is whole; name a file, and copy it from there',
+  );
+}
+
+async function removeAbandoned(path: string): Promise<void> {
+  const [folder, name] = [dirname(path), basename(path)];
+  for (const other of await readdir(folder)) {
+    if (!other.startsWith(name) || !PART.test(other.slice(name.length))) continue;
+    const { mtimeMs } = await stat(join(folder, other));
+    if (mtimeMs < Date.now() - ABANDONED_MS) await rm(join(folder, other), { force: true });
+  }
 }
 
 function checksumOf(...parts: readonly Buffer[]): Buffer {

@@ -20,6 +20,8 @@ interface Snapshot {
   readonly saved: SavedModel;
   readonly path: string;
   readonly onProgress: (what: string, share: number) => void;
+  /** Ends it early: nothing is left of it, neither a file nor anything in the store. */
+  readonly signal: AbortSignal;
 }
 
 /** Before it is compressed. Larger blocks are hardly smaller in the file. */
@@ -50,7 +52,7 @@ export async function takeSnapshot(snapshot: Snapshot) {
 }
 
 async function copyShard(
-  { store }: Snapshot,
+  { store, signal }: Snapshot,
   writer: SnapshotWriter,
   id: ShardId,
 ): Promise<ShardState> {
@@ -65,6 +67,7 @@ async function copyShard(
       bytes = 0;
     };
     for await (const [name, entity] of copy.entities()) {
+      signal.throwIfAborted();
       const encoded = encodeEntity(name, entity);
       block.push(encoded);
       bytes += encoded.length;
