@@ -121,10 +121,11 @@ describe.skipIf(!hasHelm)('the chart, as companies install it,', () => {
       const kafka = /^KAFKA_SASL|^KAFKA_SSL/;
       return names.filter((name) => name.endsWith('_FILE') && !kafka.test(name)).sort();
     };
+    const redis = ['SENTINEL_PASSWORD', 'TLS_KEY_PASSWORD', 'URL'].map((name) => `REDIS_${name}_FILE`);
     const registry = ['SCHEMA_REGISTRY_PASSWORD_FILE', 'SCHEMA_REGISTRY_TOKEN_FILE'];
-    expect(given('updater')).toEqual(['REDIS_URL_FILE', ...registry]);
-    expect(given('aggregator')).toEqual(['REDIS_URL_FILE']);
-    expect(given('scorer')).toEqual(['HTTP_TOKEN_FILE', 'REDIS_URL_FILE']);
+    expect(given('updater')).toEqual([...redis, ...registry]);
+    expect(given('aggregator')).toEqual(redis);
+    expect(given('scorer')).toEqual(['HTTP_TOKEN_FILE', ...redis]);
     expect(given('console')).toEqual(['HTTP_TOKEN_FILE']);
   });
 });

@@ -81,6 +81,7 @@ describe.skipIf(!hasHelm)('what the chart tells KEDA', () => {
       KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL: 'https://tokens.example/token',
       KAFKA_SASL_OAUTHBEARER_CLIENT_ID: 'freshet',
       KAFKA_SASL_OAUTHBEARER_SCOPE: 'kafka',
+      KAFKA_SASL_OAUTHBEARER_EXTENSIONS: 'logicalCluster=lkc-1',
     };
     const secret = { name: 'kafka', key: 'secret' };
     const { manifests, triggers } = await scaled(settings, {
@@ -95,6 +96,7 @@ describe.skipIf(!hasHelm)('what the chart tells KEDA', () => {
         ['password', 'KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET'],
         ['oauthTokenEndpointUri', 'KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL'],
         ['scopes', 'KAFKA_SASL_OAUTHBEARER_SCOPE'],
+        ['oauthExtensions', 'KAFKA_SASL_OAUTHBEARER_EXTENSIONS'],
       ]),
     );
   });

@@ -12,7 +12,7 @@ The same rules as those of packages/config.
 {{- end -}}
 {{- end -}}
 {{- $given := dict -}}
-{{- range $name := list "KAFKA_SASL_USERNAME" "KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL" "KAFKA_SASL_OAUTHBEARER_SCOPE" -}}
+{{- range $name := list "KAFKA_SASL_USERNAME" "KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL" "KAFKA_SASL_OAUTHBEARER_SCOPE" "KAFKA_SASL_OAUTHBEARER_EXTENSIONS" -}}
 {{- if or (get $root.Values.secrets $name) (include "freshet.updaterSetting" (list $root $name "")) -}}
 {{- $_ := set $given $name true -}}
 {{- end -}}
@@ -36,6 +36,9 @@ The same rules as those of packages/config.
 {{- $_ := set $env "oauthTokenEndpointUri" "KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL" -}}
 {{- if $given.KAFKA_SASL_OAUTHBEARER_SCOPE -}}
 {{- $_ := set $env "scopes" "KAFKA_SASL_OAUTHBEARER_SCOPE" -}}
+{{- end -}}
+{{- if $given.KAFKA_SASL_OAUTHBEARER_EXTENSIONS -}}
+{{- $_ := set $env "oauthExtensions" "KAFKA_SASL_OAUTHBEARER_EXTENSIONS" -}}
 {{- end -}}
 {{- else -}}
 {{- $_ := set $env "username" "KAFKA_SASL_USERNAME" -}}
