@@ -145,8 +145,10 @@ async function removeAbandoned(path: string): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)];
   for (const other of await readdir(folder)) {
     if (!other.startsWith(name) || !PART.test(other.slice(name.length))) continue;
-    const { mtimeMs } = await stat(join(folder, other));
-    if (mtimeMs < Date.now() - ABANDONED_MS) await rm(join(folder, other), { force: true });
+    // One that is whole by now has its other name.
+    const found = await stat(join(folder, other)).catch(() => undefined);
+    const isOld = found !== undefined && found.mtimeMs < Date.now() - ABANDONED_MS;
+    if (isOld) await rm(join(folder, other), { force: true });
   }
 }
 
