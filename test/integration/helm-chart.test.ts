@@ -121,7 +121,9 @@ describe.skipIf(!hasHelm)('the chart, as companies install it,', () => {
       const kafka = /^KAFKA_SASL|^KAFKA_SSL/;
       return names.filter((name) => name.endsWith('_FILE') && !kafka.test(name)).sort();
     };
-    const redis = ['SENTINEL_PASSWORD', 'TLS_KEY_PASSWORD', 'URL'].map((name) => `REDIS_${name}_FILE`);
+    const redis = ['SENTINEL_PASSWORD', 'TLS_KEY_PASSWORD', 'URL'].map(
+      (name) => `REDIS_${name}_FILE`,
+    );
     const registry = ['SCHEMA_REGISTRY_PASSWORD_FILE', 'SCHEMA_REGISTRY_TOKEN_FILE'];
     expect(given('updater')).toEqual([...redis, ...registry]);
     expect(given('aggregator')).toEqual(redis);
