@@ -145,8 +145,9 @@ const messageBytesLimit = 4 << 20;
 
 const HOUR_MS = 3_600_000;
 
-/** Some hosted clusters accept no shorter `segment.ms`. */
+/** Confluent Cloud refuses a topic with a smaller `segment.ms` or `segment.bytes`. */
 const SHORTEST_SEGMENT_MS = 4 * HOUR_MS;
+const SMALLEST_SEGMENT_BYTES = 50 << 20;
 
 /**
  * The configuration with which a topic is created; `days` is USER_RATINGS_DAYS. What decides which
@@ -168,7 +169,7 @@ export function topicConfig(topic: Topic, days: number): Record<string, string> 
       return {
         ...common,
         'cleanup.policy': 'compact',
-        'segment.bytes': String(16 << 20),
+        'segment.bytes': String(SMALLEST_SEGMENT_BYTES),
         'min.cleanable.dirty.ratio': '0.1',
       };
   }

@@ -12,6 +12,8 @@ class HandAdmin {
   readonly topics = new Map<string, number>();
   readonly offsets: { partition: number; offset: string; metadata: string | null }[] = [];
   forbidden: string | undefined;
+  /** What Kafka says instead of creating a topic. */
+  objection: { type: string; message: string } | undefined;
   hidden: string | undefined;
 
   connect = async () => {};
@@ -20,6 +22,7 @@ class HandAdmin {
   createTopics = async ({ topics }: Creation) => {
     for (const { topic, numPartitions } of topics) {
       const refused = { type: 'TOPIC_AUTHORIZATION_FAILED' };
+      if (this.objection) throw Object.assign(new Error('no'), { errors: [this.objection] });
       if (topic === this.forbidden) throw Object.assign(new Error('no'), { errors: [refused] });
       this.topics.set(topic, numPartitions);
     }
@@ -84,6 +87,17 @@ describe('the topics of a model', () => {
     await expect(admin.ensure(plan)).rejects.toThrow(
       /not allow .* the topic m\.grams \(Describe\)/,
     );
+  });
+
+  it('that Kafka does not create as asked are named, with the reason and what to change', async () => {
+    const { broker, admin } = await open();
+    const ensured = () => admin.ensure({ ...plan, replication: 3 });
+    broker.objection = { type: 'INVALID_REPLICATION_FACTOR', message: 'too many' };
+    await expect(ensured()).rejects.toThrow(
+      /create the topic ratings-dead-letter: too many .*KAFKA_REPLICATION is 3: /,
+    );
+    broker.objection = { type: 'POLICY_VIOLATION', message: 'not so' };
+    await expect(ensured()).rejects.toThrow(/not so .*max\.message\.bytes=.*--dry-run/);
   });
 
   it('are left to somebody else where rights do not allow to create the source', async () => {

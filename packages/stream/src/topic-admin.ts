@@ -235,19 +235,21 @@ export class TopicAdmin {
   }
 
   async #create(topic: Topic, plan: TopicPlan): Promise<void> {
-    const { name, partitions, replication, config } = planned(topic, plan);
+    const wanted = planned(topic, plan);
+    const { name, partitions, replication, config } = wanted;
+    const creation = {
+      topic: name,
+      numPartitions: partitions,
+      replicationFactor: replication,
+      configEntries: Object.entries(config).map(([key, value]) => ({ name: key, value })),
+    };
     // Returns false, and throws nothing, if another service has created the topic.
-    await this.admin.createTopics({
-      waitForLeaders: false, // kafkajs waits too short; #partitionCounts waits long enough
-      topics: [
-        {
-          topic: name,
-          numPartitions: partitions,
-          replicationFactor: replication,
-          configEntries: Object.entries(config).map(([key, value]) => ({ name: key, value })),
-        },
-      ],
-    });
+    await this.admin
+      // kafkajs waits for leaders too short; #partitionCounts waits long enough.
+      .createTopics({ waitForLeaders: false, topics: [creation] })
+      .catch((error: unknown) => {
+        throw uncreated(error, wanted);
+      });
   }
 
   async #checkPartitions(plan: TopicPlan): Promise<void> {
@@ -278,6 +280,20 @@ export class TopicAdmin {
       }
     }
   }
+}
+
+/** kafkajs says neither which topic Kafka did not create nor why. */
+function uncreated(error: unknown, { name, replication, config }: PlannedTopic): unknown {
+  const [reason]: readonly Error[] = Object(error).errors ?? [];
+  if (reason === undefined || isRefusal(error)) return error;
+  const { type } = reason as Error & { type?: string };
+  const entries = Object.entries(config).map(([key, value]) => `${key}=${value}`);
+  const advice =
+    type === 'INVALID_REPLICATION_FACTOR'
+      ? `KAFKA_REPLICATION is ${replication}: it must be at most the number of brokers`
+      : `Freshet asked for ${entries.join(', ')}. Create the topic with what your cluster allows (freshet topics --dry-run prints how)`;
+  const message = `Kafka did not create the topic ${name}: ${reason.message} (${type}). ${advice}`;
+  return new UnusableTopics(message, { cause: error });
 }
 
 /** To read as ratings what Freshet itself writes would never end. */
