@@ -2,10 +2,16 @@
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { referencePage } from '../packages/cli/src/reference.ts';
-import { isKnownCommand } from './tidy/commands.ts';
+import { commandNames, isKnownCommand } from './tidy/commands.ts';
 import { deadExports } from './tidy/dead-exports.ts';
 import { longFiles, longFunctions, unusedExports, wideFolders } from './tidy/exceptions.ts';
-import { brokenLinks, commandsOf, misnamedCode, shellBlocks } from './tidy/pages.ts';
+import {
+  brokenLinks,
+  commandsOf,
+  inlineCommands,
+  misnamedCode,
+  shellBlocks,
+} from './tidy/pages.ts';
 import { syntaxOf } from './tidy/syntax.ts';
 import { code, everything, exists, find, owner, pages, read, sources } from './tidy/tree.ts';
 import { wideLines } from './tidy/wide-lines.ts';
@@ -217,6 +223,13 @@ describe('documents', () => {
         .map((command) => `${page}:${line}: ${command}`),
     );
     expect(strays).toEqual([]);
+  });
+
+  it('name commands and options that exist, also within a sentence', () => {
+    const unknown = inlineCommands(commandNames())
+      .filter(({ command }) => !isKnownCommand(command))
+      .map(({ page, command }) => `${page}: ${command}`);
+    expect(unknown).toEqual([]);
   });
 
   it('name scripts that exist', () => {
