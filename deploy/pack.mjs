@@ -20,7 +20,7 @@ import { install, layOut, manifestOf, root } from './layout.mjs';
 const STARTED = ['cli', 'aggregator', 'updater', 'scorer', 'console'];
 /** What `freshet up` reads beside the packages. */
 const POM = 'deploy/kafka/pom.xml';
-/** What is installed and never run, two files of three: each first npx would unpack them. */
+/** Never run, yet two thirds of the files, which npx would unpack at the first run. */
 const NOT_RUN = [
   /(^|\/)\.[^/]+$/,
   /\.(test\.js|[cm]?ts|map|md)$/,
@@ -69,7 +69,7 @@ function isLibrary(folder) {
   return manifestOf(folder).exports !== undefined;
 }
 
-/** In place of a link: a module of that name that hands on what the library exports. */
+/** npm leaves out links, so a module of that name re-exports what the library exports. */
 function linkLibrary(folder, target) {
   const { name, version } = manifestOf(folder);
   const link = join(target, 'node_modules', name);

@@ -77,8 +77,8 @@ export function shellBlocks(): ShellBlock[] {
 }
 
 /**
- * Commands within sentences: `npm … -- …`, `freshet NAME …`, or `NAME --option` where NAME is one of
- * `names`. The changelog is left out, because it speaks of commands that are gone.
+ * Commands within sentences: `npm … -- …`, `freshet NAME …`, or `NAME --option` where NAME is one
+ * of `names`. The changelog is left out, because it speaks of commands that are gone.
  */
 export function inlineCommands(names: readonly string[]): { page: string; command: string }[] {
   const commandIn = (text: string): string[] => {

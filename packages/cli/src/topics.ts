@@ -54,7 +54,7 @@ export const topics = operatorCommand({
   },
 });
 
-/** Whoever may not see configurations still gets the list. */
+/** Without the right to see configurations, the list is printed all the same. */
 function notCompared(error: unknown): Map<string, readonly string[]> {
   if (!(error instanceof Refused)) throw error;
   process.stderr.write(`freshet topics: the topics were not compared: ${error.message}\n`);

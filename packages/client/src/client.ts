@@ -16,9 +16,9 @@ export interface FreshetClientOptions {
   readonly token?: string | undefined;
   /** How long a call may take, retries included [2000]. */
   readonly timeoutMs?: number | undefined;
-  /** Ends calls, which then fail with its reason. */
+  /** When it is aborted, calls end and throw its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Go along with every request, such as `traceparent`. */
+  /** Sent with every request, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Replaces the global fetch: for proxies, tracing or tests. */
   readonly fetch?: typeof fetch | undefined;
@@ -38,7 +38,7 @@ const TIMEOUT_MS = 2_000;
 const PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 
-/** Every URL loses these parts of its path, however they are encoded. */
+/** URL parsers remove these segments from a path, even if they are percent-encoded. */
 const UNSENDABLE: ReadonlySet<string> = new Set(['', '.', '..']);
 
 interface Request {
@@ -166,7 +166,7 @@ export class FreshetClient {
   }
 }
 
-/** The URL without what may follow its path; throws if no request can be sent there. */
+/** The URL without query and fragment; throws if no request can be sent there. */
 function baseOf(url: string): string {
   const { protocol, username, origin, pathname } = new URL(url);
   if (!/^https?:$/.test(protocol) || username !== '') {
@@ -189,7 +189,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Also of an answer of 200 that is not the scorer's: a proxy in between may answer with a page. */
+/** Also for an answer of 200 that is not JSON: a proxy in between may answer with a page. */
 function problemOf({ status, headers }: Response, text: string, operation: string): FreshetError {
   const fields = parsed(text) ?? {};
   const moved = headers.get('location');

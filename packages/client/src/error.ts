@@ -8,11 +8,11 @@ interface Failure extends ErrorOptions {
 
 export class FreshetError extends Error {
   override readonly name = 'FreshetError';
-  /** Of the answer; undefined if none came. */
+  /** The status of the answer; undefined if none came. */
   readonly status: number | undefined;
   /** The other fields of the problem details, such as `position` with 409. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** How long the answer asks to wait before the next attempt; undefined if it does not. */
+  /** The `Retry-After` of the answer; undefined if it has none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(detail: string, { status, fields = {}, retryAfterMs, ...options }: Failure) {

@@ -59,7 +59,7 @@ export const kafkaSettings = {
     'Scope to ask a token for, for OAUTHBEARER. Empty: none',
   ),
   KAFKA_SASL_OAUTHBEARER_EXTENSIONS: setting(extensions, '').about(
-    'What the brokers want to be told beside the token, like logicalCluster=lkc-1,identityPoolId=pool-1, for OAUTHBEARER',
+    'SASL extensions that the brokers expect with the token, like logicalCluster=lkc-1,identityPoolId=pool-1, for OAUTHBEARER',
   ),
   KAFKA_SASL_OAUTHBEARER_CA_LOCATION: setting(certificates, '').about(
     'Path of a PEM file with the certificates of the authorities that sign that of the token endpoint. Empty: those that Node trusts',

@@ -51,7 +51,7 @@ export const host = matching(/^[^\s/[\]]+$/, 'an address or a host name without 
 /** host:port pairs, as Kafka clients take them. */
 export const addresses = listOf(/^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, 'host:port[,host:port…]');
 
-/** name=value pairs; empty is allowed. RFC 7628 has names of letters, and printable values. */
+/** name=value pairs, as RFC 7628 allows: letters, printable ASCII. Empty is allowed. */
 export const extensions: Reader<Readonly<Record<string, string>>> = (given) => {
   const pairs = given === '' ? [] : list(given).map((part) => /^([A-Za-z]+)=([!-~ ]+)$/.exec(part));
   if (pairs.includes(null)) throw new BadValue(`must be name=value[,name=value…], not "${given}"`);
@@ -143,8 +143,8 @@ export const pemFile: Reader<string> = (path) => {
 };
 
 /**
- * The same, of certificates, beside which there may be a key. Node leaves out a certificate that it
- * cannot read, without a word.
+ * The text of a PEM file with certificates; a key may stand beside them. Each is checked, because
+ * Node silently ignores a certificate that it cannot read.
  */
 export const certificates: Reader<string> = (path) => {
   const found = pemFile(path);

@@ -5,7 +5,7 @@ import { tlsConflicts, tlsFileOf, tlsOf } from './tls-settings.ts';
 
 export const redisSettings = {
   REDIS_URL: setting(redisUrls, 'redis://localhost:6379', { secret: true }).about(
-    'redis:// or rediss:// URL of the store, or of any node of a Redis Cluster. Several, comma separated, are nodes of a cluster, or Sentinels if REDIS_SENTINEL_MASTER is set. Servers that they name have the user and password of the first URL',
+    'redis:// or rediss:// URL of the store, or of any node of a Redis Cluster. Several, comma separated, are nodes of a cluster, or Sentinels if REDIS_SENTINEL_MASTER is set. The user and password of the first URL are used for every node or master',
   ),
   REDIS_SENTINEL_MASTER: setting(text, '').about(
     'Name of the master that Sentinels watch. Then REDIS_URL has the addresses of the Sentinels, with the user and password of the master',
@@ -28,7 +28,7 @@ export const redisSettings = {
   ),
 } as const;
 
-/** As the store takes them. */
+/** The settings in the form that the store takes. */
 export function redisServers(chosen: Settings) {
   const { REDIS_SENTINEL_MASTER: master, REDIS_SENTINEL_USERNAME: username } = chosen;
   const { REDIS_URL: urls, REDIS_SENTINEL_PASSWORD: password } = chosen;
@@ -40,7 +40,7 @@ export function redisServers(chosen: Settings) {
   return { urls, tls: tlsOf(chosen, 'REDIS_TLS'), ...(master === '' ? {} : { sentinel }) };
 }
 
-/** Files that would never be used, and what `tlsConflicts` finds. */
+/** Settings that contradict REDIS_URL, and what `tlsConflicts` finds. */
 export function redisConflicts(chosen: Settings): string[] {
   const problems = tlsConflicts(chosen, 'REDIS_TLS');
   const file = tlsFileOf(chosen, 'REDIS_TLS');

@@ -1,11 +1,11 @@
-/** The files by which connections to Kafka and to Redis trust and are trusted, over TLS. */
+/** TLS to Kafka and Redis: trusted authorities, client certificate and key, from PEM files. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Settings } from './settings.ts';
 
 /** What the names of the settings begin with. */
 type TlsPrefix = 'KAFKA_SSL' | 'REDIS_TLS';
 
-/** What is not given is left out: an empty text would count as a certificate. */
+/** Leaves out what is not set: Node would take an empty text for a certificate. */
 export function tlsOf(chosen: Settings, prefix: TlsPrefix) {
   const given = {
     ca: chosen[`${prefix}_CA_LOCATION`],
@@ -17,13 +17,13 @@ export function tlsOf(chosen: Settings, prefix: TlsPrefix) {
   return Object.fromEntries(files) as Partial<typeof given>;
 }
 
-/** The first setting that makes no sense without TLS. */
+/** The first of these files that is set: it would be ignored without TLS. */
 export function tlsFileOf(chosen: Settings, prefix: TlsPrefix): string | undefined {
   const names = ['CA_LOCATION', 'CERTIFICATE_LOCATION', 'KEY_LOCATION'] as const;
   return names.map((name) => `${prefix}_${name}` as const).find((name) => chosen[name] !== '');
 }
 
-/** A certificate and a key that do not belong together would fail later, with a word of OpenSSL. */
+/** A key that is not that of the certificate would fail later, with an obscure OpenSSL message. */
 export function tlsConflicts(chosen: Settings, prefix: TlsPrefix): string[] {
   const { cert = '', key = '', passphrase } = tlsOf(chosen, prefix);
   const [certName, keyName] = [`${prefix}_CERTIFICATE_LOCATION`, `${prefix}_KEY_LOCATION`];

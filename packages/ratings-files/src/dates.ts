@@ -12,7 +12,7 @@ export type DateOrder = (typeof dateOrders)[number];
 const DATE = /(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})/;
 const CLOCK = /(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(?: ?([AP])\.?M\.?)?/;
 const NUMERIC = new RegExp(`^${DATE.source}(?:[T ,]+${CLOCK.source})?$`, 'i');
-/** Sep 13, 2009 or Sat Aug 05 10:35:41 -0700 2017: where a month is a word, Node knows the rest. */
+/** Sep 13, 2009 or Sat Aug 05 10:35:41 -0700 2017: Node parses dates with the month as a word. */
 const MONTH =
   /\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b/i;
 const YEAR = /\b(?:19|20)\d\d\b/;
@@ -21,7 +21,7 @@ const ZONE = /(?:Z|UTC|GMT|[+-]\d\d:?\d\d)\b/;
 /** 20240517, which in seconds would be a day of 1970. */
 const DAY = /^((?:19|20)\d\d)(\d\d)(\d\d)$/;
 
-/** Reads times. What two numbers such as 3/4 mean, it is told, or learns from the file. */
+/** Reads times. `order`, or else the first lines, say whether 3/4 is 3 April or 4 March. */
 export class FileDates {
   readonly #order: DateOrder | undefined;
   /** Whether numbers are days, as in 20240517: the first number of the file tells. */

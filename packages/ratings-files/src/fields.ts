@@ -125,12 +125,12 @@ function toId(field: 'user' | 'item', given: unknown): string {
     throw new PoisonRecord('bad-id', `no ${field}`);
   }
   const id = idOf(field, text);
-  // What stands for bytes that are not UTF-8: different ids would become the same.
+  // U+FFFD replaces bytes that are not UTF-8, so different ids would become the same.
   if (!id.includes('\uFFFD')) return id;
   throw new PoisonRecord('bad-id', `the ${field} is not UTF-8 (save the file as UTF-8): ${id}`);
 }
 
-/** Also 4,5: spreadsheets write it where a comma is the decimal point. */
+/** Also reads 4,5, as spreadsheets write 4.5 in many countries. */
 export function toNumber(value: unknown): number {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string' || value.trim() === '') return Number.NaN;

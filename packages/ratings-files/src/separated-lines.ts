@@ -4,7 +4,7 @@
  */
 import type { Emit, FileRating, Malformed, RecordSource } from './fields.ts';
 
-/** A cell that is open for longer begins with a quote that belongs to its text. */
+/** If a quoted cell has more lines, its first quote is taken for a character of the text. */
 const LINES_OF_A_CELL = 100;
 
 export class SeparatedLines implements RecordSource {
@@ -39,7 +39,7 @@ export class SeparatedLines implements RecordSource {
     while (this.#open.length > 0) this.#giveUp(emit);
   }
 
-  /** The first line was no record: those after it are, as far as they can be read. */
+  /** Reports the first open line as malformed, and reads the lines after it as records. */
   #giveUp(emit: Emit): void {
     const [lines, first] = [this.#open.slice(1), this.#firstOpen];
     this.#open = [];

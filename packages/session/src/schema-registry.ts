@@ -12,7 +12,7 @@ const limits = {
   ids: 1_000, // schemas in memory; topics of ratings have a handful
   unusableMs: 10_000, // so long a schema that was not found or not allowed is not asked for again
   references: 64, // schemas that one schema uses, directly or not
-  // At once. One by one, made-up ids would hold a partition up for a round trip each.
+  // In flight at once. One by one, each made-up id would delay its partition by a round trip.
   lookUps: 16,
 } as const;
 
@@ -79,7 +79,7 @@ export class SchemaRegistry {
     const found = new Map<number, RegisteredSchema>();
     const left = ids.values();
     const lookUpNext = async () => {
-      // All of them share the iterator: each takes the next id that nobody has taken.
+      // They share one iterator, so each takes the next id.
       for (const id of left) found.set(id, await this.#of(id));
     };
     await Promise.all(Array.from({ length: limits.lookUps }, lookUpNext));
@@ -153,7 +153,7 @@ export class SchemaRegistry {
 
   async #schemaOf(id: number): Promise<RegisteredSchema> {
     const { client, subjects } = this.options;
-    // A registry might refuse such a request, for which every record behind this one would wait.
+    // A registry might answer 400 to a negative id, and the partition would wait for ever.
     if (id < 0) return unusable('no schema registry has negative ids');
     const sent = await client.schema(id);
     if (sent === undefined) return unusable('the schema registry does not have it');

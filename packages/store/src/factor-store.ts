@@ -96,8 +96,8 @@ export interface FactorStore {
   inspect(shard: ShardId): Promise<ShardState>;
   head(shard: ShardId): Promise<ShardHead>;
   /**
-   * Every vector of a shard. One that is written meanwhile may be seen as before or as after, and
-   * some may come twice.
+   * Every vector of a shard. One that is written meanwhile comes as it was before or after, and
+   * some come twice.
    */
   vectors(shard: ShardId): AsyncIterable<readonly [id: string, stored: StoredVector]>;
   /** Users or items of one shard, in the order of `ids`; up to 1,000 of them as of one moment. */

@@ -21,7 +21,7 @@ export interface RedisServers {
   readonly urls: readonly string[];
   /** Whom to trust, and with which certificate, in PEM. For rediss:// URLs. */
   readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;
-  /** Given: the URLs are of Sentinels, which know where this master is. */
+  /** If given, `urls` are those of Sentinels, which are asked for the address of `master`. */
   readonly sentinel?: { readonly master: string } & Partial<Credentials>;
 }
 
@@ -48,20 +48,20 @@ const REPLIES: readonly (readonly [reply: RegExp, advice: string])[] = [
 
 const RETRY_LIMIT_MS = 2_000;
 const SENTINEL_PORT = 26_379;
-/** A cluster that is away at the start is told of within seconds, as one server is. */
+/** Attempts at the start, so that a cluster that is away is reported within seconds. */
 const FIRST_ATTEMPTS = 3;
 
 const connection = {
   connectTimeout: 3_000,
   // Without a limit a command to a server that is away would wait for ever.
   commandTimeout: 5_000,
-  // A host that vanished closes nothing: its connection would be used until TCP gives up.
+  // A host that vanished closes no connection, and TCP would notice only after minutes.
   socketTimeout: 6_000,
   maxRetriesPerRequest: 3,
   keepAlive: 10_000,
   retryStrategy: (attempt: number) =>
     Math.min(50 * 2 ** attempt, RETRY_LIMIT_MS) * (0.9 + attempt / 100),
-  // A master that has become a replica may keep its connections: the new one has its address.
+  // After a fail-over the old master, now a replica, may keep its connections: connect anew.
   reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
 };
 
@@ -95,7 +95,7 @@ export async function openRedis(
   try {
     if (urls.length > 1) return await openCluster();
   } catch (error) {
-    // Of a cluster ioredis tells only that no node answered; of one server it tells why.
+    // For a cluster ioredis says only that no node answered; for one server it says why.
     (await openServer()).disconnect();
     throw error;
   }
@@ -158,7 +158,7 @@ async function connected<T extends Connection>(
 ): Promise<T> {
   let cause: Error | undefined;
   const note = (error: Error) => {
-    // What each Sentinel said comes first, then that none was of use.
+    // Keeps what a Sentinel said; the event after it says only that none could be used.
     if (cause === undefined || !error.message.startsWith('All sentinels')) cause = error;
   };
   // Without a listener ioredis prints errors; commands report their own failures.
@@ -174,7 +174,7 @@ async function connected<T extends Connection>(
   }
 }
 
-/** A user who may not ask gets what the URL says: one server. */
+/** If the user may not run INFO, the URL is taken for that of a single server. */
 async function modeOf(redis: Redis): Promise<string> {
   const info = await redis.info('server').catch(() => '');
   return /^redis_mode:(\w+)/m.exec(info)?.[1] ?? 'standalone';

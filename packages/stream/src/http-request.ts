@@ -1,4 +1,4 @@
-/** One request over HTTP or HTTPS to a server of the company: token endpoint, schema registry. */
+/** One request over HTTP or HTTPS, to the token endpoint or the schema registry. */
 import { request as requestPlainly } from 'node:http';
 import { request as requestSecurely } from 'node:https';
 

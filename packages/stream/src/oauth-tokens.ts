@@ -9,7 +9,7 @@ export interface OauthClient {
   readonly clientSecret: string;
   /** Empty: none is asked for. */
   readonly scope: string;
-  /** What the brokers are told beside the token (RFC 7628). */
+  /** SASL extensions that are sent with the token (RFC 7628). */
   readonly extensions: Readonly<Record<string, string>>;
   /** In PEM, who signs the certificate of the endpoint; empty: whom Node trusts. */
   readonly ca: string;

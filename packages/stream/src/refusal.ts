@@ -1,6 +1,6 @@
 /**
- * Kafka refuses a request for want of a right, and kafkajs does not say of which topic or group. No
- * waiting grants a right: whoever made the request says here what it was.
+ * When the user lacks a right, kafkajs does not say on which topic or group. A retry does not help,
+ * so the error is replaced by one that says what was asked for.
  */
 import { Fault } from '@freshet/telemetry';
 
@@ -15,13 +15,13 @@ export function isRefusal(error: unknown): boolean {
   return /AUTHORIZATION_FAILED/.test(String(type)) || (cause !== undefined && isRefusal(cause));
 }
 
-/** The error, or if it is a refusal, one that says what: "… not allow this user to `deed`". */
+/** The error itself, or for a missing right: "Kafka does not allow this user to `deed`". */
 export function named(error: unknown, deed: string): unknown {
   if (!isRefusal(error)) return error;
   return new Refused(`Kafka does not allow this user to ${deed}`, { cause: error });
 }
 
-/** For `catch`. */
+/** The same as a handler for `catch`. */
 export function orRefused(deed: string): (error: unknown) => never {
   return (error) => {
     throw named(error, deed);

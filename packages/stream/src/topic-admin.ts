@@ -24,7 +24,7 @@ export interface CommittedOffset {
 /** The topics that Freshet itself writes or reads, other than the default source. */
 const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
 
-/** As Kafka numbers the kinds of things that have a configuration. */
+/** The number of topics among Kafka's types of resources. */
 const TOPIC_RESOURCE = 2;
 
 /** How long a cluster may take to elect leaders for new partitions. */
@@ -89,8 +89,8 @@ export class TopicAdmin {
   }
 
   /**
-   * What does not fit in the configuration of the topics of the model, by topic. They must exist.
-   * How long shared topics keep their records is for the user to choose.
+   * By topic of the model, what is wrong with its configuration. The topics must exist. Shared
+   * topics are not checked: how long they keep records is for the user to choose.
    */
   async misfits(plan: TopicPlan): Promise<Map<string, readonly string[]>> {
     const own = ours.filter((topic) => topics[topic].scope === 'model');

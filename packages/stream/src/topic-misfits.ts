@@ -1,10 +1,10 @@
 /**
- * Does a topic that somebody else configured keep what Freshet needs, and take what it writes? Only
- * what loses records counts: a topic may keep more than it must, and take larger ones.
+ * Would a topic that somebody else created lose records, because it keeps them for too short a time
+ * or refuses large ones? A topic may keep more than Freshet needs.
  */
 type Config = Readonly<Record<string, string | undefined>>;
 
-/** Each continues "the topic has". */
+/** Each text continues the sentence "the topic has …". */
 export function misfitsOf(wanted: Config, found: Config): string[] {
   return [...policy(wanted, found), ...limits(wanted, found)];
 }
@@ -26,7 +26,7 @@ function limits(wanted: Config, found: Config): string[] {
   });
 }
 
-/** -1 stands for no limit. What is latest of its key is wanted without one. */
+/** -1 stands for no limit, and so does a setting that is absent. */
 function limit(text: string | undefined): number {
   const value = Number(text ?? -1);
   return value < 0 ? Number.POSITIVE_INFINITY : value;

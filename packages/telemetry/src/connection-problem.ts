@@ -1,9 +1,9 @@
 /**
- * Why can a server not be connected to, and what should an operator look at? Kafka, Redis, the
- * registry and the token endpoint meet the same few problems, each with settings of its own.
+ * Why did a connection fail, and which setting should an operator look at? Kafka, Redis, the schema
+ * registry and the token endpoint fail in the same few ways, but have settings of their own.
  */
 
-/** By the kind of the problem: the setting to look at, in words. */
+/** For each kind of problem, a hint that names the setting. */
 interface Advice {
   /** The server's certificate is signed by nobody that is trusted. */
   readonly untrusted: string;
@@ -38,7 +38,7 @@ function kindOf(error: unknown): keyof Advice | undefined {
   return undefined;
 }
 
-/** OpenSSL tells its reason between numbers and the place in its source. */
+/** The first line. OpenSSL hides its reason between numbers and source positions. */
 function oneLine({ message, name }: Error): string {
   const [line = ''] = message.trim().split('\n');
   return line.replace(/[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/, '$1') || name;

@@ -6,9 +6,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface DrainLimits {
-  /** Nobody asks any more if nobody has for this long. */
+  /** After this time without a request, the clients are taken to have left. */
   readonly quietMs: number;
-  /** For those who go on asking: a part of the time that a process has to end. */
+  /** The port is closed after this time, even if clients go on asking. */
   readonly longestMs: number;
 }
 

@@ -8,17 +8,17 @@ import { type FileRating, UnreadableRatings } from '@freshet/ratings-files';
 import { fileRatings, type RatingsFile } from './file-ratings.ts';
 import { encoded } from './rating-chunks.ts';
 
-/** As many as tell whether the file has the format that it seems to have. */
+/** Enough to see whether the file has the format that its first line suggests. */
 const RATINGS_LOOKED_AT = 10_000;
 
-/** If more ratings would be parked, the file means something else than the settings expect. */
+/** If intake would park a larger share, the columns or the settings are probably wrong. */
 const REFUSED_SHARE = 0.01;
 
 export interface Look {
   readonly first: FileRating;
   /** What the file does not have, and what that means. */
   readonly lacks: readonly string[];
-  /** A user to ask for: three quarters of those that were read have fewer ratings. */
+  /** A user with many ratings, as an example: three quarters of the users have fewer. */
   readonly user: string;
 }
 
@@ -66,12 +66,12 @@ export async function lookAtFile(
   return { first, lacks, user: example[0] };
 }
 
-/** With a time that people can read: a column that is none gives a day in 1970. */
+/** Shows the time as a date, so that a column that is no time is seen: it gives a day in 1970. */
 function shown({ time, ...rating }: FileRating): string {
   return JSON.stringify({ ...rating, ...(time !== undefined && { time: new Date(time) }) });
 }
 
-/** Whether it can be read twice, as a pipe cannot. Throws if there is no such file. */
+/** False for a pipe, which can be read only once. Throws if there is no such file. */
 export function isPlainFile(path: string): boolean {
   if (path === '-') return false;
   const found = statSync(path);

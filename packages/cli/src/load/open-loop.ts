@@ -75,7 +75,7 @@ export interface Schedule {
 
 interface OpenLoop extends Schedule {
   readonly arrivals: Arrivals;
-  /** How often it is looked whether something is due, which makes it half as late on average. */
+  /** How often to look whether something is due. On average it is sent half of this too late. */
   readonly tickMs: number;
   /** How many more may be sent now. */
   readonly room: () => number;

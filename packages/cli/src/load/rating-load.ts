@@ -35,14 +35,14 @@ const limits = {
   perRequest: 2_000,
   /** Ratings that Kafka has not acknowledged yet; about 20 MB of memory. */
   unacknowledged: 200_000,
-  /** Less often would be seen in the figures; more often, requests to Kafka would be smaller. */
+  /** How often due ratings are sent: longer adds latency, shorter makes requests small. */
   tickMs: 5,
 } as const;
 
 export class RatingLoad {
   readonly #flight = new RatingsInFlight();
   #unacknowledged = 0;
-  /** When the first rating of each request that is not acknowledged was due, in their order. */
+  /** The requests in flight, oldest first, each with the time at which its first rating was due. */
   readonly #sending = new Set<{ readonly dueAt: number }>();
   #closed = false;
 
@@ -85,8 +85,8 @@ export class RatingLoad {
   }
 
   /**
-   * Ends the watch. Returns how many ratings were never seen to be learnt. Those that Kafka has
-   * acknowledged count as late.
+   * Ends the watch. Returns how many ratings were not learnt. Those that Kafka has acknowledged
+   * also count in the latencies, with the time that they have waited.
    */
   close(): number {
     this.#closed = true;

@@ -22,7 +22,7 @@ const limits = {
   connections: 256,
   unanswered: 20_000,
   answerMs: 10_000,
-  /** Answers take as little as a millisecond: each is asked for within one of its time. */
+  /** Some answers take only 1 ms, so a request must not be sent later than that. */
   tickMs: 1,
 } as const;
 
@@ -65,7 +65,7 @@ export class RequestLoad {
     this.#answer(`/v1/recommendations/${crowd.user()}?n=10`)
       .then(() => figures.done(performance.now() - dueAt))
       .catch((error: Error) => {
-        // Without a latency: a scorer that is away refuses at once, and would be seen as fast.
+        // No latency is recorded: a scorer that is down refuses at once, which would look fast.
         figures.errors++;
         onError(`a request failed: ${error.message}`);
       })

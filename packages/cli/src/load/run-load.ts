@@ -37,9 +37,9 @@ const SHOW_MS = 1_000;
 /** How long what was sent may still take to be learnt after the end of the schedule. */
 const DRAIN_MS = 30_000;
 const POLL_MS = 20;
-/** How long items may still follow users, and intake may take to commit what it has read. */
+/** How long to wait at the end until item shards have caught up and intake has committed. */
 const LAG_MS = 5_000;
-/** For who has asked twice to end: to close connections to a Kafka that is away takes longer. */
+/** After a second Ctrl-C: to close connections to a Kafka that is away would take longer. */
 const LEAVE_MS = 1_000;
 
 /** Returns whether everything was learnt and answered. */
@@ -137,7 +137,7 @@ class LoadRun {
     while (waiting() > 0 && !leaving.aborted && performance.now() < until) await pause(POLL_MS);
   }
 
-  /** The lag when it is 0, or else after a while. */
+  /** The lag as soon as it is 0, or else the last one that was measured within LAG_MS. */
   async #lagAtEnd(leaving: AbortSignal): Promise<RecordsBehind | undefined> {
     const limit = AbortSignal.any([leaving, AbortSignal.timeout(LAG_MS)]);
     let lag: RecordsBehind | undefined;
@@ -169,7 +169,7 @@ class LoadRun {
     }
   }
 
-  /** Undefined while Kafka or the store does not answer, of which `leaving` ends the wait. */
+  /** Undefined if Kafka or the store has not answered before `leaving`. */
   async #lag(leaving: AbortSignal): Promise<RecordsBehind | undefined> {
     const { admin, store } = this.target;
     const { model, settings } = this.place;

@@ -22,9 +22,9 @@ const CHECKSUM_BYTES = 32;
 const BLOCK_LIMIT = 256 << 20;
 /** The fastest level: vectors hardly become smaller with more. */
 const LEVEL = 1;
-/** What follows the name of FILE while it is written: two snapshots do not share a file. */
+/** The end of the temporary name, which is random: two snapshots must not write to one file. */
 const PART = /^(\.[0-9a-f]{8})?\.part$/;
-/** A file that is being written grows all the time; one of this age is of a killed process. */
+/** A file that has not grown for so long is left over from a process that was killed. */
 const ABANDONED_MS = 3_600_000;
 
 const decompress = promisify(gunzip);
@@ -131,7 +131,7 @@ export async function* readBlocks(path: string): AsyncGenerator<Block, void> {
   }
 }
 
-/** A pipe or a device could only get the name, not the bytes. */
+/** Refuses a pipe or a device: the rename at the end would replace it instead of filling it. */
 async function requireReplaceable(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || found.isFile()) return;
@@ -145,7 +145,7 @@ async function removeAbandoned(path: string): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)];
   for (const other of await readdir(folder)) {
     if (!other.startsWith(name) || !PART.test(other.slice(name.length))) continue;
-    // One that is whole by now has its other name.
+    // It is gone if its snapshot has just been finished and renamed.
     const found = await stat(join(folder, other)).catch(() => undefined);
     const isOld = found !== undefined && found.mtimeMs < Date.now() - ABANDONED_MS;
     if (isOld) await rm(join(folder, other), { force: true });

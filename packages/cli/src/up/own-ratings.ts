@@ -19,11 +19,11 @@ import { askScorer } from './ask-scorer.ts';
 
 const LIST_LIMIT_MS = 10_000;
 const LIST_LENGTH = 5;
-/** A list that is short for so long is whole: the user has rated everything else. */
+/** A short list that stays the same for so long is complete: the user has rated the other items. */
 const SETTLED_MS = 2_000;
 const POLL_MS = 100;
 
-/** Looks at the file as it is before anything is started. */
+/** Checks the file before anything is started. */
 export async function lookAtOwn(file: RatingsFile, given: Settings): Promise<Look> {
   try {
     if (isPlainFile(file.path)) return await lookAtFile(file, ratingReader(given));
@@ -87,8 +87,8 @@ export async function listOf(
 }
 
 /**
- * The folder of the data of a run. The ratings of each file, and each model of those on a Kafka
- * elsewhere (`brokers`), have one of their own: not mixed with the films of the demo, and several
+ * The name of the data folder of a run. Each file of ratings, and each model on another Kafka
+ * (`brokers`), has a folder of its own: so nothing is mixed with the films of the demo, and several
  * models can run side by side.
  */
 export function dataName(
