@@ -2,7 +2,7 @@
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { referencePage } from '../packages/cli/src/reference.ts';
-import { commandNames, isKnownCommand } from './tidy/commands.ts';
+import { commandNames, helpOf, isKnownCommand } from './tidy/commands.ts';
 import { deadExports } from './tidy/dead-exports.ts';
 import { longFiles, longFunctions, unusedExports, wideFolders } from './tidy/exceptions.ts';
 import {
@@ -230,6 +230,13 @@ describe('documents', () => {
       .filter(({ command }) => !isKnownCommand(command))
       .map(({ page, command }) => `${page}: ${command}`);
     expect(unknown).toEqual([]);
+  });
+
+  it('of the command line fit into 100 columns', () => {
+    // The reference is a page in Markdown, with a row for each setting.
+    const texts = commandNames().filter((name) => name !== 'reference');
+    const wide = texts.filter((name) => /^.{101}/m.test(helpOf(name)));
+    expect(wide).toEqual([]);
   });
 
   it('name scripts that exist', () => {

@@ -36,7 +36,7 @@ export const commandNames = (): string[] =>
 const helps = new Map<string, string>();
 
 /** What a command of the command line says of itself; nothing if there is no such command. */
-function helpOf(name: string): string {
+export function helpOf(name: string): string {
   const known = helps.get(name);
   if (known !== undefined) return known;
   const args = isOption(name) ? [main, '--help'] : [main, name, '--help'];

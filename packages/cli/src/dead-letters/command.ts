@@ -2,6 +2,7 @@
 import { poisonReasons, topicName } from '@freshet/events';
 import { type Brokers, schemaRegistry } from '@freshet/session';
 import { Publisher, readTopic } from '@freshet/stream';
+import { helpRow } from '../help-row.ts';
 import { NamedCounts } from '../named-counts.ts';
 import {
   flag,
@@ -28,7 +29,7 @@ Use it when the reason has gone: RATING_FIELDS were corrected, RATING_MAX was ra
 added, or a time no longer lies in the future. A record that was too long to be parked whole is
 listed as cut, and is not replayed.
 
-  --reason R       only records that were parked for this reason: ${poisonReasons.join(', ')}
+${helpRow('--reason R', `only records that were parked for this reason: ${poisonReasons.join(', ')}`, 15)}
   --from OFFSET    only records at this offset of ratings-dead-letter or later
   --dry-run        replay: print what would be sent, and send nothing
   --json           list: print one JSON object per line

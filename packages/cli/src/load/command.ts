@@ -41,10 +41,10 @@ load early, with the summary.
   --yes            send the ratings although the model has ratings already
   --forget N       send no ratings: forget the users of earlier loads, load-u1 to load-uN
 
-The ratings stay in the topic and in the model. They are told from real ones by their ids: users
-are load-u1, load-u2, … and items load-i1, load-i2, … The summary says how to forget the users, which
-takes their ratings back; the items stay known, with counts that go down to nothing. Better use
-another MODEL, on a topic of its own.
+The ratings stay in the topic and in the model. Their ids tell them from real ones: load-u1, load-u2
+and so on for users, load-i1 and so on for items. The summary says how to forget the users, which
+takes their ratings back; the items stay known, with counts that decay to nothing. It is better to
+use another MODEL, on a topic of its own.
 
 Exit code: 0 everything was learnt and answered, 1 not everything was, or it could not run.
 `;
