@@ -2,16 +2,10 @@
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { referencePage } from '../packages/cli/src/reference.ts';
-import { commandNames, helpOf, isKnownCommand } from './tidy/commands.ts';
+import { isKnownCommand, mayBeCommand } from './tidy/commands.ts';
 import { deadExports } from './tidy/dead-exports.ts';
 import { longFiles, longFunctions, unusedExports, wideFolders } from './tidy/exceptions.ts';
-import {
-  brokenLinks,
-  commandsOf,
-  inlineCommands,
-  misnamedCode,
-  shellBlocks,
-} from './tidy/pages.ts';
+import { brokenLinks, commandsOf, inlineCode, misnamedCode, shellBlocks } from './tidy/pages.ts';
 import { syntaxOf } from './tidy/syntax.ts';
 import { code, everything, exists, find, owner, pages, read, sources } from './tidy/tree.ts';
 import { wideLines } from './tidy/wide-lines.ts';
@@ -225,18 +219,11 @@ describe('documents', () => {
     expect(strays).toEqual([]);
   });
 
-  it('name commands and options that exist, also within a sentence', () => {
-    const unknown = inlineCommands(commandNames())
-      .filter(({ command }) => !isKnownCommand(command))
-      .map(({ page, command }) => `${page}: ${command}`);
-    expect(unknown).toEqual([]);
-  });
-
-  it('of the command line fit into 100 columns', () => {
-    // The reference is a page in Markdown, with a row for each setting.
-    const texts = commandNames().filter((name) => name !== 'reference');
-    const wide = texts.filter((name) => /^.{101}/m.test(helpOf(name)));
-    expect(wide).toEqual([]);
+  it('name, in a sentence, commands and options of freshet that exist', () => {
+    const strays = inlineCode()
+      .filter(({ code }) => !mayBeCommand(code))
+      .map(({ page, code }) => `${page}: ${code}`);
+    expect(strays).toEqual([]);
   });
 
   it('name scripts that exist', () => {

@@ -15,13 +15,25 @@ export function isKnownCommand(command: string): boolean {
   const words = own.split(/\s+/).filter((word) => !/^[A-Z_]+=/.test(word));
   const [program = '', rest = ''] = words.join(' ').split(' -- ');
   const [name = '', ...given] = rest.split(' ');
-  const options = [name, ...given].filter(isOption);
+  const options = given.filter(isOption);
   if (/^npm run freshet( --silent)?$/.test(program)) return hasOptions(helpOf(name), options);
-  if (program === 'npm start') return hasOptions(helpOf('up'), options);
+  if (program === 'npm start') return hasOptions(helpOf('up'), [name, ...options].filter(isOption));
   if (program === 'npm run bench') return hasBench(name) && hasOptions(benches(), options);
   const [, project] = /^npx vitest run --project (\w+)$/.exec(program) ?? [];
   if (project !== undefined) return read('vitest.config.ts').includes(`'${project}'`);
   return scripts.some((script) => [`npm ${script}`, `npm run ${script}`].includes(program));
+}
+
+const ownNames = [...read('packages/cli/src/main.ts').matchAll(/^ {2}'?([a-z-]+)'?: async/gm)]
+  .map(([, name = '']) => name)
+  .filter((name) => name !== '');
+
+/** Whether code in a sentence, as `audit --deep`, is of something else, or names what there is. */
+export function mayBeCommand(code: string): boolean {
+  const own = /^(?:npm run freshet (?:--silent )?-- |freshet )?([a-z-]+)(.*)$/s.exec(code);
+  const [, name = '', rest = ''] = own ?? [];
+  if (!ownNames.includes(name) || !rest.includes('--')) return true;
+  return isKnownCommand(`npm run freshet -- ${name} ${rest.replace(/\s+/g, ' ').trim()}`);
 }
 
 const isOption = (word: string): boolean => word.startsWith('--');
@@ -29,17 +41,13 @@ const isOption = (word: string): boolean => word.startsWith('--');
 const hasOptions = (text: string, options: readonly string[]): boolean =>
   text !== '' && options.every((option) => text.includes(option));
 
-/** The commands of the command line. */
-export const commandNames = (): string[] =>
-  [...helpOf('--help').matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name);
-
 const helps = new Map<string, string>();
 
 /** What a command of the command line says of itself; nothing if there is no such command. */
 export function helpOf(name: string): string {
   const known = helps.get(name);
   if (known !== undefined) return known;
-  const args = isOption(name) ? [main, '--help'] : [main, name, '--help'];
+  const args = name === '--help' ? [main, name] : [main, name, '--help'];
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   helps.set(name, status === 0 ? stdout : '');
   return helpOf(name);

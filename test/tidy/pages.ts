@@ -76,24 +76,12 @@ export function shellBlocks(): ShellBlock[] {
   });
 }
 
-/**
- * Commands within sentences: `npm … -- …`, `freshet NAME …`, or `NAME --option` where NAME is one
- * of `names`. The changelog is left out, because it speaks of commands that are gone.
- */
-export function inlineCommands(names: readonly string[]): { page: string; command: string }[] {
-  const commandIn = (text: string): string[] => {
-    const [, first = '', rest = ''] = /^(?:[A-Z_]+=\S+ )*(\S+) ?(.*)$/.exec(text) ?? [];
-    if (first === 'npm') return / -- \S/.test(text) ? [text] : [];
-    if (first === 'freshet' && rest !== '') return [`npm run freshet -- ${rest}`];
-    return names.includes(first) && rest.includes('--') ? [`npm run freshet -- ${text}`] : [];
-  };
-  return pages
-    .filter((page) => page !== 'CHANGELOG.md')
-    .flatMap((page) =>
-      [...read(page).matchAll(/`([^`\n]+)`/g)]
-        .flatMap(([, text = '']) => commandIn(text))
-        .map((command) => ({ page, command })),
-    );
+/** What stands in a sentence and may be a command, with its page. */
+export function inlineCode(): { readonly page: string; readonly code: string }[] {
+  return pages.flatMap((page) => {
+    const sentences = read(page).replace(/^```[\s\S]*?^```$/gm, '');
+    return [...sentences.matchAll(/`([^`]+)`/g)].map(([, code = '']) => ({ page, code }));
+  });
 }
 
 /** The commands of a script, without comments; a line that ends with \ goes on. */
