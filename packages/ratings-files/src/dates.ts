@@ -12,7 +12,7 @@ export type DateOrder = (typeof dateOrders)[number];
 const DATE = /(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})/;
 const CLOCK = /(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(?: ?([AP])\.?M\.?)?/;
 const NUMERIC = new RegExp(`^${DATE.source}(?:[T ,]+${CLOCK.source})?$`, 'i');
-/** Sep 13, 2009 or Sat Aug 05 10:35:41 -0700 2017: Node parses dates with the month as a word. */
+/** Sep 13, 2009 or Sat Aug 05 10:35:41 -0700 2017: where a month is a word, Node knows the rest. */
 const MONTH =
   /\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b/i;
 const YEAR = /\b(?:19|20)\d\d\b/;

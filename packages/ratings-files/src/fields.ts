@@ -125,7 +125,7 @@ function toId(field: 'user' | 'item', given: unknown): string {
     throw new PoisonRecord('bad-id', `no ${field}`);
   }
   const id = idOf(field, text);
-  // U+FFFD replaces bytes that are not UTF-8, so different ids would become the same.
+  // What stands for bytes that are not UTF-8: different ids would become the same.
   if (!id.includes('\uFFFD')) return id;
   throw new PoisonRecord('bad-id', `the ${field} is not UTF-8 (save the file as UTF-8): ${id}`);
 }

@@ -38,7 +38,7 @@ function kindOf(error: unknown): keyof Advice | undefined {
   return undefined;
 }
 
-/** The first line. OpenSSL hides its reason between numbers and source positions. */
+/** OpenSSL tells its reason between numbers and the place in its source. */
 function oneLine({ message, name }: Error): string {
   const [line = ''] = message.trim().split('\n');
   return line.replace(/[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/, '$1') || name;

@@ -11,7 +11,7 @@ import { encoded } from './rating-chunks.ts';
 /** Enough to see whether the file has the format that its first line suggests. */
 const RATINGS_LOOKED_AT = 10_000;
 
-/** If intake would park a larger share, the columns or the settings are probably wrong. */
+/** If more ratings would be parked, the file means something else than the settings expect. */
 const REFUSED_SHARE = 0.01;
 
 export interface Look {
@@ -66,12 +66,12 @@ export async function lookAtFile(
   return { first, lacks, user: example[0] };
 }
 
-/** Shows the time as a date, so that a column that is no time is seen: it gives a day in 1970. */
+/** With a time that people can read: a column that is none gives a day in 1970. */
 function shown({ time, ...rating }: FileRating): string {
   return JSON.stringify({ ...rating, ...(time !== undefined && { time: new Date(time) }) });
 }
 
-/** False for a pipe, which can be read only once. Throws if there is no such file. */
+/** Whether it can be read twice, as a pipe cannot. Throws if there is no such file. */
 export function isPlainFile(path: string): boolean {
   if (path === '-') return false;
   const found = statSync(path);
