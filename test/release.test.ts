@@ -117,11 +117,15 @@ console.log(typeof client.recommend);
     writeFileSync(join(folder, 'use.mjs'), use);
     const used = await run(process.execPath, ['use.mjs'], { cwd: folder });
     expect(used.stdout).toBe('function\n');
-    const typed = use.replace('typeof client.recommend', "(await client.recommend('ann')).items");
+    const list = "(await client.recommend('ann', { after: places[0] })).items";
+    const rated = "const places = await client.rate({ user: 'ann', item: 'fox' });\n";
+    const typed = use.replace('typeof client.recommend', list).replace('console', `${rated}console`);
     writeFileSync(join(folder, 'use.mts'), typed);
-    writeFileSync(join(folder, 'wrong.mts'), typed.replace("'ann'", '42'));
+    writeFileSync(join(folder, 'wrong.mts'), typed.replace("recommend('ann'", 'recommend(42'));
     const tsc = join(root, 'node_modules/.bin/tsc');
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
+    // The strictest that a project may choose.
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+    const options = ['--noEmit', ...strict, '--module', 'nodenext', '--target', 'es2022'];
     const check = (name: string) => run(tsc, [...options, name], { cwd: folder });
     await check('use.mts');
     await expect(check('wrong.mts')).rejects.toMatchObject({

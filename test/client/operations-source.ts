@@ -37,10 +37,14 @@ export function operationsSource(document: OpenapiDocument): string {
   return `${HEADER}\n${types.join('\n')}\n${operations}`;
 }
 
-/** Types of objects with a title go to `titled`, and are referred to by it. */
-type Titled = Map<string, string>;
+interface Place {
+  /** Types of objects with a title go here, and are referred to by it. */
+  readonly titled: Map<string, string>;
+  /** What a caller leaves out she may also give as undefined; answers are JSON and never do. */
+  readonly isAnswer: boolean;
+}
 
-function render({ paths }: OpenapiDocument, titled: Titled): string {
+function render({ paths }: OpenapiDocument, titled: Place['titled']): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
       return `  /** ${operation.summary} */\n  '${method.toUpperCase()} ${path}': ${typesOf(operation, titled)};\n`;
@@ -54,41 +58,46 @@ function byRoute(a: string, b: string): number {
   return route(a) < route(b) ? -1 : 1;
 }
 
-function typesOf({ parameters, requestBody, responses }: Operation, titled: Titled): string {
+function typesOf(
+  { parameters, requestBody, responses }: Operation,
+  titled: Place['titled'],
+): string {
+  const asked = { titled, isAnswer: false };
   const query = parameters.filter((parameter) => parameter.in === 'query');
   const answer = Object.values(responses)[0]?.content['application/json'];
-  const fields = query.map(({ name, schema }) => field(name, schema, true, titled));
+  const fields = query.map(({ name, schema }) => field(name, schema, true, asked));
   const body = requestBody?.content['application/json']?.schema;
   const types = [
     ...(fields.length === 0 ? [] : [`query: { ${fields.join(' ')} };`]),
-    ...(body ? [`body: ${typeOf(body, titled)};`] : []),
-    `answer: ${typeOf(answer?.schema, titled)};`,
+    ...(body ? [`body: ${typeOf(body, asked)};`] : []),
+    `answer: ${typeOf(answer?.schema, { titled, isAnswer: true })};`,
   ];
   return `{\n${types.join('\n')}\n}`;
 }
 
-function typeOf(schema: Schema = {}, titled: Titled): string {
+function typeOf(schema: Schema = {}, place: Place): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.anyOf) return schema.anyOf.map((each) => typeOf(each, titled)).join(' | ');
+  if (schema.anyOf) return schema.anyOf.map((each) => typeOf(each, place)).join(' | ');
   const types = [schema.type ?? 'unknown'].flat();
-  return types.map((type) => plainTypeOf(type, schema, titled)).join(' | ');
+  return types.map((type) => plainTypeOf(type, schema, place)).join(' | ');
 }
 
-function plainTypeOf(type: string, schema: Schema, titled: Titled): string {
+function plainTypeOf(type: string, schema: Schema, place: Place): string {
   if (type === 'integer') return 'number';
-  if (type === 'array') return `readonly (${typeOf(schema.items, titled)})[]`;
+  if (type === 'array') return `readonly (${typeOf(schema.items, place)})[]`;
   if (type !== 'object') return type;
   const { title, properties = {}, required = [] } = schema;
   const fields = Object.entries(properties).map(([name, each]) =>
-    field(name, each, !required.includes(name), titled),
+    field(name, each, !required.includes(name), place),
   );
   const source = `{ ${fields.join(' ')} }`;
   if (title === undefined) return source;
-  titled.set(title, source);
+  place.titled.set(title, source);
   return title;
 }
 
-function field(name: string, schema: Schema, isOptional: boolean, titled: Titled): string {
+function field(name: string, schema: Schema, isOptional: boolean, place: Place): string {
   const about = schema.description === undefined ? '' : `\n/** ${schema.description} */\n`;
-  return `${about}readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema, titled)};`;
+  const orNone = isOptional && !place.isAnswer ? ' | undefined' : '';
+  return `${about}readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema, place)}${orNone};`;
 }

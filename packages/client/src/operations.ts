@@ -37,8 +37,8 @@ export interface Place {
 export interface Rating {
   readonly user: string;
   readonly item: string;
-  readonly value?: number | null;
-  readonly time?: number;
+  readonly value?: number | null | undefined;
+  readonly time?: number | undefined;
 }
 
 export interface Operations {
@@ -60,7 +60,7 @@ export interface Operations {
   };
   /** what is rated most now */
   'GET /v1/items/popular': {
-    query: { readonly n?: number };
+    query: { readonly n?: number | undefined };
     answer: {
       readonly items: readonly ScoredItem[];
       readonly model: ModelState;
@@ -70,7 +70,7 @@ export interface Operations {
   };
   /** the items that users rated after one, by how much more often than chance */
   'GET /v1/items/{item}/next': {
-    query: { readonly n?: number };
+    query: { readonly n?: number | undefined };
     answer: {
       readonly item: string;
       readonly items: readonly ScoredItem[];
@@ -81,7 +81,7 @@ export interface Operations {
   };
   /** the items most like one, by the cosine of their factors */
   'GET /v1/items/{item}/similar': {
-    query: { readonly n?: number };
+    query: { readonly n?: number | undefined };
     answer: {
       readonly item: string;
       readonly items: readonly ScoredItem[];
@@ -102,12 +102,12 @@ export interface Operations {
   /** the best items for somebody with these ratings, oldest first; nothing is stored */
   'POST /v1/recommendations': {
     body: {
-      readonly ratings: readonly { readonly item: string; readonly value?: number }[];
-      readonly n?: number;
-      readonly offset?: number;
-      readonly exclude?: readonly string[];
-      readonly include_rated?: boolean;
-      readonly category?: string;
+      readonly ratings: readonly { readonly item: string; readonly value?: number | undefined }[];
+      readonly n?: number | undefined;
+      readonly offset?: number | undefined;
+      readonly exclude?: readonly string[] | undefined;
+      readonly include_rated?: boolean | undefined;
+      readonly category?: string | undefined;
     };
     answer: {
       readonly items: readonly ScoredItem[];
@@ -120,23 +120,23 @@ export interface Operations {
   'POST /v1/recommendations/batch': {
     body: {
       readonly users: readonly string[];
-      readonly n?: number;
-      readonly offset?: number;
-      readonly exclude?: readonly string[];
-      readonly include_rated?: boolean;
-      readonly category?: string;
+      readonly n?: number | undefined;
+      readonly offset?: number | undefined;
+      readonly exclude?: readonly string[] | undefined;
+      readonly include_rated?: boolean | undefined;
+      readonly category?: string | undefined;
     };
     answer: { readonly recommendations: readonly Recommendation[] };
   };
   /** the best items for a user */
   'GET /v1/recommendations/{user}': {
     query: {
-      readonly n?: number;
-      readonly offset?: number;
-      readonly exclude?: readonly string[];
-      readonly include_rated?: boolean;
-      readonly category?: string;
-      readonly after?: string;
+      readonly n?: number | undefined;
+      readonly offset?: number | undefined;
+      readonly exclude?: readonly string[] | undefined;
+      readonly include_rated?: boolean | undefined;
+      readonly category?: string | undefined;
+      readonly after?: string | undefined;
     };
     answer: Recommendation;
   };
