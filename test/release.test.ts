@@ -119,7 +119,9 @@ console.log(typeof client.recommend);
     expect(used.stdout).toBe('function\n');
     const list = "(await client.recommend('ann', { after: places[0] })).items";
     const rated = "const places = await client.rate({ user: 'ann', item: 'fox' });\n";
-    const typed = use.replace('typeof client.recommend', list).replace('console', `${rated}console`);
+    const typed = use
+      .replace('typeof client.recommend', list)
+      .replace('console', `${rated}console`);
     writeFileSync(join(folder, 'use.mts'), typed);
     writeFileSync(join(folder, 'wrong.mts'), typed.replace("recommend('ann'", 'recommend(42'));
     const tsc = join(root, 'node_modules/.bin/tsc');

@@ -37,8 +37,10 @@ export interface Place {
 export interface Rating {
   readonly user: string;
   readonly item: string;
+  /** null takes the rating back; absent means 1 */
   readonly value?: number | null | undefined;
-  readonly time?: number | undefined;
+  /** in ms since 1970; absent or null means now */
+  readonly time?: number | null | undefined;
 }
 
 export interface Operations {

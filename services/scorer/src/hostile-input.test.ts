@@ -212,6 +212,26 @@ describe('bodies', () => {
     expect(appended.length).toBe(before);
   });
 
+  it('have no value made of none: of an empty text, of false, or, from a guest, of null', async () => {
+    const before = appended.length;
+    for (const value of ['', false, true]) {
+      expect(await status('/v1/ratings', json({ user: 'u', item: 'i', value }))).toBe(400);
+    }
+    for (const value of ['', false, null]) {
+      expect(await status('/v1/recommendations', json({ ratings: [{ item: 'i', value }] }))).toBe(
+        400,
+      );
+    }
+    expect(appended.length).toBe(before);
+  });
+
+  it('without a time, or with null for one, are ratings of now', async () => {
+    for (const time of [undefined, null]) {
+      expect(await status('/v1/ratings', json({ user: 'u', item: 'i', value: 3, time }))).toBe(202);
+      expect(JSON.parse(appended.at(-1) ?? '')).toEqual({ user: 'u', item: 'i', value: 3 });
+    }
+  });
+
   it('are written as they came, a rating taken back and a user forgotten too', async () => {
     const rating: GivenRating = { user: 'u', item: 'i', value: 3, time: 5 };
     const response = await fetch(`${url}/v1/ratings`, {
@@ -297,7 +317,10 @@ describe('/openapi.json', () => {
   it('describes every route, by its own schemas', async () => {
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
       openapi: string;
-      paths: Record<string, Record<string, { parameters: { name: string }[] }>>;
+      paths: Record<
+        string,
+        Record<string, { parameters: { name: string }[]; requestBody?: { required: boolean } }>
+      >;
     };
     expect(document.openapi).toBe('3.1.0');
     const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -317,6 +340,8 @@ describe('/openapi.json', () => {
       'POST /v1/recommendations',
       'POST /v1/recommendations/batch',
     ]);
+    const bodies = Object.values(document.paths).flatMap(({ post }) => post?.requestBody ?? []);
+    expect(bodies.map(({ required }) => required)).toEqual([true, true, true]);
     const list = document.paths['/v1/recommendations/{user}']?.get?.parameters ?? [];
     expect(list.map(({ name }) => name)).toEqual([
       'user',

@@ -49,7 +49,12 @@ function operation(route: RouteOptions): Record<string, unknown> {
     parameters: [...parameters('path', schema.params), ...parameters('query', schema.querystring)],
     ...(schema.body === undefined
       ? {}
-      : { requestBody: { content: { 'application/json': { schema: schema.body } } } }),
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: schema.body } },
+          },
+        }),
     responses: { ...Object.fromEntries(answers), default: refused },
   };
 }
