@@ -175,6 +175,14 @@ describe.skipIf(!hasHelm)('the pods of the chart', () => {
     expect([STATE_CACHE_MB, QUALITY_SAMPLE]).toEqual(['512', '0']);
   });
 
+  it('have the defaults of Freshet for settings that are null', async () => {
+    const updater = { settings: { KAFKA_BROKERS: null } };
+    const manifests = await rendered({ settings: { MODEL: null, REDIS_URL: null }, updater });
+    expect(environmentOf(containerOf(manifests, 'scorer')).KAFKA_BROKERS).toBe('kafka:9092');
+    const names = Object.keys(environmentOf(containerOf(manifests, 'updater')));
+    expect(names).toEqual(['ADMIN_HOST', 'UPDATER_ADMIN_PORT']);
+  });
+
   it('get only the secrets that they use, and no secret as text', () => {
     const secretsOf = (service: string): string[] =>
       containerOf(full, service).env.flatMap(({ name, valueFrom }) => (valueFrom ? [name] : []));
@@ -353,6 +361,9 @@ describe.skipIf(!hasHelm)('a wrong value', () => {
       [{ secrets: { REDIS_URL: 'redis://r' } }, /secrets.REDIS_URL.*string/],
       [{ settings: { MODEL_FILE: '/x' } }, /settings.*MODEL_FILE/],
       [{ fullnameOverride: 'My_Shop' }, /fullnameOverride.*My_Shop/],
+      [{ image: { digests: null } }, /image.*digests/],
+      [{ scorer: { service: null } }, /scorer.*service/],
+      [{ pod: { extraEnv: [{ name: 'REDIS_URL', value: 'x' }] } }, /REDIS_URL is in extraEnv/],
       [{ image: { digests: { updaters: `sha256:${'0f'.repeat(32)}` } } }, /digests.*updaters/],
     ];
     for (const [values, problem] of cases) expect(await refused(values)).toMatch(problem);

@@ -66,14 +66,18 @@ spec:
       command: [sleep, infinity]
       {{- end }}
       env:
-        {{- include "freshet.env" . | trim | nindent 8 }}
+        {{- $env := include "freshet.env" . | trim }}
+        {{- $env | nindent 8 }}
         {{- if eq $service "cli" }}
         # Imports note here how far they came.
         - name: XDG_CACHE_HOME
           value: /tmp
         {{- end }}
-        {{- with $pod.extraEnv }}
-        {{- toYaml . | nindent 8 }}
+        {{- range $pod.extraEnv }}
+        {{- if contains (printf "- name: %s\n" .name) $env }}
+        {{- fail (printf "%s is in extraEnv and among the settings or secrets. Remove it from one of them; null removes a setting." .name) }}
+        {{- end }}
+        {{- list . | toYaml | nindent 8 }}
         {{- end }}
       {{- if ne $service "cli" }}
       ports:
