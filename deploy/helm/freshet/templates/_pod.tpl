@@ -9,6 +9,11 @@
 {{- $_ := set $pod $key $value -}}
 {{- end -}}
 {{- end -}}
+{{- $drain := $own.drainSeconds | default 0 | int -}}
+{{- $grace := $pod.terminationGracePeriodSeconds | default 30 | int -}}
+{{- if lt $grace (add $drain 10 | int) -}}
+{{- fail (printf "%s.drainSeconds is %d and terminationGracePeriodSeconds %d: a %s would be killed before it has closed, which takes 10 s. Set %s.pod.terminationGracePeriodSeconds to %d or more." $service $drain $grace $service $service (add $drain 10)) -}}
+{{- end -}}
 {{- $httpPort := get (include "freshet.httpPorts" $root | fromYaml) $service -}}
 metadata:
   labels:
@@ -30,7 +35,7 @@ spec:
     - name: {{ . | quote }}
     {{- end }}
   {{- end }}
-  terminationGracePeriodSeconds: {{ eq $service "cli" | ternary 1 $pod.terminationGracePeriodSeconds }}
+  terminationGracePeriodSeconds: {{ eq $service "cli" | ternary 1 $grace }}
   {{- with $pod.priorityClassName }}
   priorityClassName: {{ . }}
   {{- end }}
@@ -101,10 +106,10 @@ spec:
         periodSeconds: 5
         timeoutSeconds: 3
         failureThreshold: 2
-      {{- if and (eq $service "scorer") $own.drainSeconds }}
+      {{- with $drain }}
       lifecycle:
         preStop:
-          exec: { command: [sleep, {{ $own.drainSeconds | quote }}] }
+          exec: { command: [sleep, {{ . | quote }}] }
       {{- end }}
       {{- end }}
       {{- with $own.resources }}
