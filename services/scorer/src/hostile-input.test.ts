@@ -188,6 +188,7 @@ describe('too much', () => {
   it('in a query is refused', async () => {
     const many = Array.from({ length: 10_000 }, (_, n) => `exclude=i${n}`).join('&');
     expect(await status(`${LIST}?${many}`)).toBe(431);
+    expect(await (await fetch(`${url}${LIST}?${many}`)).text()).toContain('ask by POST');
     const items = Array.from({ length: 1_001 }, (_, n) => `i${n}`).join(',');
     expect(await status(`/v1/estimates/u/${items}`)).toBe(400);
   });
