@@ -11,6 +11,11 @@ export interface ScoredItem {
   readonly categories?: readonly string[];
 }
 
+export interface Lag {
+  readonly ratings: number;
+  readonly ms: number;
+}
+
 export interface ModelState {
   readonly name: string;
   /** offset after the last record of user-ratings that the user’s shard has applied */
@@ -18,7 +23,7 @@ export interface ModelState {
   /** number of the last commit of that shard that the answer is known to include */
   readonly sequence: number | null;
   /** ratings of all users that were produced and are not in answers yet */
-  readonly lag: { readonly ratings: number; readonly ms: number } | null;
+  readonly lag: Lag | null;
 }
 
 export interface Recommendation {
@@ -29,11 +34,6 @@ export interface Recommendation {
   readonly fallback: null | 'newcomer';
 }
 
-export interface Place {
-  readonly partition: number;
-  readonly offset: number;
-}
-
 export interface Rating {
   readonly user: string;
   readonly item: string;
@@ -41,6 +41,11 @@ export interface Rating {
   readonly value?: number | null | undefined;
   /** in ms since 1970; absent or null means now */
   readonly time?: number | null | undefined;
+}
+
+export interface Place {
+  readonly partition: number;
+  readonly offset: number;
 }
 
 export interface Operations {

@@ -36,6 +36,11 @@ export function answer<P extends Record<string, unknown>>(
 export const idSchema = { type: 'string', minLength: 1 } as const;
 export const bodyIdSchema = { type: 'string', minLength: 1, maxLength: idBytesLimit } as const;
 
+const lagSchema = answer(
+  { ratings: { type: 'integer' }, ms: { type: 'number' } },
+  { title: 'Lag' },
+);
+
 export const modelSchema = answer(
   {
     name: { type: 'string' },
@@ -48,10 +53,9 @@ export const modelSchema = answer(
       description: 'number of the last commit of that shard that the answer is known to include',
     },
     lag: {
-      type: ['object', 'null'],
+      // Not a type of two: generators know no object that may be null.
+      anyOf: [lagSchema, { type: 'null' }],
       description: 'ratings of all users that were produced and are not in answers yet',
-      properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
-      required: ['ratings', 'ms'],
     },
   },
   { title: 'ModelState' },

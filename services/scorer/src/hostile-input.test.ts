@@ -318,6 +318,7 @@ describe('/openapi.json', () => {
   it('describes every route, by its own schemas', async () => {
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
       openapi: string;
+      components: { schemas: object };
       paths: Record<
         string,
         Record<string, { parameters: { name: string }[]; requestBody?: { required: boolean } }>
@@ -341,6 +342,12 @@ describe('/openapi.json', () => {
       'POST /v1/recommendations',
       'POST /v1/recommendations/batch',
     ]);
+    // A schema that stands at several places has one name: generators make one type of it.
+    const named = Object.keys(document.components.schemas);
+    expect(named).toEqual(expect.arrayContaining(['Problem', 'Rating', 'Recommendation']));
+    const told = JSON.stringify(document);
+    expect(told).not.toContain('["object","null"]');
+    for (const name of named) expect(told.split(`"title":"${name}"`)).toHaveLength(2);
     const bodies = Object.values(document.paths).flatMap(({ post }) => post?.requestBody ?? []);
     expect(bodies.map(({ required }) => required)).toEqual([true, true, true]);
     const list = document.paths['/v1/recommendations/{user}']?.get?.parameters ?? [];

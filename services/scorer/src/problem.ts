@@ -44,6 +44,7 @@ export function refusal(
 }
 
 export const problemSchema = {
+  title: 'Problem',
   type: 'object',
   required: ['type', 'title', 'status', 'detail'],
   properties: {
