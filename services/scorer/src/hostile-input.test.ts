@@ -350,6 +350,9 @@ describe('/openapi.json', () => {
     for (const name of named) expect(told.split(`"title":"${name}"`)).toHaveLength(2);
     const bodies = Object.values(document.paths).flatMap(({ post }) => post?.requestBody ?? []);
     expect(bodies.map(({ required }) => required)).toEqual([true, true, true]);
+    // As a text, generated clients would encode its commas.
+    const [, items] = document.paths['/v1/estimates/{user}/{items}']?.get?.parameters ?? [];
+    expect(items).toMatchObject({ name: 'items', schema: { type: 'array' } });
     const list = document.paths['/v1/recommendations/{user}']?.get?.parameters ?? [];
     expect(list.map(({ name }) => name)).toEqual([
       'user',
