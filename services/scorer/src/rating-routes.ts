@@ -18,7 +18,11 @@ const ratingSchema = {
     user: bodyIdSchema,
     item: bodyIdSchema,
     value: { type: ['number', 'null'], description: 'null takes the rating back; absent means 1' },
-    time: { type: ['integer', 'null'], description: 'in ms since 1970; absent or null means now' },
+    time: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'in ms since 1970; absent or null means now',
+    },
   },
 } as const;
 
