@@ -104,6 +104,7 @@ describe.skipIf(!hasHelm)('the chart, as companies install it,', () => {
     const team = 'registry.example:5000/team';
     expect(containerOf(manifests, 'cli').image).toBe(`${team}/freshet-cli:1.2@${digest}`);
     expect(containerOf(manifests, 'scorer').image).toBe(`${team}/freshet-scorer:1.2`);
+    expect(await rendered({ image: { digests: null } })).toEqual(plain);
   });
 
   it('can be part of another chart, which may turn it on and off', async () => {
@@ -358,7 +359,7 @@ describe.skipIf(!hasHelm)('a wrong value', () => {
       [{ secrets: { REDIS_URL: 'redis://r' } }, /secrets.REDIS_URL.*string/],
       [{ settings: { MODEL_FILE: '/x' } }, /settings.*MODEL_FILE/],
       [{ fullnameOverride: 'My_Shop' }, /fullnameOverride.*My_Shop/],
-      [{ image: { digests: null } }, /image.*digests/],
+      [{ image: { registry: null } }, /image.*registry/],
       [{ scorer: { service: null } }, /scorer.*service/],
       [{ scorer: { drainSeconds: 30 } }, /terminationGracePeriodSeconds to 40/],
       [{ pod: { labels: { 'app.kubernetes.io/component': 'x' } } }, /labels/],
