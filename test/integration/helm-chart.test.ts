@@ -178,10 +178,10 @@ describe.skipIf(!hasHelm)('the pods of the chart', () => {
 
   it('have the defaults of Freshet for settings that are null', async () => {
     const updater = { settings: { KAFKA_BROKERS: null } };
-    const manifests = await rendered({ settings: { MODEL: null, REDIS_URL: null }, updater });
+    const manifests = await rendered({ settings: { MODEL: null, HTTP_TOKEN_FILE: null }, updater });
     expect(environmentOf(containerOf(manifests, 'scorer')).KAFKA_BROKERS).toBe('kafka:9092');
     const names = Object.keys(environmentOf(containerOf(manifests, 'updater')));
-    expect(names).toEqual(['ADMIN_HOST', 'UPDATER_ADMIN_PORT']);
+    expect(names).toEqual(['ADMIN_HOST', 'REDIS_URL', 'UPDATER_ADMIN_PORT']);
   });
 
   it('get only the secrets that they use, and no secret as text', () => {
