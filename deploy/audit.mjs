@@ -20,7 +20,7 @@ if (code === undefined) {
 } else {
   process.stderr.write(
     `freshet: nothing was audited: the package registry does not offer audits (it answered ${code}). ` +
-      'Set "registry" in .npmrc to one that does, or give the output of `npm run sbom` to a scanner\n',
+      'Set "registry" in .npmrc to one that does, or give what `npm run sbom --silent` prints to a scanner\n',
   );
   process.exitCode = 1;
 }

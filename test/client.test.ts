@@ -123,6 +123,26 @@ describe('a client', () => {
     expect(await failing).toMatchObject({ status: 503, retryAfterMs: 3_000 });
   });
 
+  it('knows a Retry-After that is a date, as proxies send it', async () => {
+    const headers = { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() };
+    const busy = vi.fn(async () => new Response('{}', { status: 429, headers }));
+    const client = new FreshetClient({ url: 'http://127.0.0.1:9', fetch: busy });
+    const failure = (await client.popular().catch((error: unknown) => error)) as FreshetError;
+    expect(failure.retryAfterMs).toBeGreaterThan(3_500_000);
+    expect(busy).toHaveBeenCalledTimes(1);
+  });
+
+  it('can wait without an end', async () => {
+    const client = await serverOf(answers(503, ''), answers(200, list));
+    expect(await client.with({ timeoutMs: Number.POSITIVE_INFINITY }).popular()).toEqual(list);
+  });
+
+  it('refuses a token that no header may have, without telling it', () => {
+    const refused = () => new FreshetClient({ url: 'http://h', token: 'hu\nsh' });
+    expect(refused).toThrow('token has a character');
+    expect(refused).not.toThrow(/hu\nsh/);
+  });
+
   it('ends with the reason of its signal, while it waits or rests', async () => {
     const client = await serverOf(answers(503, ''), () => {});
     const ending = new AbortController();

@@ -35,6 +35,11 @@ describe('a release', () => {
     expect(chart).toMatchObject({ version, appVersion: version });
     const [, image] = stages();
     expect(valuesOf(image, 'ARG')).toContain(`VERSION=${version}`);
+    // The chart pulls images by the version, so that a command must not build others.
+    for (const path of find(/^(docs\/.*\.md|docker-compose\.yml)$/)) {
+      const tags = [...read(path).matchAll(/freshet-[a-z]+:(\d[\w.-]*)/g)].map(([, tag]) => tag);
+      expect(new Set([version, ...tags]), path).toEqual(new Set([version]));
+    }
   });
 
   it('has a section in the changelog, with its date, below what is not released', () => {
@@ -117,11 +122,17 @@ console.log(typeof client.recommend);
     writeFileSync(join(folder, 'use.mjs'), use);
     const used = await run(process.execPath, ['use.mjs'], { cwd: folder });
     expect(used.stdout).toBe('function\n');
-    const typed = use.replace('typeof client.recommend', "(await client.recommend('ann')).items");
+    const list = "(await client.recommend('ann', { after: places[0] })).items";
+    const rated = "const places = await client.rate({ user: 'ann', item: 'fox' });\n";
+    const typed = use
+      .replace('typeof client.recommend', list)
+      .replace('console', `${rated}console`);
     writeFileSync(join(folder, 'use.mts'), typed);
-    writeFileSync(join(folder, 'wrong.mts'), typed.replace("'ann'", '42'));
+    writeFileSync(join(folder, 'wrong.mts'), typed.replace("recommend('ann'", 'recommend(42'));
     const tsc = join(root, 'node_modules/.bin/tsc');
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
+    // The strictest that a project may choose.
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+    const options = ['--noEmit', ...strict, '--module', 'nodenext', '--target', 'es2022'];
     const check = (name: string) => run(tsc, [...options, name], { cwd: folder });
     await check('use.mts');
     await expect(check('wrong.mts')).rejects.toMatchObject({
@@ -202,4 +213,11 @@ describe('the command line', () => {
 it('is set up under another Node too, which `npx -p node@24 npm test` fetches', async () => {
   const env = { ...process.env, npm_config_package: 'node@24' };
   await run(process.execPath, ['deploy/setup.mjs', 'test'], { cwd: root, env });
+});
+
+it('tells what failed also where npm is silent, to print into a file', async () => {
+  const shown = "import('./deploy/npx.mjs').then((m) => console.log(m.npxEnvironment()))";
+  const env = { ...process.env, npm_config_loglevel: 'silent' };
+  const { stdout } = await run(process.execPath, ['-e', shown], { cwd: root, env });
+  expect(stdout).not.toContain('silent');
 });

@@ -1,7 +1,7 @@
 /** The types of packages/client, made from the OpenAPI document of the scorer. */
 
 interface Schema {
-  readonly title?: string;
+  readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
@@ -21,6 +21,7 @@ interface Operation {
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
 export interface OpenapiDocument {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -30,23 +31,24 @@ const HEADER = `/**
  */
 `;
 
-export function operationsSource(document: OpenapiDocument): string {
-  const titled = new Map<string, string>();
-  const operations = render(document, titled);
-  const types = [...titled].map(([title, type]) => `export interface ${title} ${type}\n`);
-  return `${HEADER}\n${types.join('\n')}\n${operations}`;
-}
+/** What a caller leaves out she may also give as undefined; answers are JSON and never do. */
+type Use = 'asked' | 'answered';
 
-/** Types of objects with a title go to `titled`, and are referred to by it. */
-type Titled = Map<string, string>;
-
-function render({ paths }: OpenapiDocument, titled: Titled): string {
+export function operationsSource({ paths, components }: OpenapiDocument): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
-      return `  /** ${operation.summary} */\n  '${method.toUpperCase()} ${path}': ${typesOf(operation, titled)};\n`;
+      return `  /** ${operation.summary} */\n  '${method.toUpperCase()} ${path}': ${typesOf(operation)};\n`;
     }),
   );
-  return `export interface Operations {\n${operations.sort(byRoute).join('')}}\n`;
+  const bodies = JSON.stringify(Object.values(paths).map(({ post }) => post?.requestBody));
+  const types = Object.entries(components.schemas)
+    .filter(([name]) => name !== 'Problem')
+    .map(([name, schema]) => {
+      const use = bodies.includes(`/${name}"`) ? 'asked' : 'answered';
+      return `export interface ${name} ${typeOf(schema, use)}\n`;
+    });
+  const body = operations.sort(byRoute).join('');
+  return `${HEADER}\n${types.join('\n')}\nexport interface Operations {\n${body}}\n`;
 }
 
 function byRoute(a: string, b: string): number {
@@ -54,41 +56,40 @@ function byRoute(a: string, b: string): number {
   return route(a) < route(b) ? -1 : 1;
 }
 
-function typesOf({ parameters, requestBody, responses }: Operation, titled: Titled): string {
+function typesOf({ parameters, requestBody, responses }: Operation): string {
   const query = parameters.filter((parameter) => parameter.in === 'query');
   const answer = Object.values(responses)[0]?.content['application/json'];
-  const fields = query.map(({ name, schema }) => field(name, schema, true, titled));
+  const fields = query.map(({ name, schema }) => field(name, schema, true, 'asked'));
   const body = requestBody?.content['application/json']?.schema;
   const types = [
     ...(fields.length === 0 ? [] : [`query: { ${fields.join(' ')} };`]),
-    ...(body ? [`body: ${typeOf(body, titled)};`] : []),
-    `answer: ${typeOf(answer?.schema, titled)};`,
+    ...(body ? [`body: ${typeOf(body, 'asked')};`] : []),
+    `answer: ${typeOf(answer?.schema, 'answered')};`,
   ];
   return `{\n${types.join('\n')}\n}`;
 }
 
-function typeOf(schema: Schema = {}, titled: Titled): string {
+function typeOf(schema: Schema = {}, use: Use): string {
+  if (schema.$ref) return schema.$ref.replace(/.*\//, '');
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  if (schema.anyOf) return schema.anyOf.map((each) => typeOf(each, titled)).join(' | ');
+  if (schema.anyOf) return schema.anyOf.map((each) => typeOf(each, use)).join(' | ');
   const types = [schema.type ?? 'unknown'].flat();
-  return types.map((type) => plainTypeOf(type, schema, titled)).join(' | ');
+  return types.map((type) => plainTypeOf(type, schema, use)).join(' | ');
 }
 
-function plainTypeOf(type: string, schema: Schema, titled: Titled): string {
+function plainTypeOf(type: string, schema: Schema, use: Use): string {
   if (type === 'integer') return 'number';
-  if (type === 'array') return `readonly (${typeOf(schema.items, titled)})[]`;
+  if (type === 'array') return `readonly (${typeOf(schema.items, use)})[]`;
   if (type !== 'object') return type;
-  const { title, properties = {}, required = [] } = schema;
+  const { properties = {}, required = [] } = schema;
   const fields = Object.entries(properties).map(([name, each]) =>
-    field(name, each, !required.includes(name), titled),
+    field(name, each, !required.includes(name), use),
   );
-  const source = `{ ${fields.join(' ')} }`;
-  if (title === undefined) return source;
-  titled.set(title, source);
-  return title;
+  return `{ ${fields.join(' ')} }`;
 }
 
-function field(name: string, schema: Schema, isOptional: boolean, titled: Titled): string {
+function field(name: string, schema: Schema, isOptional: boolean, use: Use): string {
   const about = schema.description === undefined ? '' : `\n/** ${schema.description} */\n`;
-  return `${about}readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema, titled)};`;
+  const orNone = isOptional && use === 'asked' ? ' | undefined' : '';
+  return `${about}readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema, use)}${orNone};`;
 }

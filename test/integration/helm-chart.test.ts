@@ -104,6 +104,7 @@ describe.skipIf(!hasHelm)('the chart, as companies install it,', () => {
     const team = 'registry.example:5000/team';
     expect(containerOf(manifests, 'cli').image).toBe(`${team}/freshet-cli:1.2@${digest}`);
     expect(containerOf(manifests, 'scorer').image).toBe(`${team}/freshet-scorer:1.2`);
+    expect(await rendered({ image: { digests: null } })).toEqual(plain);
   });
 
   it('can be part of another chart, which may turn it on and off', async () => {
@@ -173,6 +174,14 @@ describe.skipIf(!hasHelm)('the pods of the chart', () => {
     expect([HTTP_BODY_BYTES, RHO, PUSH]).toEqual(['1048576', '5', 'true']);
     const { STATE_CACHE_MB, QUALITY_SAMPLE } = environmentOf(containerOf(full, 'updater'));
     expect([STATE_CACHE_MB, QUALITY_SAMPLE]).toEqual(['512', '0']);
+  });
+
+  it('have the defaults of Freshet for settings that are null', async () => {
+    const updater = { settings: { KAFKA_BROKERS: null } };
+    const manifests = await rendered({ settings: { MODEL: null, HTTP_TOKEN_FILE: null }, updater });
+    expect(environmentOf(containerOf(manifests, 'scorer')).KAFKA_BROKERS).toBe('kafka:9092');
+    const names = Object.keys(environmentOf(containerOf(manifests, 'updater')));
+    expect(names).toEqual(['ADMIN_HOST', 'REDIS_URL', 'UPDATER_ADMIN_PORT']);
   });
 
   it('get only the secrets that they use, and no secret as text', () => {
@@ -338,11 +347,8 @@ describe.skipIf(!hasHelm)('a wrong value', () => {
   const secrets = Object.entries(settings).flatMap(([name, row]) =>
     'secret' in row ? [name] : [],
   );
-  const refused = async (values: Values): Promise<string> => {
-    const outcome = await rendered(values).catch((error: Error) => error.message);
-    if (typeof outcome !== 'string') throw new Error('not refused');
-    return outcome;
-  };
+  const refused = async (values: Values): Promise<string> =>
+    String(await rendered(values).catch((error: Error) => error));
 
   it('is refused by its name', async () => {
     // Versions of helm say it in other words.
@@ -353,6 +359,11 @@ describe.skipIf(!hasHelm)('a wrong value', () => {
       [{ secrets: { REDIS_URL: 'redis://r' } }, /secrets.REDIS_URL.*string/],
       [{ settings: { MODEL_FILE: '/x' } }, /settings.*MODEL_FILE/],
       [{ fullnameOverride: 'My_Shop' }, /fullnameOverride.*My_Shop/],
+      [{ image: { registry: null } }, /image.*registry/],
+      [{ scorer: { service: null } }, /scorer.*service/],
+      [{ scorer: { drainSeconds: 30 } }, /terminationGracePeriodSeconds to 40/],
+      [{ pod: { labels: { 'app.kubernetes.io/component': 'x' } } }, /labels/],
+      [{ pod: { extraEnv: [{ name: 'REDIS_URL', value: 'x' }] } }, /REDIS_URL is in extraEnv/],
       [{ image: { digests: { updaters: `sha256:${'0f'.repeat(32)}` } } }, /digests.*updaters/],
     ];
     for (const [values, problem] of cases) expect(await refused(values)).toMatch(problem);

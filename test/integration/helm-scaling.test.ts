@@ -75,6 +75,11 @@ describe.skipIf(!hasHelm)('what the chart tells KEDA', () => {
     ]);
   });
 
+  it('is not asked for more updaters than there may be, which KEDA refuses', async () => {
+    const keda = { enabled: true, minReplicas: 6 };
+    await expect(rendered({ updater: { keda } })).rejects.toThrow('updater.keda.minReplicas is 6');
+  });
+
   it('has a client id and secret for tokens, as the updater has them', async () => {
     const settings = {
       KAFKA_SASL_MECHANISM: 'oauthbearer',

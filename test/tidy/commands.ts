@@ -8,15 +8,17 @@ const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
 
 /** Whether a command names a script, a command or bench of it, and options, that there are. */
 export function isKnownCommand(command: string): boolean {
-  // Somebody may have npm run a script on another Node, or npx the packed command line.
+  // npm may run a script on another Node, or into a file; npx may run the packed command line.
   const own = command
+    .replace(/^(npm run \w+) --silent/, '$1')
+    .replace(/ > \S+$/, '')
     .replace(/^npx -y -p node@\d+ (?=npm )/, '')
     .replace(/^npx --yes --package \S+\.tgz freshet /, 'npm run freshet -- ');
   const words = own.split(/\s+/).filter((word) => !/^[A-Z_]+=/.test(word));
   const [program = '', rest = ''] = words.join(' ').split(' -- ');
   const [name = '', ...given] = rest.split(' ');
   const options = given.filter(isOption);
-  if (/^npm run freshet( --silent)?$/.test(program)) return hasOptions(helpOf(name), options);
+  if (program === 'npm run freshet') return hasOptions(helpOf(name), options);
   if (program === 'npm start') return hasOptions(helpOf('up'), [name, ...options].filter(isOption));
   if (program === 'npm run bench') return hasBench(name) && hasOptions(benches(), options);
   const [, project] = /^npx vitest run --project (\w+)$/.exec(program) ?? [];

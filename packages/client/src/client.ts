@@ -30,10 +30,12 @@ type Query<O extends keyof Operations> = Extract<Operations[O], { query: unknown
 
 type Wishes = Omit<Query<'GET /v1/recommendations/{user}'>, 'after'> & {
   /** Where a rating was written that the list must know of. */
-  readonly after?: Place | string;
+  readonly after?: Place | string | undefined;
 };
 
 const TIMEOUT_MS = 2_000;
+/** Timers take no more: a longer one would fire at once. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 /** The first pause before a retry. It doubles up to the longest, and is shortened at random. */
 const PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
@@ -54,6 +56,10 @@ export class FreshetClient {
   constructor(options: FreshetClientOptions) {
     this.#options = options;
     this.#base = baseOf(options.url);
+    // Said here, because the error of fetch would have the token in its message.
+    if (/[^\x20-\x7e]/.test((options.token ?? '').trim())) {
+      throw new TypeError('token has a character that no header may have');
+    }
   }
 
   /** The same client with other options, for some calls: a signal, a deadline, headers. */
@@ -128,7 +134,7 @@ export class FreshetClient {
 
   async #ask<O extends keyof Operations>(operation: O, request: Request): Promise<Answer<O>> {
     const { timeoutMs = TIMEOUT_MS, signal } = this.#options;
-    const deadline = performance.now() + timeoutMs;
+    const deadline = performance.now() + Math.min(timeoutMs, LONGEST_TIMEOUT_MS);
     for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       signal?.throwIfAborted();
       const outcome = await this.#try(operation, request, deadline - performance.now());
@@ -195,9 +201,15 @@ function problemOf({ status, headers }: Response, text: string, operation: strin
   const moved = headers.get('location');
   const said = typeof fields.detail === 'string' ? fields.detail : text.slice(0, 200);
   const detail = moved === null ? said : `url should be that of ${moved}`;
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  const retryAfterMs = seconds >= 0 ? 1_000 * seconds : undefined;
+  const retryAfterMs = restOf(headers.get('retry-after') ?? '');
   return new FreshetError(`${operation}: ${status}: ${detail}`, { status, fields, retryAfterMs });
+}
+
+/** Retry-After in milliseconds from now: it has seconds, or a date that ends with GMT. */
+function restOf(retryAfter: string): number | undefined {
+  if (/^\d+$/.test(retryAfter)) return 1_000 * Number(retryAfter);
+  const date = retryAfter.endsWith('GMT') ? Date.parse(retryAfter) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
 /** The object that an answer is; undefined if it is none. */

@@ -1,6 +1,7 @@
 export { type Answer, FreshetClient, type FreshetClientOptions } from './client.ts';
 export { FreshetError } from './error.ts';
 export type {
+  Lag,
   ModelState,
   Operations,
   Place,

@@ -11,6 +11,11 @@ export interface ScoredItem {
   readonly categories?: readonly string[];
 }
 
+export interface Lag {
+  readonly ratings: number;
+  readonly ms: number;
+}
+
 export interface ModelState {
   readonly name: string;
   /** offset after the last record of user-ratings that the user’s shard has applied */
@@ -18,7 +23,7 @@ export interface ModelState {
   /** number of the last commit of that shard that the answer is known to include */
   readonly sequence: number | null;
   /** ratings of all users that were produced and are not in answers yet */
-  readonly lag: { readonly ratings: number; readonly ms: number } | null;
+  readonly lag: Lag | null;
 }
 
 export interface Recommendation {
@@ -29,16 +34,18 @@ export interface Recommendation {
   readonly fallback: null | 'newcomer';
 }
 
-export interface Place {
-  readonly partition: number;
-  readonly offset: number;
-}
-
 export interface Rating {
   readonly user: string;
   readonly item: string;
-  readonly value?: number | null;
-  readonly time?: number;
+  /** null takes the rating back; absent means 1 */
+  readonly value?: number | null | undefined;
+  /** in ms since 1970; absent or null means now */
+  readonly time?: number | null | undefined;
+}
+
+export interface Place {
+  readonly partition: number;
+  readonly offset: number;
 }
 
 export interface Operations {
@@ -60,7 +67,7 @@ export interface Operations {
   };
   /** what is rated most now */
   'GET /v1/items/popular': {
-    query: { readonly n?: number };
+    query: { readonly n?: number | undefined };
     answer: {
       readonly items: readonly ScoredItem[];
       readonly model: ModelState;
@@ -70,7 +77,7 @@ export interface Operations {
   };
   /** the items that users rated after one, by how much more often than chance */
   'GET /v1/items/{item}/next': {
-    query: { readonly n?: number };
+    query: { readonly n?: number | undefined };
     answer: {
       readonly item: string;
       readonly items: readonly ScoredItem[];
@@ -81,7 +88,7 @@ export interface Operations {
   };
   /** the items most like one, by the cosine of their factors */
   'GET /v1/items/{item}/similar': {
-    query: { readonly n?: number };
+    query: { readonly n?: number | undefined };
     answer: {
       readonly item: string;
       readonly items: readonly ScoredItem[];
@@ -102,12 +109,12 @@ export interface Operations {
   /** the best items for somebody with these ratings, oldest first; nothing is stored */
   'POST /v1/recommendations': {
     body: {
-      readonly ratings: readonly { readonly item: string; readonly value?: number }[];
-      readonly n?: number;
-      readonly offset?: number;
-      readonly exclude?: readonly string[];
-      readonly include_rated?: boolean;
-      readonly category?: string;
+      readonly ratings: readonly { readonly item: string; readonly value?: number | undefined }[];
+      readonly n?: number | undefined;
+      readonly offset?: number | undefined;
+      readonly exclude?: readonly string[] | undefined;
+      readonly include_rated?: boolean | undefined;
+      readonly category?: string | undefined;
     };
     answer: {
       readonly items: readonly ScoredItem[];
@@ -120,23 +127,23 @@ export interface Operations {
   'POST /v1/recommendations/batch': {
     body: {
       readonly users: readonly string[];
-      readonly n?: number;
-      readonly offset?: number;
-      readonly exclude?: readonly string[];
-      readonly include_rated?: boolean;
-      readonly category?: string;
+      readonly n?: number | undefined;
+      readonly offset?: number | undefined;
+      readonly exclude?: readonly string[] | undefined;
+      readonly include_rated?: boolean | undefined;
+      readonly category?: string | undefined;
     };
     answer: { readonly recommendations: readonly Recommendation[] };
   };
   /** the best items for a user */
   'GET /v1/recommendations/{user}': {
     query: {
-      readonly n?: number;
-      readonly offset?: number;
-      readonly exclude?: readonly string[];
-      readonly include_rated?: boolean;
-      readonly category?: string;
-      readonly after?: string;
+      readonly n?: number | undefined;
+      readonly offset?: number | undefined;
+      readonly exclude?: readonly string[] | undefined;
+      readonly include_rated?: boolean | undefined;
+      readonly category?: string | undefined;
+      readonly after?: string | undefined;
     };
     answer: Recommendation;
   };

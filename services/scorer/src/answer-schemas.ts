@@ -36,6 +36,11 @@ export function answer<P extends Record<string, unknown>>(
 export const idSchema = { type: 'string', minLength: 1 } as const;
 export const bodyIdSchema = { type: 'string', minLength: 1, maxLength: idBytesLimit } as const;
 
+const lagSchema = answer(
+  { ratings: { type: 'integer' }, ms: { type: 'number' } },
+  { title: 'Lag' },
+);
+
 export const modelSchema = answer(
   {
     name: { type: 'string' },
@@ -48,10 +53,9 @@ export const modelSchema = answer(
       description: 'number of the last commit of that shard that the answer is known to include',
     },
     lag: {
-      type: ['object', 'null'],
+      // Not a type of two: generators of clients know no object that may be null.
+      anyOf: [lagSchema, { type: 'null' }],
       description: 'ratings of all users that were produced and are not in answers yet',
-      properties: { ratings: { type: 'integer' }, ms: { type: 'number' } },
-      required: ['ratings', 'ms'],
     },
   },
   { title: 'ModelState' },
@@ -93,7 +97,7 @@ export function wishSchemas({ items, offset, ids }: HttpLimits) {
   return {
     n: { type: 'integer', minimum: 1, maximum: items, default: DEFAULT_COUNT },
     offset: { type: 'integer', minimum: 0, maximum: offset, default: 0 },
-    exclude: { type: 'array', items: bodyIdSchema, maxItems: ids, default: [] },
+    exclude: { type: 'array', items: bodyIdSchema, maxItems: ids },
     include_rated: { type: 'boolean', default: false },
     category: { type: 'string', minLength: 1, maxLength: idBytesLimit },
   } as const;
@@ -102,13 +106,14 @@ export function wishSchemas({ items, offset, ids }: HttpLimits) {
 export interface WishFields {
   n: number;
   offset: number;
-  exclude: string[];
+  exclude?: string[];
   include_rated: boolean;
   category?: string;
   after?: string;
 }
 
-export function wishesOf({ offset, exclude, include_rated, category, after }: WishFields): Wishes {
+export function wishesOf(fields: WishFields): Wishes {
+  const { offset, exclude = [], include_rated, category, after } = fields;
   const wishes = { offset, exclude, includeRated: include_rated };
   if (category === undefined && after === undefined) return wishes;
   return {

@@ -188,6 +188,7 @@ describe('too much', () => {
   it('in a query is refused', async () => {
     const many = Array.from({ length: 10_000 }, (_, n) => `exclude=i${n}`).join('&');
     expect(await status(`${LIST}?${many}`)).toBe(431);
+    expect(await (await fetch(`${url}${LIST}?${many}`)).text()).toContain('ask by POST');
     const items = Array.from({ length: 1_001 }, (_, n) => `i${n}`).join(',');
     expect(await status(`/v1/estimates/u/${items}`)).toBe(400);
   });
@@ -210,6 +211,26 @@ describe('bodies', () => {
     ]);
     expect(await status('/v1/ratings', half)).toBe(400);
     expect(appended.length).toBe(before);
+  });
+
+  it('have no value made of none: of an empty text, of false, or, from a guest, of null', async () => {
+    const before = appended.length;
+    for (const value of ['', false, true]) {
+      expect(await status('/v1/ratings', json({ user: 'u', item: 'i', value }))).toBe(400);
+    }
+    for (const value of ['', false, null]) {
+      expect(await status('/v1/recommendations', json({ ratings: [{ item: 'i', value }] }))).toBe(
+        400,
+      );
+    }
+    expect(appended.length).toBe(before);
+  });
+
+  it('without a time, or with null for one, are ratings of now', async () => {
+    for (const time of [undefined, null]) {
+      expect(await status('/v1/ratings', json({ user: 'u', item: 'i', value: 3, time }))).toBe(202);
+      expect(JSON.parse(appended.at(-1) ?? '')).toEqual({ user: 'u', item: 'i', value: 3 });
+    }
   });
 
   it('are written as they came, a rating taken back and a user forgotten too', async () => {
@@ -297,7 +318,11 @@ describe('/openapi.json', () => {
   it('describes every route, by its own schemas', async () => {
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
       openapi: string;
-      paths: Record<string, Record<string, { parameters: { name: string }[] }>>;
+      components: { schemas: object };
+      paths: Record<
+        string,
+        Record<string, { parameters: { name: string }[]; requestBody?: { required: boolean } }>
+      >;
     };
     expect(document.openapi).toBe('3.1.0');
     const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -317,6 +342,18 @@ describe('/openapi.json', () => {
       'POST /v1/recommendations',
       'POST /v1/recommendations/batch',
     ]);
+    // A schema that stands at several places has one name: generators make one type of it.
+    const named = Object.keys(document.components.schemas);
+    expect(named).toEqual(expect.arrayContaining(['Problem', 'Rating', 'Recommendation']));
+    const told = JSON.stringify(document);
+    // What generators make no type of, and no default.
+    for (const trap of ['["object","null"]', '"default":[]']) expect(told).not.toContain(trap);
+    for (const name of named) expect(told.split(`"title":"${name}"`)).toHaveLength(2);
+    const bodies = Object.values(document.paths).flatMap(({ post }) => post?.requestBody ?? []);
+    expect(bodies.map(({ required }) => required)).toEqual([true, true, true]);
+    // As a text, generated clients would encode its commas.
+    const [, items] = document.paths['/v1/estimates/{user}/{items}']?.get?.parameters ?? [];
+    expect(items).toMatchObject({ name: 'items', schema: { type: 'array' } });
     const list = document.paths['/v1/recommendations/{user}']?.get?.parameters ?? [];
     expect(list.map(({ name }) => name)).toEqual([
       'user',

@@ -45,6 +45,9 @@ const RAW_HEADERS = Object.entries(HEADERS)
 const MISDIRECTED =
   'without HTTP_TOKEN the API answers only to names of this machine: ask for localhost, ' +
   '127.0.0.1 or [::1], or set HTTP_TOKEN to reach it by other names';
+const TOO_LONG =
+  'the URL and the headers are longer than 16 KB: name fewer ids, or ask by POST, with the ids ' +
+  'in the body';
 const PATH_BYTES_LIMIT = 16 << 10; // Node's own limit on the request line and the headers
 
 export function httpApi(options: HttpApiOptions): FastifyInstance {
@@ -69,8 +72,9 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
       void problem(reply.headers(HEADERS), error.statusCode ?? 400, error.message),
     clientErrorHandler: (error, socket) => {
       if (!socket.writable) return;
-      const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-      const body = problemText(status, 'the request cannot be read');
+      const isLong = error.code === 'HPE_HEADER_OVERFLOW';
+      const status = isLong ? 431 : 400;
+      const body = problemText(status, isLong ? TOO_LONG : 'the request cannot be read');
       const head = `HTTP/1.1 ${status} Refused\r\n${RAW_HEADERS}Content-Type: ${PROBLEM_TYPE}\r\n`;
       socket.end(`${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
     },

@@ -79,10 +79,14 @@ function userRoutes(insights: Insights): Routes {
     const estimates = {
       summary:
         'the score and the expected value of items for a user; the items are separated by commas',
-      params: object({ user: idSchema, items: idSchema }),
+      // The list is split from the URL: here it is for the document alone.
+      params: object({
+        user: idSchema,
+        items: { type: 'array', items: idSchema, minItems: 1, maxItems: limits.ids },
+      }),
       response: { 200: answer({ user, items: { type: 'array', items: estimate }, ...common }) },
     };
-    api.get<{ Params: { user: string; items: string } }>(
+    api.get<{ Params: { user: string } }>(
       '/v1/estimates/:user/:items',
       { schema: estimates },
       async ({ params, url }) =>

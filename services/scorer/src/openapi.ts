@@ -15,23 +15,39 @@ interface RouteSchema {
   readonly response?: Readonly<Record<string, unknown>>;
 }
 
+type Schemas = Record<string, unknown>;
+
 export const OPENAPI_PATH = '/openapi.json';
 
 /** Call before the routes are added. */
 export function serveOpenapi(api: FastifyInstance): void {
   const paths: Record<string, Record<string, unknown>> = {};
+  const schemas: Schemas = {};
   api.addHook('onRoute', (route) => {
     if (route.url === OPENAPI_PATH || route.method === 'HEAD') return;
     const path = route.url.replace(/:(\w+)/g, '{$1}');
     const methods = Array.isArray(route.method) ? route.method : [route.method];
     for (const method of methods) {
-      paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route) };
+      const described = named(operation(route), schemas);
+      paths[path] = { ...paths[path], [method.toLowerCase()]: described };
     }
   });
   const info = { title: 'Freshet', version: '1', description: 'Recommendations, always fresh' };
-  const components = { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } };
+  const securitySchemes = { token: { type: 'http', scheme: 'bearer' } };
+  const components = { securitySchemes, schemas };
   const security = [{ token: [] }, {}];
   api.get(OPENAPI_PATH, async () => ({ openapi: '3.1.0', info, components, security, paths }));
+}
+
+/** The same with each schema that has a title by reference: generators make a type of each. */
+function named(part: unknown, schemas: Schemas): unknown {
+  if (Array.isArray(part)) return part.map((each) => named(each, schemas));
+  if (typeof part !== 'object' || part === null) return part;
+  const entries = Object.entries(part).map(([key, each]) => [key, named(each, schemas)]);
+  const copy = Object.fromEntries(entries);
+  if (typeof copy.title !== 'string') return copy;
+  schemas[copy.title] = copy;
+  return { $ref: `#/components/schemas/${copy.title}` };
 }
 
 function operation(route: RouteOptions): Record<string, unknown> {
@@ -49,7 +65,12 @@ function operation(route: RouteOptions): Record<string, unknown> {
     parameters: [...parameters('path', schema.params), ...parameters('query', schema.querystring)],
     ...(schema.body === undefined
       ? {}
-      : { requestBody: { content: { 'application/json': { schema: schema.body } } } }),
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: schema.body } },
+          },
+        }),
     responses: { ...Object.fromEntries(answers), default: refused },
   };
 }

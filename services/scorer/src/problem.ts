@@ -44,6 +44,7 @@ export function refusal(
 }
 
 export const problemSchema = {
+  title: 'Problem',
   type: 'object',
   required: ['type', 'title', 'status', 'detail'],
   properties: {
@@ -51,5 +52,10 @@ export const problemSchema = {
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string' },
+    position: {
+      type: 'integer',
+      description: 'with 409: how far the ratings of that partition are applied',
+    },
+    reason: { type: 'string', description: 'with 400: the kind of mistake of a rating' },
   },
 } as const;

@@ -12,7 +12,8 @@ export interface GivenRating {
   readonly item: string;
   /** null takes the rating back; absent means 1. */
   readonly value?: number | null;
-  readonly time?: number;
+  /** null or absent: when Kafka gets it. */
+  readonly time?: number | null;
 }
 
 interface Place {
@@ -109,7 +110,9 @@ export class RatingLog {
 function recordOf(rating: GivenRating, fields: RatingFields = {}): object {
   const record: Record<string, unknown> = {};
   for (const name of ['user', 'item', 'value', 'time'] as const) {
-    if (rating[name] !== undefined) put(record, (fields[name] ?? name).split('.'), rating[name]);
+    const given = rating[name];
+    if (given === undefined || (name === 'time' && given === null)) continue;
+    put(record, (fields[name] ?? name).split('.'), given);
   }
   return record;
 }

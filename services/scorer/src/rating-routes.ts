@@ -1,6 +1,7 @@
 /** Rating, un-rating and forgetting over HTTP: 202 once Kafka has the record, applied later. */
 import { idOf, TRACEPARENT, traceHeader } from '@freshet/events';
 import { answer, bodyIdSchema, type HttpLimits, idSchema, object } from './answer-schemas.ts';
+import { refuseGuesses } from './given-values.ts';
 import type { Routes } from './http-api.ts';
 import type { GivenRating, RatingLog } from './rating-log.ts';
 
@@ -16,8 +17,12 @@ const ratingSchema = {
   properties: {
     user: bodyIdSchema,
     item: bodyIdSchema,
-    value: { type: ['number', 'null'] },
-    time: { type: 'integer' },
+    value: { type: ['number', 'null'], description: 'null takes the rating back; absent means 1' },
+    time: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'in ms since 1970; absent or null means now',
+    },
   },
 } as const;
 
@@ -25,7 +30,10 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
   return (api, limits) => {
     api.post<{ Body: GivenRating | GivenRating[] }>(
       '/v1/ratings',
-      { schema: writingSchema(limits) },
+      {
+        schema: writingSchema(limits),
+        preValidation: async ({ body }) => refuseGuesses(body, { nullable: true }),
+      },
       async ({ body, headers }, reply) => {
         const trace = traceHeader(headers[TRACEPARENT]);
         const ratings = await log.rate(Array.isArray(body) ? body : [body], trace);

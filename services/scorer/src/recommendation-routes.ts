@@ -12,6 +12,7 @@ import {
   wishSchemas,
 } from './answer-schemas.ts';
 import type { Catalogue } from './catalogue.ts';
+import { refuseGuesses } from './given-values.ts';
 import type { Routes } from './http-api.ts';
 import { JSON_TYPE } from './quick-answers.ts';
 import type { Recommender } from './recommender.ts';
@@ -78,8 +79,8 @@ interface GuestCollaborators {
   readonly ratingMax: number;
 }
 
-export function guestRoutes(options: GuestCollaborators): Routes {
-  const { recommender, guests, catalogue, ratingMax } = options;
+export function guestRoutes(collaborators: GuestCollaborators): Routes {
+  const { recommender, guests, catalogue, ratingMax } = collaborators;
   return (api, limits) => {
     const rating = {
       type: 'object',
@@ -102,7 +103,10 @@ export function guestRoutes(options: GuestCollaborators): Routes {
       },
       response: { 200: answer(list) },
     };
-    api.post<{ Body: GuestBody }>('/v1/recommendations', { schema }, async ({ body }) => {
+    const preValidation = async ({ body }: { body: unknown }) =>
+      refuseGuesses((body as Partial<GuestBody> | null)?.ratings, { nullable: false });
+    const options = { schema, preValidation };
+    api.post<{ Body: GuestBody }>('/v1/recommendations', options, async ({ body }) => {
       const rated = catalogue.knownSlots(body.ratings.map(({ item }) => item));
       const vector = guests.fold(body.ratings);
       return recommender.recommendTo(vector, rated, body.n, wishesOf(body));

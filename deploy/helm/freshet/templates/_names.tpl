@@ -46,7 +46,8 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- $root := index . 0 -}}
 {{- $image := $root.Values.image -}}
 {{- $name := printf "freshet-%s:%s" (index . 1) ($image.tag | default $root.Chart.AppVersion) -}}
-{{- $digest := get $image.digests (index . 1) -}}
+{{- /* There are none after `helm upgrade --reuse-values` of a release of 0.1.0. */ -}}
+{{- $digest := get ($image.digests | default dict) (index . 1) -}}
 {{- $image.registry | empty | ternary "" (printf "%s/" (trimSuffix "/" $image.registry)) -}}
 {{- $digest | empty | ternary $name (printf "%s@%s" $name $digest) -}}
 {{- end -}}

@@ -9,6 +9,11 @@
 {{- $_ := set $pod $key $value -}}
 {{- end -}}
 {{- end -}}
+{{- $drain := $own.drainSeconds | default 0 | int -}}
+{{- $grace := $pod.terminationGracePeriodSeconds | default 30 | int -}}
+{{- if lt $grace (add $drain 10 | int) -}}
+{{- fail (printf "%s.drainSeconds is %d and terminationGracePeriodSeconds %d: a %s would be killed before it has closed, which takes 10 s. Set %s.pod.terminationGracePeriodSeconds to %d or more." $service $drain $grace $service $service (add $drain 10)) -}}
+{{- end -}}
 {{- $httpPort := get (include "freshet.httpPorts" $root | fromYaml) $service -}}
 metadata:
   labels:
@@ -30,7 +35,7 @@ spec:
     - name: {{ . | quote }}
     {{- end }}
   {{- end }}
-  terminationGracePeriodSeconds: {{ eq $service "cli" | ternary 1 $pod.terminationGracePeriodSeconds }}
+  terminationGracePeriodSeconds: {{ eq $service "cli" | ternary 1 $grace }}
   {{- with $pod.priorityClassName }}
   priorityClassName: {{ . }}
   {{- end }}
@@ -66,14 +71,18 @@ spec:
       command: [sleep, infinity]
       {{- end }}
       env:
-        {{- include "freshet.env" . | trim | nindent 8 }}
+        {{- $env := include "freshet.env" . | trim }}
+        {{- $env | nindent 8 }}
         {{- if eq $service "cli" }}
         # Imports note here how far they came.
         - name: XDG_CACHE_HOME
           value: /tmp
         {{- end }}
-        {{- with $pod.extraEnv }}
-        {{- toYaml . | nindent 8 }}
+        {{- range $pod.extraEnv }}
+        {{- if contains (printf "- name: %s\n" .name) $env }}
+        {{- fail (printf "%s is in extraEnv and among the settings or secrets. Remove it from one of them; null removes a setting." .name) }}
+        {{- end }}
+        {{- list . | toYaml | nindent 8 }}
         {{- end }}
       {{- if ne $service "cli" }}
       ports:
@@ -97,10 +106,10 @@ spec:
         periodSeconds: 5
         timeoutSeconds: 3
         failureThreshold: 2
-      {{- if and (eq $service "scorer") $own.drainSeconds }}
+      {{- with $drain }}
       lifecycle:
         preStop:
-          exec: { command: [sleep, {{ $own.drainSeconds | quote }}] }
+          exec: { command: [sleep, {{ . | quote }}] }
       {{- end }}
       {{- end }}
       {{- with $own.resources }}

@@ -32,7 +32,11 @@ only the chart can know, and Secrets.
 {{- end -}}
 {{- range $given := list $root.Values.settings (index $root.Values $service).settings -}}
 {{- range $name, $value := $given -}}
+{{- /* null takes back what stands above, so that the default of Freshet counts. */ -}}
 {{- $_ := set $chosen $name $value -}}
+{{- if kindIs "invalid" $value -}}
+{{- $_ := unset $chosen $name -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if has $service (list "updater" "aggregator" "scorer" "console") -}}
