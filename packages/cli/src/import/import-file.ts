@@ -1,5 +1,5 @@
 /** Imports one file, and tells where the state is kept, how far it is and what it skipped. */
-import { cacheFolder } from '@freshet/config';
+import { cacheFolder, type Settings, settings } from '@freshet/config';
 import { UnreadableRatings } from '@freshet/ratings-files';
 import { type Brokers, topicPlan } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
@@ -14,6 +14,7 @@ import {
 import { fileRatings, type RatingsFile } from './file-ratings.ts';
 import { type ImportOutcome, importRatings } from './import-ratings.ts';
 import { type ImportState, ImportStateFile, isRecreated } from './import-state.ts';
+import { IntakeCheck } from './intake-check.ts';
 import { Telling } from './telling.ts';
 
 interface ImportRequest extends RatingsFile {
@@ -31,11 +32,11 @@ export async function importFile(
   place: Place,
   brokers: Brokers,
 ): Promise<ImportOutcome | undefined> {
-  const { settings, model, log, stack } = place;
-  const topic = ratingsTopic(request.topic, settings);
-  await brokers.admin.ensure(topicPlan(settings));
+  const { settings: chosen, model, log, stack } = place;
+  const topic = ratingsTopic(request.topic, chosen);
+  await brokers.admin.ensure(topicPlan(chosen));
   const partitions = await partitionsOf(brokers.admin, topic);
-  const file = stateFileOf(request, topic, settings.KAFKA_BROKERS);
+  const file = stateFileOf(request, topic, chosen);
   const state = stateOf(request, file, await brokers.admin.ends(topic), partitions);
   if (state === undefined) return undefined;
   const telling = new Telling(request);
@@ -50,15 +51,17 @@ export async function importFile(
       partitions: state.partitions,
       model,
       log,
-      reader: ratingReader(settings),
       batches: fileRatings(request, request['by-time'], telling),
       state,
       save: (next) => file?.write(next),
       onSent: telling.onSent,
-      onRefused: telling.onRefused,
+      check: new IntakeCheck(request.path, ratingReader(chosen), telling.onRefused),
       signal: stop.signal,
     });
     telling.end(outcome);
+    if (!outcome.interrupted && outcome.sent + outcome.skipped === 0) {
+      throw new CannotWork(`${request.path} has no ratings`);
+    }
     return outcome;
   } catch (error) {
     if (error instanceof UnreadableRatings) throw new CannotWork(error.message, { cause: error });
@@ -71,13 +74,15 @@ export async function importFile(
 function stateFileOf(
   request: ImportRequest,
   topic: string,
-  brokers: readonly string[],
+  { KAFKA_BROKERS: brokers, RATING_MAX: max }: Settings,
 ): ImportStateFile | undefined {
   if (request.path === '-') return undefined;
   const { path, format, columns, dates, kinds, stateFolder } = request;
   const byTime = request['by-time'];
   const given = { format, columns, dates, byTime, ...(kinds.size > 0 && { kinds: [...kinds] }) };
-  const reading = JSON.stringify(given);
+  // Which ratings are left out decides how the file is cut into chunks.
+  const own = max === Number(settings.RATING_MAX.fallback) ? given : { ...given, max };
+  const reading = JSON.stringify(own);
   // A Kafka of that folder may have another port at every start.
   if (stateFolder) return ImportStateFile.of(path, { brokers: [], topic, reading }, stateFolder);
   return ImportStateFile.of(path, { brokers, topic, reading }, cacheFolder());
