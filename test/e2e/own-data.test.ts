@@ -107,13 +107,13 @@ describe('a file of ratings', () => {
 });
 
 describe('a topic with field names of its own, compressed with snappy', () => {
-  it('is learnt by settings alone', async () => {
+  it('is learnt by settings alone, beside one that is created later', async () => {
     const [first] = commands.slice(-1);
     if (first === undefined) throw new Error('the file comes first: its Kafka is used here');
     const brokers = printed(first, 'Kafka');
     const admin = new Kafka({ brokers: [brokers], logLevel: 0 }).admin();
-    await admin.createTopics({ topics: [{ topic: 'shop-events', numPartitions: 3 }] });
-    await admin.disconnect();
+    const create = (topic: string) => admin.createTopics({ topics: [{ topic, numPartitions: 3 }] });
+    await create('shop-events');
     const events = ratings.map(({ user, item, value, time }, at) => {
       const event = {
         customer: { id: user },
@@ -130,7 +130,11 @@ describe('a topic with field names of its own, compressed with snappy', () => {
     expect(await trial.exited, trial.err).toBe(0);
     expect(trial.out).toContain('20 of 20 records would count');
     // The Kafka is in use by another model: this one has a name of its own.
-    const command = type(here(fromPage(/RATINGS_TOPICS/)), { MODEL: 'shop' });
+    const start = fromPage(/RATINGS_TOPICS/).replace('=shop-events', '=shop-events,shop-later');
+    const command = type(here(start), { MODEL: 'shop' });
+    await command.said(/updater waits for the topic shop-later, which does not exist/);
+    await create('shop-later');
+    await admin.disconnect();
     await command.said(/ready after/);
     expect(command.out).toContain('no demo stream');
     const user = ratings.at(-1)?.user ?? '';

@@ -66,6 +66,7 @@ export async function startUp(options: StartUp): Promise<void> {
     steps,
     signal,
     onSpawned: (child) => lock.note(child.name, child.pid),
+    onWaiting: (name, reason) => say(`${name} waits for ${reason} … `),
     onServerLost: fail,
   });
   stack.own(system);
