@@ -111,6 +111,19 @@ describe.concurrent('a wrong setting', () => {
   it('on the command line is told too', async () => {
     await expectOneLine(up({}, '--rate', 'fast'), /^freshet: --rate must be .*--help/);
     await expectOneLine(up({}, '--quickly'), /^freshet: Unknown option '--quickly'.*--help/);
+    await expectOneLine(run([MAIN, 'reference', '--quickly']), /^freshet reference: it takes no/);
+  });
+
+  it('is no reason to guess: a command that does not exist is told, and -h is --help', async () => {
+    const nothing = run([MAIN, 'constructor']);
+    expect(await nothing.exited).toBe(2);
+    expect(nothing.complaints[0]).toBe('freshet: no command "constructor"');
+    for (const name of ['load', 'reference', 'evaluate', 'up']) {
+      const [help, short] = ['--help', '-h'].map((option) => run([MAIN, name, option]));
+      expect([await help?.exited, await short?.exited]).toEqual([0, 0]);
+      expect(short?.out).toBe(help?.out);
+      expect(help?.out).toMatch(new RegExp(`^freshet ${name}`));
+    }
   });
 });
 
