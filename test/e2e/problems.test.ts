@@ -128,17 +128,28 @@ describe.concurrent('a wrong setting', () => {
 });
 
 describe.concurrent('a program that is missing', () => {
-  it('Java: says which, and the way around', async () => {
+  /** A PATH whose Java is this script. */
+  function pathWithJava(script: string): string {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'java'), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(folder, 'java'), 0o755);
+    return `${folder}${delimiter}${pathOf('redis-server', 'sh')}`;
+  }
+
+  it('Java: says which, and the way around; a Mac has a java that only says so', async () => {
     const line = /^freshet: Kafka needs Java: install Java 17 .*KAFKA_BROKERS/;
+    const stub = pathWithJava('echo "Unable to locate a Java Runtime." >&2; exit 1');
     await expectOneLine(up({ PATH: pathOf('redis-server') }), line);
+    await expectOneLine(up({ PATH: stub }), line);
   });
 
-  it('Java of the right age', async () => {
-    const old = emptyFolder();
-    writeFileSync(join(old, 'java'), '#!/bin/sh\necho \'openjdk version "11.0.2"\' >&2\n');
-    chmodSync(join(old, 'java'), 0o755);
-    const PATH = `${old}${delimiter}${pathOf('redis-server', 'sh')}`;
-    await expectOneLine(up({ PATH }), /^freshet: Kafka needs a newer Java than 11: install/);
+  it.each([
+    ['11.0.2', 11],
+    ['1.8.0_202', 8],
+  ])('Java of the right age, not %s', async (version, major) => {
+    const PATH = pathWithJava(`echo 'openjdk version "${version}"' >&2`);
+    const line = new RegExp(`^freshet: Kafka needs a newer Java than ${major}: install`);
+    await expectOneLine(up({ PATH }), line);
   });
 
   it('Maven, when Kafka is not here yet', async () => {

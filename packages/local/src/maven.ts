@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '@freshet/config';
+import { cacheFolder, childEnvironment } from '@freshet/config';
 import { explained } from './cause.ts';
+import { javaEnvironment } from './java.ts';
 import { onPath } from './on-path.ts';
 import { SetupProblem, type Steps } from './steps.ts';
 
@@ -68,7 +69,8 @@ async function fetchByMaven(
   // By default markers of what is unpacked are written beside the pom, in the source tree.
   const markers = `-DmarkersDirectory=${join(partial, 'markers')}`;
   const args = ['-q', '-B', '-f', pom, ...task, markers, repository];
-  const options = { timeout: DOWNLOAD_LIMIT_MS, ...(signal ? { signal } : {}) };
+  const env = childEnvironment(javaEnvironment);
+  const options = { env, timeout: DOWNLOAD_LIMIT_MS, ...(signal ? { signal } : {}) };
   try {
     await explained(`Maven could not fetch ${name}`, run('mvn', args, options));
     if (!existsSync(folder)) renameSync(partial, folder);

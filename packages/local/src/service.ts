@@ -36,7 +36,7 @@ export function startService(
 }
 
 /** A service that waits for the same for so long is not only starting. */
-const TELL_AFTER_MS = 5_000;
+const TELL_AFTER_MS = 10_000;
 
 /** `onWaiting`: called with what the service waits for, such as a topic that does not exist. */
 export function untilReady(

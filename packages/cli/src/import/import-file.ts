@@ -20,7 +20,8 @@ import { Telling } from './telling.ts';
 interface ImportRequest extends RatingsFile {
   readonly topic?: string | undefined;
   readonly 'by-time': boolean;
-  readonly again: boolean;
+  /** Absent where the operator has no option to send a file again. */
+  readonly again?: boolean;
   readonly quiet: boolean;
   /** Where the progress is kept, if Kafka keeps its data in that folder too and for it alone. */
   readonly stateFolder?: string | undefined;
@@ -110,7 +111,8 @@ function stateOf(
     return file.fresh(partitions);
   }
   if (known.done) {
-    say(`${request.path} was imported already, ${known.ratings} ratings; --again sends it again`);
+    const hint = request.again === undefined ? '' : '; --again sends it again';
+    say(`${request.path} was imported already, ${known.ratings} ratings${hint}`);
     return undefined;
   }
   say(`continuing ${request.path} after ${known.ratings} ratings (${file.path})`);

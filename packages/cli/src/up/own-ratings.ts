@@ -47,7 +47,7 @@ export async function learnFile(
   place: Place,
   brokers: Brokers,
 ): Promise<void> {
-  const request = { ...file, 'by-time': true, again: false, quiet: false };
+  const request = { ...file, 'by-time': true, quiet: false };
   try {
     await importFile(request, place, brokers);
     signal.throwIfAborted();
