@@ -38,7 +38,8 @@ export async function importFile(
   await brokers.admin.ensure(topicPlan(chosen));
   const partitions = await partitionsOf(brokers.admin, topic);
   const file = stateFileOf(request, topic, chosen);
-  const state = stateOf(request, file, await brokers.admin.ends(topic), partitions);
+  const at = { partitions, topicId: await brokers.admin.topicId(topic) };
+  const state = stateOf(request, file, await brokers.admin.ends(topic), at);
   if (state === undefined) return undefined;
   const telling = new Telling(request);
   const stop = new AbortController();
@@ -94,21 +95,26 @@ function stateOf(
   request: ImportRequest,
   file: ImportStateFile | undefined,
   ends: ReadonlyMap<number, number>,
-  partitions: number,
+  at: Pick<ImportState, 'partitions' | 'topicId'>,
 ): ImportState | undefined {
   if (file === undefined) {
     say('reading standard input; an import that is interrupted cannot be continued');
-    const nothing = { partitions, chunks: 0, ratings: 0, ends: [], done: false };
+    const nothing = { ...at, chunks: 0, ratings: 0, ends: [], done: false };
     return { file: '-', id: `${process.pid}`, ...nothing };
   }
   const known = file.read();
   if (known === undefined || request.again) {
+    if (request.stateFolder && file.hasOthers) {
+      say(
+        `${request.path} has changed, or is read otherwise: all of it is sent again, and what is not in it any more stays; to begin anew, stop this and remove ${request.stateFolder}`,
+      );
+    }
     say(`importing ${request.path}; progress is kept in ${file.path}`);
-    return file.fresh(partitions);
+    return file.fresh(at);
   }
-  if (isRecreated(known, ends)) {
+  if (isRecreated(known, ends, at.topicId)) {
     say(`the topic was created anew since ${request.path} was imported: starting over`);
-    return file.fresh(partitions);
+    return file.fresh(at);
   }
   if (known.done) {
     const hint = request.again === undefined ? '' : '; --again sends it again';
