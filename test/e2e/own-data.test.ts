@@ -18,6 +18,7 @@ const folder = join(cache, 'reader');
 const bin = npmFolder(folder);
 const ratings = [...generateRatings({ users: 80, items: 60, ratings: 1_000, seed: 3 })];
 const commands: Command[] = [];
+const HTTP_TOKEN = 'only the scorer and I know this';
 
 /** The command of the page that matches. */
 function fromPage(pattern: RegExp): string {
@@ -43,7 +44,8 @@ function printed(command: Command, name: string): string {
 
 async function listFor(command: Command, user: string): Promise<Recommended> {
   const { origin } = new URL(printed(command, 'recommendations'));
-  const answer = await fetch(`${origin}/v1/recommendations/${user}?n=5`);
+  const headers = { authorization: `Bearer ${HTTP_TOKEN}` }; // not asked for where none is set
+  const answer = await fetch(`${origin}/v1/recommendations/${user}?n=5`, { headers });
   if (!answer.ok) throw new Error(`${answer.status}`);
   return (await answer.json()) as Recommended;
 }
@@ -92,14 +94,18 @@ describe('a file of ratings', () => {
   });
 
   it('is learnt by one command, which shows a list and says how to ask for others', async () => {
-    const command = type(fromPage(/start -- --ratings/));
+    const command = type(fromPage(/start -- --ratings/), { HTTP_TOKEN });
     await command.said(/ready after/);
     expect(command.out).toContain(`${ratings.length} ratings sent`);
     const [, user = '', list = ''] = /for user (\S+) of your file: (.*)/.exec(command.out) ?? [];
     expect(list.split(', ').filter((item) => !ratedBy(user).includes(item))).toHaveLength(5);
     const [, ask = ''] = /ask for any user: (curl .*)/.exec(command.out) ?? [];
-    const { stdout } = await promisify(execFile)('sh', ['-c', ask]);
+    const env = { ...process.env, HTTP_TOKEN };
+    const { stdout } = await promisify(execFile)('sh', ['-c', ask], { env });
     expectOwnList(JSON.parse(stdout), user);
+    // With a token services listen on all addresses, unless they are told one.
+    const elsewhere = printed(command, 'recommendations').replace('127.0.0.1', '127.0.0.2');
+    await expect(fetch(elsewhere)).rejects.toThrow('fetch failed');
     expectOwnList(await listFor(command, ratings.at(-1)?.user ?? ''), ratings.at(-1)?.user ?? '');
     // The made-up films of the demo, and who rates them, are not among them.
     expect(await listFor(command, 'ada')).toMatchObject({ fallback: 'newcomer' });
