@@ -1,6 +1,6 @@
 /**
- * What would intake say of the ratings of a file? Those that it would park are left out. If they are
- * more than a few, the file means something else than the settings expect, and is refused.
+ * What would intake say of the ratings of a file? Those that it would park are left out. If there
+ * are more than a few, the file means something else than the settings expect, and is refused.
  */
 import { encodeRating, PoisonRecord, type RatingReader } from '@freshet/events';
 import { type FileRating, UnreadableRatings } from '@freshet/ratings-files';
