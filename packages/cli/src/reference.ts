@@ -5,7 +5,7 @@ import { metricTable } from '@freshet/telemetry';
 
 const HELP = `freshet reference
 
-Prints all settings, topics and metrics, in Markdown, as in docs/reference.md. It takes no options, and
+Prints all settings, topics and metrics in Markdown, as in docs/reference.md. It takes no options, and
 none of the settings of this environment change it.
 
 Exit code: 0 done, 1 it was given an option.

@@ -14,7 +14,10 @@ export function formattedFolder(jars: string): string {
   return join(realpathSync(jars), 'formatted');
 }
 
-/** Without a locale Java cannot open paths with letters beyond ASCII; in others it may not speak English. */
+/**
+ * Without a locale Java opens no path with letters beyond ASCII. With one of the user's it may
+ * not speak English, in which causes are looked for.
+ */
 export const javaEnvironment = { LC_ALL: 'C.UTF-8' };
 
 /** A value in a file of properties, which Java reads as Latin-1. */

@@ -122,7 +122,7 @@ export function isBlank(given: unknown): boolean {
   return (given ?? '') === '' || (typeof given === 'string' && NOTHING.has(given.trim()));
 }
 
-/** An object, such as the dates of mongoexport, is shown with its keys, which --columns may name. */
+/** An object, such as a date of mongoexport, is shown with its keys, which --columns may name. */
 function shown(given: unknown): string {
   if (typeof given !== 'object') return String(given);
   return `${JSON.stringify(given)}, an object: name a field in it, like time=created.date`;
