@@ -8,9 +8,9 @@ import { kafkaJars } from '../../packages/local/src/provision.ts';
 
 export const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
 
-/** A cache folder (XDG_CACHE_HOME) with Kafka's jars and nothing else. */
+/** A cache folder (XDG_CACHE_HOME), with a name like those of people, with Kafka's jars alone. */
 export async function emptyCache(): Promise<string> {
-  const cache = mkdtempSync(join(tmpdir(), 'freshet-new-'));
+  const cache = mkdtempSync(join(tmpdir(), 'freshet of Zoë '));
   const jars = await kafkaJars(stepsTo(() => {}));
   mkdirSync(join(cache, 'freshet'));
   symlinkSync(jars, join(cache, 'freshet', basename(jars)));

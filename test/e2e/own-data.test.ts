@@ -18,6 +18,7 @@ const folder = join(cache, 'reader');
 const bin = npmFolder(folder);
 const ratings = [...generateRatings({ users: 80, items: 60, ratings: 1_000, seed: 3 })];
 const commands: Command[] = [];
+const HTTP_TOKEN = 'only the scorer and I know this';
 
 /** The command of the page that matches. */
 function fromPage(pattern: RegExp): string {
@@ -43,7 +44,8 @@ function printed(command: Command, name: string): string {
 
 async function listFor(command: Command, user: string): Promise<Recommended> {
   const { origin } = new URL(printed(command, 'recommendations'));
-  const answer = await fetch(`${origin}/v1/recommendations/${user}?n=5`);
+  const headers = { authorization: `Bearer ${HTTP_TOKEN}` }; // not asked for where none is set
+  const answer = await fetch(`${origin}/v1/recommendations/${user}?n=5`, { headers });
   if (!answer.ok) throw new Error(`${answer.status}`);
   return (await answer.json()) as Recommended;
 }
@@ -92,14 +94,18 @@ describe('a file of ratings', () => {
   });
 
   it('is learnt by one command, which shows a list and says how to ask for others', async () => {
-    const command = type(fromPage(/start -- --ratings/));
+    const command = type(fromPage(/start -- --ratings/), { HTTP_TOKEN });
     await command.said(/ready after/);
     expect(command.out).toContain(`${ratings.length} ratings sent`);
     const [, user = '', list = ''] = /for user (\S+) of your file: (.*)/.exec(command.out) ?? [];
     expect(list.split(', ').filter((item) => !ratedBy(user).includes(item))).toHaveLength(5);
     const [, ask = ''] = /ask for any user: (curl .*)/.exec(command.out) ?? [];
-    const { stdout } = await promisify(execFile)('sh', ['-c', ask]);
+    const env = { ...process.env, HTTP_TOKEN };
+    const { stdout } = await promisify(execFile)('sh', ['-c', ask], { env });
     expectOwnList(JSON.parse(stdout), user);
+    // With a token services listen on all addresses, unless they are told one.
+    const elsewhere = printed(command, 'recommendations').replace('127.0.0.1', '127.0.0.2');
+    await expect(fetch(elsewhere)).rejects.toThrow('fetch failed');
     expectOwnList(await listFor(command, ratings.at(-1)?.user ?? ''), ratings.at(-1)?.user ?? '');
     // The made-up films of the demo, and who rates them, are not among them.
     expect(await listFor(command, 'ada')).toMatchObject({ fallback: 'newcomer' });
@@ -107,13 +113,13 @@ describe('a file of ratings', () => {
 });
 
 describe('a topic with field names of its own, compressed with snappy', () => {
-  it('is learnt by settings alone', async () => {
+  it('is learnt by settings alone, beside one that is created later', async () => {
     const [first] = commands.slice(-1);
     if (first === undefined) throw new Error('the file comes first: its Kafka is used here');
     const brokers = printed(first, 'Kafka');
     const admin = new Kafka({ brokers: [brokers], logLevel: 0 }).admin();
-    await admin.createTopics({ topics: [{ topic: 'shop-events', numPartitions: 3 }] });
-    await admin.disconnect();
+    const create = (topic: string) => admin.createTopics({ topics: [{ topic, numPartitions: 3 }] });
+    await create('shop-events');
     const events = ratings.map(({ user, item, value, time }, at) => {
       const event = {
         customer: { id: user },
@@ -130,7 +136,11 @@ describe('a topic with field names of its own, compressed with snappy', () => {
     expect(await trial.exited, trial.err).toBe(0);
     expect(trial.out).toContain('20 of 20 records would count');
     // The Kafka is in use by another model: this one has a name of its own.
-    const command = type(here(fromPage(/RATINGS_TOPICS/)), { MODEL: 'shop' });
+    const start = fromPage(/RATINGS_TOPICS/).replace('=shop-events', '=shop-events,shop-later');
+    const command = type(here(start), { MODEL: 'shop' });
+    await command.said(/updater waits for the topic shop-later, which does not exist/);
+    await create('shop-later');
+    await admin.disconnect();
     await command.said(/ready after/);
     expect(command.out).toContain('no demo stream');
     const user = ratings.at(-1)?.user ?? '';

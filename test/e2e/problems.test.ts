@@ -111,21 +111,45 @@ describe.concurrent('a wrong setting', () => {
   it('on the command line is told too', async () => {
     await expectOneLine(up({}, '--rate', 'fast'), /^freshet: --rate must be .*--help/);
     await expectOneLine(up({}, '--quickly'), /^freshet: Unknown option '--quickly'.*--help/);
+    await expectOneLine(run([MAIN, 'reference', '--quickly']), /^freshet reference: it takes no/);
+  });
+
+  it('is no reason to guess: a command that does not exist is told, and -h is --help', async () => {
+    const nothing = run([MAIN, 'constructor']);
+    expect(await nothing.exited).toBe(2);
+    expect(nothing.complaints[0]).toBe('freshet: no command "constructor"');
+    for (const name of ['load', 'reference', 'evaluate', 'up']) {
+      const [help, short] = ['--help', '-h'].map((option) => run([MAIN, name, option]));
+      expect([await help?.exited, await short?.exited]).toEqual([0, 0]);
+      expect(short?.out).toBe(help?.out);
+      expect(help?.out).toMatch(new RegExp(`^freshet ${name}`));
+    }
   });
 });
 
 describe.concurrent('a program that is missing', () => {
-  it('Java: says which, and the way around', async () => {
+  /** A PATH whose Java is this script. */
+  function pathWithJava(script: string): string {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'java'), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(folder, 'java'), 0o755);
+    return `${folder}${delimiter}${pathOf('redis-server', 'sh')}`;
+  }
+
+  it('Java: says which, and the way around; a Mac has a java that only says so', async () => {
     const line = /^freshet: Kafka needs Java: install Java 17 .*KAFKA_BROKERS/;
+    const stub = pathWithJava('echo "Unable to locate a Java Runtime." >&2; exit 1');
     await expectOneLine(up({ PATH: pathOf('redis-server') }), line);
+    await expectOneLine(up({ PATH: stub }), line);
   });
 
-  it('Java of the right age', async () => {
-    const old = emptyFolder();
-    writeFileSync(join(old, 'java'), '#!/bin/sh\necho \'openjdk version "11.0.2"\' >&2\n');
-    chmodSync(join(old, 'java'), 0o755);
-    const PATH = `${old}${delimiter}${pathOf('redis-server', 'sh')}`;
-    await expectOneLine(up({ PATH }), /^freshet: Kafka needs a newer Java than 11: install/);
+  it.each([
+    ['11.0.2', 11],
+    ['1.8.0_202', 8],
+  ])('Java of the right age, not %s', async (version, major) => {
+    const PATH = pathWithJava(`echo 'openjdk version "${version}"' >&2`);
+    const line = new RegExp(`^freshet: Kafka needs a newer Java than ${major}: install`);
+    await expectOneLine(up({ PATH }), line);
   });
 
   it('Maven, when Kafka is not here yet', async () => {
@@ -153,7 +177,8 @@ describe.concurrent('no network', () => {
     );
     const cache = emptyFolder();
     const command = up({ MAVEN_OPTS: `-Duser.home=${home}`, XDG_CACHE_HOME: cache });
-    await expectOneLine(command, /^freshet: Maven could not fetch Kafka: no network; connect/);
+    const line = /^freshet: Maven could not fetch Kafka: no network; connect.* behind a proxy/;
+    await expectOneLine(command, line);
     expect(readdirSync(join(cache, 'freshet')).filter((name) => /^kafka/.test(name))).toEqual([]);
   });
 

@@ -44,7 +44,7 @@ const isRunning = (pid: number | undefined): boolean =>
 
 /** The address of something, as it was printed. */
 function addressOf(command: Command, name: string): string {
-  const found = new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(command.out)?.[1];
+  const found = new RegExp(`^  ${name} +(\\S.*)$`, 'm').exec(command.out)?.[1];
   if (found === undefined) throw new Error(`${name} was not printed:\n${command.out}`);
   return found;
 }

@@ -18,6 +18,7 @@ import { eventually, ratingsRecord, System, sendRatings, violationsOf } from '@f
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importRatings } from '../../packages/cli/src/import/import-ratings.ts';
 import type { ImportState } from '../../packages/cli/src/import/import-state.ts';
+import { IntakeCheck } from '../../packages/cli/src/import/intake-check.ts';
 
 const SHARDS = 4;
 const MAIN = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
@@ -133,6 +134,7 @@ describe('freshet import', () => {
         done: false,
       };
       let publishes = 0;
+      const reader = new RatingReader({ valueMax: 5, schemaIds: [] });
       const importing = (): Parameters<typeof importRatings>[0] => ({
         kafka,
         admin,
@@ -140,14 +142,13 @@ describe('freshet import', () => {
         log: openLog('test', 'error'),
         topic,
         partitions: SHARDS,
-        reader: new RatingReader({ valueMax: 5, schemaIds: [] }),
+        check: new IntakeCheck(file, reader, (_, reason) => expect.unreachable(reason)),
         batches: [batch],
         state,
         save: (next) => {
           state = next;
         },
         onSent: () => {},
-        onRefused: (_, reason) => expect.unreachable(reason),
         signal: new AbortController().signal,
         publisher: {
           publish: async (records) => {

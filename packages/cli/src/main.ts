@@ -51,12 +51,13 @@ Settings are environment variables: freshet reference lists them.
 const version = (): string =>
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
-const [name = '--help', ...args] = process.argv.slice(2);
+const given = process.argv.slice(2).map((arg) => (arg === '-h' ? '--help' : arg));
+const [name = '--help', ...args] = given;
 if (name === '--version') {
   process.stdout.write(`${version()}\n`);
   process.exit(0);
 }
-const load = commands[name];
+const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
 if (load === undefined) {
   const asked = name === '--help' || name === 'help';
   (asked ? process.stdout : process.stderr).write(

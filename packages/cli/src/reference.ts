@@ -3,8 +3,21 @@ import { settings } from '@freshet/config';
 import { type Topic, type TopicRow, topicConfig, topics } from '@freshet/events';
 import { metricTable } from '@freshet/telemetry';
 
-export async function reference(): Promise<number> {
-  process.stdout.write(referencePage());
+const HELP = `freshet reference
+
+Prints all settings, topics and metrics in Markdown, as in docs/reference.md. It takes no options, and
+none of the settings of this environment change it.
+
+Exit code: 0 done, 1 it was given an option.
+`;
+
+export async function reference(args: readonly string[]): Promise<number> {
+  const asksHelp = args.includes('--help');
+  if (args.length > 0 && !asksHelp) {
+    process.stderr.write(`freshet reference: it takes no "${args[0]}"\n`);
+    return 1;
+  }
+  process.stdout.write(asksHelp ? HELP : referencePage());
   return 0;
 }
 

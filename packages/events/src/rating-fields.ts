@@ -95,6 +95,8 @@ export class RatingField {
     }
     const names = [...this.#ranks.keys()];
     const object = names.find((name) => unlikeliness(record[name]) === 1);
+    const nothing = names.find((name) => record[name] === null);
+    if (object === undefined && nothing !== undefined) return `${nothing} is null`;
     return object === undefined
       ? `say where it is by RATING_FIELDS=${field}=path.to.it; none of the usual names is there (${names.join(', ')})`
       : `${object} is ${shownValue(record[object])}; name a field in it, like RATING_FIELDS=${field}=${object}.id`;

@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { SetupProblem } from './steps.ts';
 
+export const NO_NETWORK = 'no network; connect and try again';
 export const DISK_FULL = 'the disk is full; free some space';
 
 /** With less space than this, a full disk is taken to be the reason why a server ended. */
@@ -23,7 +24,7 @@ export function causeOf(output: string): string {
   if (/ENOSPC|EDQUOT|No space left on device|disk quota/i.test(output)) return DISK_FULL;
   const offline =
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|Unknown host|Connection refused|Temporary failure|Could not (resolve|transfer)/i;
-  if (offline.test(output)) return 'no network; connect and try again';
+  if (offline.test(output)) return NO_NETWORK;
   const lines = stripVTControlCharacters(output)
     .split('\n')
     .map((line) => line.trim());

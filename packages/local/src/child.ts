@@ -89,15 +89,21 @@ export class Child {
     return words.trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
   }
 
-  /** Waits until `ready` holds; throws if the process ends before that or takes too long. */
-  async until(ready: () => Promise<boolean>, limitMs: number): Promise<void> {
+  /**
+   * Waits until `ready` holds; throws if the process ends before that or takes too long, and says
+   * what it waits for if that is known.
+   */
+  async until(
+    ready: () => Promise<boolean>,
+    limitMs: number,
+    waitingFor: () => string = () => '',
+  ): Promise<void> {
     const deadline = Date.now() + limitMs;
     while (!(await ready())) {
       if (!this.#running) throw new SetupProblem(`${this.name} ended: ${this.diagnosis()}`);
       if (Date.now() > deadline) {
-        throw new SetupProblem(
-          `${this.name} was not ready in ${limitMs / 1000} s: see ${this.logFile}`,
-        );
+        const reason = waitingFor() ? `it waits for ${waitingFor()}` : `see ${this.logFile}`;
+        throw new SetupProblem(`${this.name} was not ready in ${limitMs / 1000} s: ${reason}`);
       }
       await pause(50);
     }

@@ -14,6 +14,20 @@ export function formattedFolder(jars: string): string {
   return join(realpathSync(jars), 'formatted');
 }
 
+/**
+ * Without a locale Java opens no path with letters beyond ASCII. With one of the user's it may
+ * not speak English, in which causes are looked for.
+ */
+export const javaEnvironment = { LC_ALL: 'C.UTF-8' };
+
+/** A value in a file of properties, which Java reads as Latin-1. */
+export function javaProperty(value: string | number): string {
+  return String(value).replace(
+    /[^\x20-\x7E]|\\/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** Java ignores an archive that another Java has made, or one of other jars. */
 export function quickJava(jars: string, archive: string): string[] {
   return [

@@ -3,9 +3,10 @@ import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { childEnvironment } from '@freshet/config';
 import { explained } from './cause.ts';
 import { Child, type Spawned } from './child.ts';
-import { classArchive, formattedFolder, quickJava } from './java.ts';
+import { classArchive, formattedFolder, javaEnvironment, javaProperty, quickJava } from './java.ts';
 import { accepts } from './ports.ts';
 
 const run = promisify(execFile);
@@ -46,6 +47,7 @@ export async function startKafka(options: KafkaServerOptions): Promise<Child> {
   const child = Child.start({
     name: 'Kafka',
     command: 'java',
+    environment: javaEnvironment,
     args: [
       '-Xms256m',
       '-Xmx512m',
@@ -75,7 +77,8 @@ async function format(
   }
   const java = quickJava(jars, classArchive(jars));
   const tool = ['kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
-  const formatting = run('java', [...java, ...tool, ...(formatArguments ?? [])]);
+  const env = childEnvironment(javaEnvironment);
+  const formatting = run('java', [...java, ...tool, ...(formatArguments ?? [])], { env });
   await explained(`Kafka could not prepare ${data}`, formatting);
 }
 
@@ -109,6 +112,6 @@ function propertiesOf(
     ...properties,
   };
   return Object.entries(lines)
-    .map(([name, value]) => `${name}=${value}\n`)
+    .map(([name, value]) => `${name}=${javaProperty(value)}\n`)
     .join('');
 }

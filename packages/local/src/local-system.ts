@@ -49,6 +49,8 @@ interface LocalSystemOptions {
   readonly signal?: AbortSignal;
   /** Called with each process as it is spawned, before it is ready. */
   readonly onSpawned?: (child: Child) => void;
+  /** Called with what a service waits for that is not ready after a while. */
+  readonly onWaiting?: (name: AnyServiceName, reason: string) => void;
   /** Called when Kafka or Redis ends without having been stopped. */
   readonly onServerLost?: (problem: SetupProblem) => void;
 }
@@ -111,7 +113,9 @@ export class LocalSystem {
   }
 
   async ready(name: AnyServiceName): Promise<void> {
-    await untilReady(this.child(name), this.adminPort(name));
+    const { onWaiting } = this.options;
+    const tell = onWaiting && ((reason: string) => onWaiting(name, reason));
+    await untilReady(this.child(name), this.adminPort(name), undefined, tell);
   }
 
   child(name: AnyServiceName | ServerName | `Redis ${number}`): Child {

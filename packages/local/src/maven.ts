@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '@freshet/config';
-import { explained } from './cause.ts';
+import { cacheFolder, childEnvironment } from '@freshet/config';
+import { explained, NO_NETWORK } from './cause.ts';
+import { javaEnvironment } from './java.ts';
 import { onPath } from './on-path.ts';
 import { SetupProblem, type Steps } from './steps.ts';
 
@@ -68,11 +69,18 @@ async function fetchByMaven(
   // By default markers of what is unpacked are written beside the pom, in the source tree.
   const markers = `-DmarkersDirectory=${join(partial, 'markers')}`;
   const args = ['-q', '-B', '-f', pom, ...task, markers, repository];
-  const options = { timeout: DOWNLOAD_LIMIT_MS, ...(signal ? { signal } : {}) };
+  const env = childEnvironment(javaEnvironment);
+  const options = { env, timeout: DOWNLOAD_LIMIT_MS, ...(signal ? { signal } : {}) };
   try {
-    await explained(`Maven could not fetch ${name}`, run('mvn', args, options));
+    await explained(`Maven could not fetch ${name}`, run('mvn', args, options)).catch(withProxy);
     if (!existsSync(folder)) renameSync(partial, folder);
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }
+}
+
+/** npm takes a proxy from the environment, so that a new user may think that Maven has it too. */
+function withProxy({ message, cause }: Error): never {
+  const hint = '; behind a proxy, name it in ~/.m2/settings.xml: Maven ignores https_proxy';
+  throw new SetupProblem(message + (message.endsWith(NO_NETWORK) ? hint : ''), { cause });
 }

@@ -42,9 +42,11 @@ export async function kafkaJars(steps: Steps, signal?: AbortSignal): Promise<str
 
 async function requireJava(): Promise<void> {
   const advice = `install Java ${LEAST_JAVA} or later (Debian: apt-get install openjdk-17-jre-headless), or set KAFKA_BROKERS to a Kafka of yours`;
-  if (!onPath('java')) throw new SetupProblem(`Kafka needs Java: ${advice}`);
-  const { stderr } = await run('java', ['-version']);
-  const major = Number(/version "(\d+)/.exec(stderr)?.[1]);
+  const missing = new SetupProblem(`Kafka needs Java: ${advice}`);
+  if (!onPath('java')) throw missing;
+  // A Mac without Java has a program of that name, which only says so.
+  const { stderr } = await run('java', ['-version']).catch(() => Promise.reject(missing));
+  const major = Number(/version "(?:1\.)?(\d+)/.exec(stderr)?.[1]);
   if (!(major >= LEAST_JAVA)) {
     throw new SetupProblem(`Kafka needs a newer Java than ${major}: ${advice}`);
   }

@@ -35,14 +35,28 @@ export function startService(
   });
 }
 
+/** A service that waits for the same for so long is not only starting. */
+const TELL_AFTER_MS = 10_000;
+
+/** `onWaiting`: called with what the service waits for, such as a topic that does not exist. */
 export function untilReady(
   child: Child,
   adminPort: number,
   limitMs = READY_LIMIT_MS,
+  onWaiting: (reason: string) => void = () => {},
 ): Promise<void> {
+  let reason = '';
+  let tellAt = Number.POSITIVE_INFINITY;
   const isReady = async () => {
     const answer = await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => undefined);
-    return answer?.ok ?? false;
+    if (answer?.ok) return true;
+    const now = (await answer?.text())?.trim() ?? '';
+    if (now !== reason) tellAt = now === '' ? Number.POSITIVE_INFINITY : Date.now() + TELL_AFTER_MS;
+    reason = now;
+    if (Date.now() < tellAt) return false;
+    tellAt = Number.POSITIVE_INFINITY;
+    onWaiting(reason);
+    return false;
   };
-  return child.until(isReady, limitMs);
+  return child.until(isReady, limitMs, () => reason);
 }

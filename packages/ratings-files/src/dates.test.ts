@@ -19,6 +19,9 @@ it.each([
   ['2024/12/3 17:05', time],
   ['3.12.2024 17:05', time],
   ['03.12.2024', day],
+  ['3.12.24 17:05', time],
+  ['31.12.99', Date.UTC(1999, 11, 31)],
+  ['03-Dec-24', day],
   ['Dec 3, 2024', day],
   ['3 December 2024 17:05', time],
   ['Tue Dec 03 10:05:00 -0700 2024', time],
@@ -32,9 +35,13 @@ it.each([
   ['3/12/2024, 05:05:00 p.m.', 'day-first', time],
   ['03-12-2024', 'day-first', day],
   ['12/3/2024 12:00 AM', 'month-first', day],
+  ['12/3/24 17:05', 'month-first', time],
 ] as const)('%s is a time where dates are %s', (text, order, expected) => {
   expect(timeOf(text, order)).toBe(expected);
-  const sample = order === 'day-first' ? 'ann,tea,25/12/2024' : 'ann,tea,12-25-2024 10:00';
+  const [dayFirst, monthFirst] = text.includes('/24')
+    ? ['25/12/24', '12/25/24 10:00']
+    : ['25/12/2024', '12-25-2024 10:00'];
+  const sample = `ann,tea,${order === 'day-first' ? dayFirst : monthFirst}`;
   expect(timeOf(text, undefined, ['user,item,date', sample])).toBe(expected);
 });
 
@@ -46,12 +53,19 @@ it('a number such as 20241203 is a day, unless the first number of the file is n
   expect(['20241203', '20241399'].map((given) => days.timeOf(given))).toEqual([day, undefined]);
 });
 
-it.each(['yesterday', 'tea 3', '31.2.2024', '2024-13-01', '1/2/24', '25:00', 'market 2024', true])(
-  '%s is no time',
-  (text) => {
-    expect(timeOf(text, 'day-first')).toBeUndefined();
-  },
-);
+it.each([
+  'yesterday',
+  'tea 3',
+  '31.2.2024',
+  '2024-13-01',
+  '1/2/240',
+  'Dec-24',
+  '25:00',
+  'market 2024',
+  true,
+])('%s is no time', (text) => {
+  expect(timeOf(text, 'day-first')).toBeUndefined();
+});
 
 it('a date that both orders fit is refused unless lines or a person say which', () => {
   expect(() => timeOf('3/4/2024')).toThrow('--dates');

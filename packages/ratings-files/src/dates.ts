@@ -8,14 +8,16 @@ import { UnreadableRatings } from './fields.ts';
 export const dateOrders = ['day-first', 'month-first'] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
-/** 31.12.2024, 12/31/2024, 31-12-2024 or 2024/12/31, and a time of day. */
+/** 31.12.2024, 12/31/24, 31-12-2024 or 2024/12/31, and a time of day. */
 const DATE = /(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})/;
 const CLOCK = /(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(?: ?([AP])\.?M\.?)?/;
 const NUMERIC = new RegExp(`^${DATE.source}(?:[T ,]+${CLOCK.source})?$`, 'i');
-/** Sep 13, 2009 or Sat Aug 05 10:35:41 -0700 2017: where a month is a word, Node knows the rest. */
+/** Sep 13, 2009, 13-Sep-09 or Sat Aug 05 10:35:41 -0700 2017: Node knows the rest of a month. */
 const MONTH =
   /\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b/i;
-const YEAR = /\b(?:19|20)\d\d\b/;
+const YEAR = /\b(?:19|20)\d\d\b|^\d{1,2}-[a-z]{3}-\d\d\b/i;
+/** Years of two digits below this are those of 2000 and later, as Node has it too. */
+const CENTURY_TURNS = 50;
 const ZONE = /(?:Z|UTC|GMT|[+-]\d\d:?\d\d)\b/;
 
 /** 20240517, which in seconds would be a day of 1970. */
@@ -68,7 +70,7 @@ export class FileDates {
     const hours =
       half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
     const two = (part: string | number) => String(part).padStart(2, '0');
-    return `${year}-${two(month)}-${two(day)}T${two(hours)}:${minute}:${second}`;
+    return `${fullYear(year)}-${two(month)}-${two(day)}T${two(hours)}:${minute}:${second}`;
   }
 
   #isDayFirst(text: string | undefined, separator: string | undefined): boolean {
@@ -81,10 +83,18 @@ export class FileDates {
   }
 }
 
+function fullYear(year: string): string {
+  if (year.length !== 2) return year;
+  return `${Number(year) < CENTURY_TURNS ? 20 : 19}${year}`;
+}
+
+/** Only slashes tell a date whose year has two digits from an article number such as 13-05-22. */
+const IN_TEXT = /(?<!\d)(\d{1,2})([/-])(\d{1,2})\2(?:\d{4}|(?<=\/)\d\d)(?!\d)/g;
+
 function orderIn(lines: readonly string[]): DateOrder | undefined {
   const orders = new Set<DateOrder>();
   for (const line of lines) {
-    for (const [, a, , b] of line.matchAll(/(?<!\d)(\d{1,2})([/-])(\d{1,2})\2\d{4}(?!\d)/g)) {
+    for (const [, a, , b] of line.matchAll(IN_TEXT)) {
       if (Number(a) > 12) orders.add('day-first');
       if (Number(b) > 12) orders.add('month-first');
     }

@@ -89,7 +89,7 @@ export function toRating(
   const hasNoValue = value === undefined || (hasKind && isBlank(value));
   const number = hasNoValue ? undefined : toNumber(value);
   if (number !== undefined && !Number.isFinite(number)) {
-    const reason = isBlank(value) ? 'no value' : `the value is not a number: ${String(value)}`;
+    const reason = isBlank(value) ? 'no value' : `the value is not a number: ${shown(value)}`;
     return { reason, mend: `${COUNT_LINES}, or kind=NAME with RATING_KINDS to give words a value` };
   }
   if (number !== undefined && number < 0) {
@@ -97,7 +97,7 @@ export function toRating(
   }
   const at = isBlank(time) ? undefined : timeOf(time);
   if (!isBlank(time) && at === undefined) {
-    return { reason: `the time is not a time: ${String(time)}` };
+    return { reason: `the time is not a time: ${shown(time)}` };
   }
   try {
     return {
@@ -115,16 +115,22 @@ export function toRating(
   }
 }
 
-function isBlank(given: unknown): boolean {
-  return given === undefined || given === null || (typeof given === 'string' && !given.trim());
+/** What databases and pandas write where there is nothing. As an id it would join many users. */
+const NOTHING = new Set(['', 'NULL', 'null', '\\N', 'NaN', 'nan', 'NaT', 'None', '<NA>', '#N/A']);
+
+export function isBlank(given: unknown): boolean {
+  return (given ?? '') === '' || (typeof given === 'string' && NOTHING.has(given.trim()));
+}
+
+/** An object, such as a date of mongoexport, is shown with its keys, which --columns may name. */
+function shown(given: unknown): string {
+  if (typeof given !== 'object') return String(given);
+  return `${JSON.stringify(given)}, an object: name a field in it, like time=created.date`;
 }
 
 function toId(field: 'user' | 'item', given: unknown): string {
-  const text = typeof given === 'string' ? given.trim() : given;
-  if (text === undefined || text === null || text === '') {
-    throw new PoisonRecord('bad-id', `no ${field}`);
-  }
-  const id = idOf(field, text);
+  if (isBlank(given)) throw new PoisonRecord('bad-id', `no ${field}`);
+  const id = idOf(field, typeof given === 'string' ? given.trim() : given);
   // What stands for bytes that are not UTF-8: different ids would become the same.
   if (!id.includes('\uFFFD')) return id;
   throw new PoisonRecord('bad-id', `the ${field} is not UTF-8 (save the file as UTF-8): ${id}`);

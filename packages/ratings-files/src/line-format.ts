@@ -11,6 +11,7 @@ import {
   type FileRating,
   fields,
   guessColumn,
+  isBlank,
   type Malformed,
   type Meaning,
   type RecordSource,
@@ -56,7 +57,7 @@ export function openSource(first: string, reading: Reading, dates: FileDates): R
   if (format === 'reviews') return new ReviewBlocks(meaning);
   if (format === 'json') return new JsonLines(reading, meaning);
   const separator = separators[format];
-  const cells = cellsOf(first, separator) ?? [first];
+  const cells = (cellsOf(first, separator) ?? [first]).map((cell) => cell.trim());
   const hasHeader = looksLikeHeader(cells, columns, timeOf);
   const at = hasHeader ? byName(cells, columns, kinds) : byNumber(cells, columns, timeOf);
   tellLacks((field) => at[field] >= 0, hasHeader ? cells : [], reading);
@@ -104,7 +105,7 @@ function looksLikeHeader(cells: readonly string[], columns: Columns, timeOf: Tim
   if (given.some((column) => column !== NONE && !isNumber(column))) return true;
   if (cells.length === 2) return needed.some((field) => guessColumn(field, cells) !== undefined);
   const { value, time } = byNumber(cells, columns, timeOf);
-  const cell = cells[value] ?? cells[time];
+  const cell = [cells[value], cells[time]].find((given) => !isBlank(given));
   return cell !== undefined && !isNumber(cell) && timeOf(cell) === undefined;
 }
 
@@ -181,6 +182,8 @@ function noColumn(name: string, names: readonly string[]): UnreadableRatings {
   );
 }
 
+const ONE_A_LINE = 'each object must be on a line of its own (jq -c . writes them so)';
+
 /** A JSON object on each line. Fields are found as in records of a topic, then as in a header. */
 class JsonLines implements RecordSource {
   readonly #reading: Reading;
@@ -207,9 +210,11 @@ class JsonLines implements RecordSource {
     try {
       record = JSON.parse(line);
     } catch {
-      return { reason: 'not JSON' };
+      return { reason: 'not JSON', mend: ONE_A_LINE };
     }
-    if (typeof record !== 'object' || record === null) return { reason: 'not a JSON object' };
+    if (typeof record !== 'object' || record === null) {
+      return { reason: 'not a JSON object', mend: ONE_A_LINE };
+    }
     const found = this.#fields.map((field, at) =>
       this.#found(field, fields[at] as Field, record as DecodedRecord),
     );

@@ -131,6 +131,24 @@ describe('a ratings file', () => {
     expect(await read(row, { columns: numbers })).toEqual([{ ...ann, value: 1 }]);
   });
 
+  it('may have spaces around the names of its columns', async () => {
+    const columns = { user: 'Who', item: 'What', value: 'Stars' };
+    const content = 'When; Who; What; Stars\n1; ann; tea; 4,5\n';
+    expect(await read(content, { columns })).toEqual([{ ...ann, time: undefined }]);
+  });
+
+  it.each(['', 'NULL', '\\N', 'NaN', 'None', '<NA>'])(
+    'has nothing in a cell of "%s", as databases and pandas write it',
+    async (nothing) => {
+      const reports: string[] = [];
+      const onMalformed = (_: number, reason: string) => reports.push(reason);
+      const rows = [`ann,tea,1,${nothing}`, `ann,tea,${nothing},1`, `${nothing},tea,1,1`];
+      const content = `ann,tea,${nothing},1\n${'ann,tea,1,1\n'.repeat(297)}${rows.join('\n')}\n`;
+      expect((await read(content, { onMalformed })).at(-1)?.time).toBeUndefined();
+      expect(reports).toEqual(['no value', 'no value', 'no user']);
+    },
+  );
+
   it('may have spaces between its columns, if that is said', async () => {
     const content = 'ann tea 4.5 978300760\nbob tea 2 978300761\n';
     expect(await read(content, { format: 'space' })).toEqual([ann, bob]);
@@ -192,6 +210,12 @@ describe('a ratings file', () => {
 
   it.each([
     ['nothing we know', 'hello\n', 'cannot tell the format'],
+    ['an object of many lines', '{\n"user":"ann","item":"tea"\n}\n', 'jq -c'],
+    [
+      'an object where a time should be',
+      '{"user":"ann","item":"tea","time":{"$date":"2024-05-17T12:00:00Z"}}\n',
+      'not a time: {"\\$date":.* name a field in it',
+    ],
     ['a JSON array', '[{"user":"ann","item":"tea"}]\n', 'each of its objects on a line of its own'],
     [
       'a date that may begin with the day or the month',
@@ -205,6 +229,8 @@ describe('a ratings file', () => {
   it.each([
     ['a spreadsheet', Buffer.from('PK\u0003\u0004\u0014\0\u0006\0,,,\n')],
     ['UTF-16', Buffer.from('user,item,rating\nann,tea,4\n', 'utf16le')],
+    ['bzip2', Buffer.from('BZh91AY&SY,user,item,rating\n')],
+    ['zstd', Buffer.from('(\xb5/\xfd$\x11,user,item,rating\nann,tea,4\n', 'latin1')],
   ])('is refused when it is %s, with what to do', async (_name, content) => {
     await expect(read(content)).rejects.toThrow('save it as CSV in UTF-8');
   });
@@ -269,7 +295,7 @@ describe('a malformed line', () => {
     ['::tea::3::978300760', 'no user'],
     ['ann::::3::978300760', 'no item'],
     ['ann::tea::many::978300760', 'value is not a number'],
-    ['ann::tea::NaN::978300760', 'value is not a number'],
+    ['ann::tea::1e999::978300760', 'value is not a number'],
     ['ann::tea::-1::978300760', 'below 0'],
     ['ann::tea::3::yesterday', 'time is not a time'],
     [`${'x'.repeat(257)}::tea::3::1`, 'longer than 256 bytes'],

@@ -17,7 +17,7 @@ it('an import is known again by its file, topic, brokers and way of reading', ()
   writeFileSync(file, 'ann,tea,5\n');
   const first = ImportStateFile.of(file, target, folder);
   expect(first.read()).toBeUndefined();
-  const state = { ...first.fresh(4), chunks: 3, ratings: 12_000 };
+  const state = { ...first.fresh({ partitions: 4 }), chunks: 3, ratings: 12_000 };
   first.write(state);
   expect(ImportStateFile.of(file, target, folder).read()).toEqual(state);
   expect(ImportStateFile.of(file, { ...target, topic: 'x' }, folder).read()).toBeUndefined();
@@ -29,12 +29,18 @@ it('a file that grew is another import', () => {
   const file = join(folder, 'growing.csv');
   writeFileSync(file, 'ann,tea,5\n');
   const before = ImportStateFile.of(file, target, folder);
-  before.write(before.fresh(4));
+  before.write(before.fresh({ partitions: 4 }));
+  const own = join(folder, 'own');
+  const alone = ImportStateFile.of(file, target, own);
+  expect(alone.hasOthers).toBe(false);
+  alone.write(before.fresh({ partitions: 4 }));
+  expect(alone.hasOthers).toBe(false);
   appendFileSync(file, 'bob,tea,5\n');
   expect(ImportStateFile.of(file, target, folder).read()).toBeUndefined();
+  expect(ImportStateFile.of(file, target, own).hasOthers).toBe(true);
 });
 
-it('a topic that holds less than it did was recreated', () => {
+it('a topic that holds less than it did, or has another id, was recreated', () => {
   const state = {
     file: '',
     id: 'a',
@@ -49,4 +55,7 @@ it('a topic that holds less than it did was recreated', () => {
   };
   expect(isRecreated(state, new Map(state.ends))).toBe(false);
   expect(isRecreated(state, new Map([[0, 9]]))).toBe(true);
+  const ids = ['x', 'y', undefined].map((topicId) => ({ ...state, topicId }));
+  const now = ids.map((one) => isRecreated(one, new Map(state.ends), 'x'));
+  expect(now).toEqual([false, true, false]);
 });

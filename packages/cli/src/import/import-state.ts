@@ -6,13 +6,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 export interface ImportState {
   readonly file: string;
@@ -26,6 +27,8 @@ export interface ImportState {
   /** Ends of the topic's partitions when the last chunk had been acknowledged. */
   readonly ends: readonly (readonly [partition: number, end: number])[];
   readonly done: boolean;
+  /** Tells the topic from one that had its name before; absent in files of version 0.1.0. */
+  readonly topicId?: string | undefined;
 }
 
 interface Target {
@@ -54,21 +57,34 @@ export class ImportStateFile {
     return existsSync(this.path) ? JSON.parse(readFileSync(this.path, 'utf8')) : undefined;
   }
 
-  fresh(partitions: number): ImportState {
+  /** Whether the folder has the state of another import. */
+  get hasOthers(): boolean {
+    const folder = dirname(this.path);
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    return names.some((name) => name.endsWith('.json') && name !== basename(this.path));
+  }
+
+  fresh({ partitions, topicId }: Pick<ImportState, 'partitions' | 'topicId'>): ImportState {
     const id = randomUUID().slice(0, 8);
-    return { file: this.file, id, partitions, chunks: 0, ratings: 0, ends: [], done: false };
+    const nothing = { chunks: 0, ratings: 0, ends: [], done: false };
+    return { file: this.file, id, partitions, topicId, ...nothing };
   }
 
   /** Replaces the file in one step: a killed process leaves the state before, never half of one. */
   write(state: ImportState): void {
-    mkdirSync(join(this.path, '..'), { recursive: true });
+    mkdirSync(dirname(this.path), { recursive: true });
     const partial = `${this.path}.partial`;
     writeFileSync(partial, JSON.stringify(state));
     renameSync(partial, this.path);
   }
 }
 
-/** Whether the topic ends earlier than it did: it was created anew, and the import is not in it. */
-export function isRecreated(state: ImportState, ends: ReadonlyMap<number, number>): boolean {
+/** Whether the topic is another one of that name, or ends earlier: the import is not in it. */
+export function isRecreated(
+  state: ImportState,
+  ends: ReadonlyMap<number, number>,
+  topicId?: string,
+): boolean {
+  if (state.topicId !== undefined && state.topicId !== topicId) return true;
   return state.ends.some(([partition, end]) => (ends.get(partition) ?? 0) < end);
 }

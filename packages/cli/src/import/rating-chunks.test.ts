@@ -1,18 +1,15 @@
 import { RatingReader, shardOf } from '@freshet/events';
-import type { FileRating } from '@freshet/ratings-files';
+import { type FileRating, UnreadableRatings } from '@freshet/ratings-files';
 import { describe, expect, it } from 'vitest';
+import { IntakeCheck } from './intake-check.ts';
 import { type Chunk, IMPORT_HEADER, ratingChunks } from './rating-chunks.ts';
 
 const reader = new RatingReader({ valueMax: 5, schemaIds: [] });
 
 async function chunksOf(ratings: readonly FileRating[], refused: string[] = []): Promise<Chunk[]> {
-  const options = {
-    topic: 'ratings',
-    partitions: 4,
-    reader,
-    importId: 'abc',
-    onRefused: (_: FileRating, reason: string) => void refused.push(reason),
-  };
+  const onRefused = (_: FileRating, reason: string) => void refused.push(reason);
+  const check = new IntakeCheck('ratings.csv', reader, onRefused);
+  const options = { topic: 'ratings', partitions: 4, importId: 'abc', check };
   const chunks: Chunk[] = [];
   for await (const chunk of ratingChunks([ratings], options)) chunks.push(chunk);
   return chunks;
@@ -58,16 +55,23 @@ describe('chunks of ratings', () => {
 
   it('leave out what intake would have to park, and say why', async () => {
     const refused: string[] = [];
-    const ratings = [
+    const few = [
       { user: 'ann', item: 'tea', value: 6, time: 1 },
       { user: 'ann', item: 'tea', value: 5, time: Date.now() + 3_600_000 },
-      { user: 'ann', item: 'tea', value: 5, time: undefined },
     ];
-    const [chunk] = await chunksOf(ratings, refused);
-    expect(chunk?.ratings).toBe(1);
+    const chunks = await chunksOf([...many, ...few], refused);
+    expect(chunks.reduce((sum, { ratings }) => sum + ratings, 0)).toBe(many.length);
     expect(refused).toEqual([
       'value must be a number from 0 to 5, not 6',
       expect.stringContaining('more than 5 minutes ahead of the record'),
     ]);
+  });
+
+  it('end where over one in a hundred would be parked, however late in the file that shows', async () => {
+    const large = many.map((rating) => ({ ...rating, value: 7 }));
+    await expect(chunksOf([...many, ...many, ...large.slice(0, 180)])).resolves.toHaveLength(5);
+    const tooMany = chunksOf([...many, ...many, ...large.slice(0, 190)]);
+    await expect(tooMany).rejects.toThrow(UnreadableRatings);
+    await expect(tooMany).rejects.toThrow('190 of the first 18190 ratings would be refused');
   });
 });

@@ -3,18 +3,16 @@
  * partition of its user. The records of a chunk on one partition are one Kafka batch, stored whole
  * or not at all; its first names the chunk, so that an import can continue and repeat nothing.
  */
-import { encodeRating, PoisonRecord, type RatingReader, shardOf } from '@freshet/events';
+import { shardOf } from '@freshet/events';
 import type { FileRating } from '@freshet/ratings-files';
 import type { OutRecord } from '@freshet/stream';
+import type { IntakeCheck } from './intake-check.ts';
 
 export interface ChunkOptions {
   readonly topic: string;
   readonly partitions: number;
-  /** Checks a rating as intake will. */
-  readonly reader: Pick<RatingReader, 'read'>;
   readonly importId: string;
-  /** A rating that intake would have to park. */
-  readonly onRefused: (rating: FileRating, reason: string) => void;
+  readonly check: IntakeCheck;
 }
 
 export interface Chunk {
@@ -28,7 +26,10 @@ export const IMPORT_HEADER = 'freshet-import';
 
 /** A chunk fits one request: a publisher sends up to 1 MB of values at once. */
 const limits = { ratings: 4_000, bytes: 512 << 10 } as const;
+/** One rating that is refused among the first must not stop the import. */
+const JUDGED_AFTER = 10_000;
 
+/** Throws if intake would park too many of the ratings. */
 export async function* ratingChunks(
   batches: AsyncIterable<readonly FileRating[]> | Iterable<readonly FileRating[]>,
   options: ChunkOptions,
@@ -38,11 +39,8 @@ export async function* ratingChunks(
   let [ratings, bytes] = [0, 0];
   for await (const batch of batches) {
     for (const rating of batch) {
-      const value = encoded(rating, options.reader);
-      if (value instanceof PoisonRecord) {
-        options.onRefused(rating, value.message);
-        continue;
-      }
+      const value = options.check.encoded(rating);
+      if (value === undefined) continue;
       const partition = shardOf(rating.user, options.partitions);
       const records = byPartition.get(partition) ?? [];
       const isFirst = records.length === 0;
@@ -58,25 +56,8 @@ export async function* ratingChunks(
       byPartition = new Map();
       [ratings, bytes] = [0, 0];
     }
+    options.check.judge(JUDGED_AFTER);
   }
+  options.check.judge();
   if (ratings > 0) yield { number, ratings, byPartition };
-}
-
-/**
- * Encodes in Freshet's own schema, which intake reads whatever RATING_FIELDS says. Returns the
- * reason if intake would park it.
- */
-export function encoded(
-  { user, item, value, time }: FileRating,
-  reader: ChunkOptions['reader'],
-): Buffer | PoisonRecord {
-  const whole = time === undefined ? null : Math.round(time);
-  const bytes = encodeRating({ user, item, value, time: whole });
-  try {
-    reader.read({ key: null, value: bytes, timestamp: Date.now() });
-    return bytes;
-  } catch (error) {
-    if (error instanceof PoisonRecord) return error;
-    throw error;
-  }
 }

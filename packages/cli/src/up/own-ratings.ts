@@ -47,13 +47,10 @@ export async function learnFile(
   place: Place,
   brokers: Brokers,
 ): Promise<void> {
-  const request = { ...file, 'by-time': true, again: false, quiet: false };
+  const request = { ...file, 'by-time': true, quiet: false };
   try {
-    const outcome = await importFile(request, place, brokers);
+    await importFile(request, place, brokers);
     signal.throwIfAborted();
-    if (outcome && outcome.sent + outcome.skipped === 0) {
-      throw new CannotWork(`${file.path}: no rating of it could be sent`);
-    }
     await waitUntilApplied(place, brokers, { quiet: false, signal });
   } catch (error) {
     throw error instanceof CannotWork ? new SetupProblem(error.message) : error;

@@ -59,13 +59,13 @@ export async function startUp(options: StartUp): Promise<void> {
   const preferred: Readonly<Record<PortName, number>> = { ...settings, ...usualPorts };
   const system = new LocalSystem({
     folder,
-    // The demo is slow enough to score every rating before it is learnt. A given setting stays.
-    settings: rate === 0 || isGiven('QUALITY_SAMPLE') ? {} : { QUALITY_SAMPLE: '1' },
+    settings: ownSettings(rate),
     external: (['KAFKA_BROKERS', 'REDIS_URL'] as const).filter((name) => isGiven(name)),
     choosePort: (name) => claims.choose(preferred[name]),
     steps,
     signal,
     onSpawned: (child) => lock.note(child.name, child.pid),
+    onWaiting: (name, reason) => say(`${name} waits for ${reason} … `),
     onServerLost: fail,
   });
   stack.own(system);
@@ -79,6 +79,15 @@ export async function startUp(options: StartUp): Promise<void> {
   if (file) await learnAndShow(file, example, options, system);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   tell(`ready after ${seconds} s; Ctrl-C stops everything`);
+}
+
+/** Settings of a system on one machine; those that are given stay. */
+function ownSettings(rate: number): Readonly<Record<string, string>> {
+  // With HTTP_TOKEN services would bind to all addresses.
+  const loopback = isGiven('HTTP_HOST') ? {} : { HTTP_HOST: '127.0.0.1' };
+  // The demo is slow enough to score every rating before it is learnt.
+  const all = rate === 0 || isGiven('QUALITY_SAMPLE') ? {} : { QUALITY_SAMPLE: '1' };
+  return { ...loopback, ...all };
 }
 
 async function learnAndShow(
@@ -98,7 +107,9 @@ async function learnAndShow(
   const url = listUrl(scorer.url, example);
   const shown = items?.join(', ') ?? 'no list yet';
   say(`\n  for user ${example} of your file: ${shown || 'nothing that is not rated yet'}\n`);
-  say(`  ask for any user: curl '${url}?n=5'\n\n`);
+  // The name of the secret, and not the secret.
+  const header = scorer.token === '' ? '' : ' -H "Authorization: Bearer $HTTP_TOKEN"';
+  say(`  ask for any user: curl${header} '${url}?n=5'\n\n`);
 }
 
 /** Starts a service again whenever it ends, until `signal` is aborted; the others keep running. */
