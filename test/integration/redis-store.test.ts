@@ -15,6 +15,7 @@ import {
   RedisStore,
   RedisUnreachable,
   type StoredVector,
+  shardIds,
 } from '@freshet/store';
 import { eventually, factorStoreContract } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -132,6 +133,40 @@ describe('the Redis store', () => {
     const rebuilt = readAll(() => store.rebuild({ manifest, tuning: {} }, 3));
     await expect(rebuilt).rejects.toThrow(/rebuilt or restored meanwhile/);
     expect(await keysOf('copied:')).toEqual(['copied:manifest']);
+    await store.close();
+  });
+
+  it('notices that a restore is not whole, since a fail-over lost acknowledged writes', async () => {
+    const store = await open('refilled');
+    const head = 'refilled:{i:0}:meta';
+    const redisCli = (...command: string[]) =>
+      run('redis-cli', ['-p', new URL(url).port, ...command]);
+    const [stored = null] = commit.vectors.values();
+    const model = { manifest, tuning: {}, born: 0, rebuilt: 0, losses: {} };
+    const state = { position: 3, commit: 'x', facts: NO_FACTS, sums: null, outbox: null };
+    const others = shardIds(manifest.shards).filter((id) => id.side === 'user' || id.shard > 0);
+    async function* nobody() {}
+    const restore = (between: () => Promise<unknown>, after: () => Promise<unknown>) => {
+      async function* entities() {
+        for (let nth = 0; nth < 600; nth++) yield [`i${nth}`, { stored, body: null }] as const;
+        await between();
+      }
+      async function* shards() {
+        yield { id: shard, state, entities: entities() };
+        await after();
+        for (const id of others) yield { id, state, entities: nobody() };
+      }
+      return store.restoreModel(model, shards());
+    };
+    const nothing = async () => {};
+    // As the server was before the first of two slices, and before the last step of the shard.
+    const oneSlice = () => redisCli('hset', head, 'emptying', '1');
+    const lastStep = () => redisCli('hset', head, 'emptying', '3');
+    await expect(restore(oneSlice, nothing)).rejects.toThrow(/Redis lost what/);
+    await expect(restore(nothing, lastStep)).rejects.toThrow(/Redis lost what/);
+    await expect(store.takeOver(shard, 1)).rejects.toThrow('restored');
+    await restore(nothing, nothing);
+    expect((await store.takeOver(shard, 1)).position).toBe(3);
     await store.close();
   });
 

@@ -173,8 +173,18 @@ export async function requireTopics(
   );
 }
 
-/** Opens the model's store without writing its manifest. */
-export function openStore({ settings, ...context }: Place): Promise<FactorStore> {
+/** Opens the model's store without writing its manifest. Throws while it is not whole. */
+export async function openStore(place: Place): Promise<FactorStore> {
+  const store = await openAnyStore(place);
+  if (!(await store.occupation()).isRestoring) return store;
+  throw new CannotWork(
+    `model "${place.model}" is being restored from a snapshot, or freshet restore was interrupted: ` +
+      'wait until it has ended, or run it again',
+  );
+}
+
+/** The same for commands that replace what the store holds. */
+export function openAnyStore({ settings, ...context }: Place): Promise<FactorStore> {
   return openStoreOf(settings, context);
 }
 

@@ -243,6 +243,7 @@ export function scriptsOf(redis: Connection) {
     readCopy: define('read-copy.lua'),
     endCopy: define('end-copy.lua'),
     scan: define('scan.lua'),
+    reserve: define('reserve.lua'),
   };
 }
 
@@ -265,9 +266,11 @@ export async function answered<T>(reply: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a transaction; throws if one of its commands failed. */
-export async function executed(transaction: ChainableCommander): Promise<void> {
-  for (const [error] of (await answered(transaction.exec())) ?? []) {
+/** Runs a transaction; throws if one of its commands failed. Returns the reply to the last. */
+export async function executed(transaction: ChainableCommander): Promise<unknown> {
+  const replies = (await answered(transaction.exec())) ?? [];
+  for (const [error] of replies) {
     if (error) throw new Error(`Redis refused a command: ${error.message}`);
   }
+  return replies.at(-1)?.[1];
 }

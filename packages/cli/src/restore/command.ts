@@ -8,8 +8,8 @@ import {
   CannotWork,
   flag,
   headsOf,
+  openAnyStore,
   openBrokers,
-  openStore,
   operatorCommand,
   say,
 } from '../operator-command.ts';
@@ -53,7 +53,7 @@ export const restoreCommand = operatorCommand({
     line.clear();
     const brokers = await openBrokers(place);
     await requireOwnTopics(brokers.admin, model);
-    const store = await openStore(place);
+    const store = await openAnyStore(place);
     await requireUnused(store, model, settings.SHARDS, values.replace);
     const found = await obstacles(verified, {
       admin: brokers.admin,
@@ -106,9 +106,10 @@ async function requireUnused(
     if (members === 0 && (isRestoring || replace)) return;
     if (members === 0) break;
     if (Date.now() > deadline) {
-      throw new CannotWork(
-        `nothing was changed: ${members} services of model "${model}" are running; stop them first`,
-      );
+      const reason = isRestoring
+        ? `another freshet restore of model "${model}" is running; wait until it has ended`
+        : `${members} services of model "${model}" are running; stop them first`;
+      throw new CannotWork(`nothing was changed: ${reason}`);
     }
     await pause(LOOK_AGAIN_MS);
   }
