@@ -2,10 +2,10 @@
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { referencePage } from '../packages/cli/src/reference.ts';
-import { isKnownCommand } from './tidy/commands.ts';
+import { isKnownCommand, mayBeCommand } from './tidy/commands.ts';
 import { deadExports } from './tidy/dead-exports.ts';
 import { longFiles, longFunctions, unusedExports, wideFolders } from './tidy/exceptions.ts';
-import { brokenLinks, commandsOf, misnamedCode, shellBlocks } from './tidy/pages.ts';
+import { brokenLinks, commandsOf, inlineCode, misnamedCode, shellBlocks } from './tidy/pages.ts';
 import { syntaxOf } from './tidy/syntax.ts';
 import { code, everything, exists, find, owner, pages, read, sources } from './tidy/tree.ts';
 import { wideLines } from './tidy/wide-lines.ts';
@@ -216,6 +216,13 @@ describe('documents', () => {
         .filter((command) => !mayStand[mark]?.(command))
         .map((command) => `${page}:${line}: ${command}`),
     );
+    expect(strays).toEqual([]);
+  });
+
+  it('name, in a sentence, commands and options of freshet that exist', () => {
+    const strays = inlineCode()
+      .filter(({ code }) => !mayBeCommand(code))
+      .map(({ page, code }) => `${page}: ${code}`);
     expect(strays).toEqual([]);
   });
 

@@ -24,6 +24,18 @@ export function isKnownCommand(command: string): boolean {
   return scripts.some((script) => [`npm ${script}`, `npm run ${script}`].includes(program));
 }
 
+const ownNames = [...read('packages/cli/src/main.ts').matchAll(/^ {2}'?([a-z-]+)'?: async/gm)]
+  .map(([, name = '']) => name)
+  .filter((name) => name !== '');
+
+/** Whether code in a sentence, as `audit --deep`, is of something else, or names what there is. */
+export function mayBeCommand(code: string): boolean {
+  const own = /^(?:npm run freshet (?:--silent )?-- |freshet )?([a-z-]+)(.*)$/s.exec(code);
+  const [, name = '', rest = ''] = own ?? [];
+  if (!ownNames.includes(name) || !rest.includes('--')) return true;
+  return isKnownCommand(`npm run freshet -- ${name} ${rest.replace(/\s+/g, ' ').trim()}`);
+}
+
 const isOption = (word: string): boolean => word.startsWith('--');
 
 const hasOptions = (text: string, options: readonly string[]): boolean =>

@@ -76,6 +76,14 @@ export function shellBlocks(): ShellBlock[] {
   });
 }
 
+/** What stands in a sentence and may be a command, with its page. */
+export function inlineCode(): { readonly page: string; readonly code: string }[] {
+  return pages.flatMap((page) => {
+    const sentences = read(page).replace(/^```[\s\S]*?^```$/gm, '');
+    return [...sentences.matchAll(/`([^`]+)`/g)].map(([, code = '']) => ({ page, code }));
+  });
+}
+
 /** The commands of a script, without comments; a line that ends with \ goes on. */
 export function commandsOf(script: string): string[] {
   return script
