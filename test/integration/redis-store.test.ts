@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
@@ -170,6 +171,16 @@ describe('the Redis store', () => {
     await store.close();
   });
 
+  it('says of a transaction why it was refused', async () => {
+    const store = await open('full');
+    const limit = (bytes: string) =>
+      run('redis-cli', ['-p', new URL(url).port, 'config', 'set', 'maxmemory', bytes]);
+    await limit('1');
+    await expect(store.rebuild({ manifest, tuning: {} }, 3)).rejects.toThrow(/Redis: OOM/);
+    await limit('0');
+    await store.close();
+  });
+
   it('survives a restart of the server', async () => {
     const before = await open('kept');
     await before.takeOver(shard, 1);
@@ -190,16 +201,27 @@ describe('the Redis store', () => {
     await store.takeOver(shard, 1);
     const many = new Map(names.map((name) => [name, stored as StoredVector]));
     await store.commit(shard, { ...commit, vectors: many });
+    const restarted = async (awayMs: number) => {
+      await pause(awayMs);
+      redis = await startRedis({ folder, port: Number(new URL(url).port) });
+    };
     const copy = await store.copyShard(shard);
-    for (const read of [store.vectors(shard), copy.entities()]) {
+    // A copy goes on even after a server was away for longer than a command waits.
+    for (const [awayMs, read] of [
+      [0, store.vectors(shard)] as const,
+      [3_000, copy.entities()] as const,
+    ]) {
       const found = new Set<string>();
+      let restarting: Promise<void> | undefined;
       for await (const [name] of read) {
         if (found.size === 0) {
           await redis.stop();
-          redis = await startRedis({ folder, port: Number(new URL(url).port) });
+          restarting = restarted(awayMs);
+          if (awayMs === 0) await restarting;
         }
         found.add(name);
       }
+      await restarting;
       expect([...found].sort()).toEqual([...names].sort());
     }
     await copy.close();

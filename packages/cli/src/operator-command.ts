@@ -7,12 +7,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadConfig, childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { RatingReader, ratingRules, type Topic, topicName } from '@freshet/events';
 import { ClosingStack } from '@freshet/service';
-import {
-  type Brokers,
-  openBrokers as open,
-  openStore as openStoreOf,
-  RegistryAway,
-} from '@freshet/session';
+import { type Brokers, openBrokers as open, openStore as openStoreOf } from '@freshet/session';
 import {
   CopyFailed,
   type FactorStore,
@@ -22,7 +17,7 @@ import {
   shardIds,
 } from '@freshet/store';
 import { KafkaUnreachable, type TopicAdmin, UnusableTopics } from '@freshet/stream';
-import { type Log, openLog } from '@freshet/telemetry';
+import { type Log, openLog, ServerAway } from '@freshet/telemetry';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Given<O extends Options> = ReturnType<
@@ -69,7 +64,7 @@ const expected = [
   RedisUnreachable,
   UnusableTopics,
   ManifestMismatch,
-  RegistryAway,
+  ServerAway,
   CopyFailed,
 ];
 

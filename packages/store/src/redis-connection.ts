@@ -258,12 +258,18 @@ export async function answered<T>(reply: Promise<T>): Promise<T> {
   } catch (error) {
     const isBug = error instanceof TypeError || error instanceof RangeError;
     if (isBug || !(error instanceof Error)) throw error;
-    const { name, message } = error;
+    const { name } = error;
+    const message = reasonOf(error);
     if (name === 'ReplyError' && WRONG.test(message) && !PASSING.test(message)) {
       throw new Error(`Redis refused a command: ${message}`);
     }
     throw new StoreAway(`Redis: ${message}`);
   }
+}
+
+/** Of a transaction that was given up: what was said to the first command that was refused. */
+function reasonOf(error: Error & { readonly previousErrors?: readonly Error[] }): string {
+  return (error.previousErrors?.[0] ?? error).message;
 }
 
 /** Runs a transaction; throws if one of its commands failed. Returns the reply to the last. */

@@ -4,6 +4,7 @@ import { topicName } from '@freshet/events';
 import { agreementOf } from '@freshet/session';
 import { type FactorStore, SIGN_OF_LIFE_MS } from '@freshet/store';
 import { Publisher, type TopicAdmin } from '@freshet/stream';
+import { ServerAway } from '@freshet/telemetry';
 import {
   CannotWork,
   flag,
@@ -68,7 +69,9 @@ export const restoreCommand = operatorCommand({
     const least = highestEpoch(verified.heads);
     const epoch = await claimEpoch(publisher, model, { key: 'restore', least });
     const shards = savedShards(path, (share) => line.show('restoring', share));
-    await store.restoreModel(verified.about, restoredShards(verified, shards, epoch));
+    await store
+      .restoreModel(verified.about, restoredShards(verified, shards, epoch))
+      .catch(unfinished);
     line.clear();
     const users = verified.heads.filter(({ id }) => id.side === 'user');
     const ratings = users.reduce((sum, { state }) => sum + state.facts.ratings, 0);
@@ -91,6 +94,11 @@ function refusal(reason: string): CannotWork {
       'taken with, or use a later snapshot; or learn your topics again: freshet rebuild --yes, ' +
       'or just start the services if the store is empty',
   );
+}
+
+function unfinished(error: unknown): never {
+  if (!(error instanceof ServerAway)) throw error;
+  throw new CannotWork(`${error.message}. The restore is not finished: run it again`);
 }
 
 /** Services that run hold what the store held before, and would answer and publish from it. */
