@@ -34,7 +34,7 @@ export class RedisShardCopy implements ShardCopy {
   ): Promise<RedisShardCopy> {
     const [name, id] = [`${side} shard ${shard}`, randomUUID()];
     const place = [keys.head, keys.sums, keys.outbox, keys.copy];
-    const reply = await run.beginCopy(4, ...place, id, KEPT_SECONDS);
+    const reply = await patient(run.beginCopy)(4, ...place, id, KEPT_SECONDS);
     const [begun, ...state] = reply as [number, ...Reply];
     if (begun !== 1) {
       throw new CopyFailed(
@@ -58,8 +58,11 @@ export class RedisShardCopy implements ShardCopy {
     await this.#load([]);
   }
 
+  /** If Redis is away, commits stop keeping by themselves. */
   async close(): Promise<void> {
-    await this.run.endCopy(2, this.keys.head, this.keys.copy, this.id);
+    await this.run.endCopy(2, this.keys.head, this.keys.copy, this.id).catch((error: unknown) => {
+      if (!(error instanceof StoreAway)) throw error;
+    });
   }
 
   async *#read(ids: readonly string[]): AsyncGenerator<readonly [string, StoredEntity], void> {
