@@ -67,6 +67,12 @@ describe('a snapshot that is taken while ratings stream', () => {
     await stream.produce(300);
     const over = await system.freshet(['restore', file]);
     expect(over).toMatchObject({ code: 1, err: expect.stringMatching(/--replace deletes/) });
+    await redis('hset', 'default:manifest', 'restoring', 'as if one had been interrupted');
+    for (const command of [['audit'], ['snapshot', file], ['factorize']]) {
+      const { code, err } = await system.freshet(command);
+      expect({ code, err }).toMatchObject({ err: expect.stringContaining('is being restored') });
+      expect(code).not.toBe(0);
+    }
     for (const _ of ['once', 'and once more over what was restored']) {
       const restored = await system.freshet(['restore', file, '--replace']);
       expect(restored).toMatchObject({

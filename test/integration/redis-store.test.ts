@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
@@ -15,6 +16,7 @@ import {
   RedisStore,
   RedisUnreachable,
   type StoredVector,
+  shardIds,
 } from '@freshet/store';
 import { eventually, factorStoreContract } from '@freshet/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -135,6 +137,50 @@ describe('the Redis store', () => {
     await store.close();
   });
 
+  it('notices that a restore is not whole, since a fail-over lost acknowledged writes', async () => {
+    const store = await open('refilled');
+    const head = 'refilled:{i:0}:meta';
+    const redisCli = (...command: string[]) =>
+      run('redis-cli', ['-p', new URL(url).port, ...command]);
+    const [stored = null] = commit.vectors.values();
+    const model = { manifest, tuning: {}, born: 0, rebuilt: 0, losses: {} };
+    const state = { position: 3, commit: 'x', facts: NO_FACTS, sums: null, outbox: null };
+    const others = shardIds(manifest.shards).filter((id) => id.side === 'user' || id.shard > 0);
+    async function* nobody() {}
+    const restore = (between: () => Promise<unknown>, after: () => Promise<unknown>) => {
+      async function* entities() {
+        for (let nth = 0; nth < 600; nth++) yield [`i${nth}`, { stored, body: null }] as const;
+        await between();
+      }
+      async function* shards() {
+        yield { id: shard, state, entities: entities() };
+        await after();
+        for (const id of others) yield { id, state, entities: nobody() };
+      }
+      return store.restoreModel(model, shards());
+    };
+    const nothing = async () => {};
+    // As the server was before the first of two slices, and before the last step of the shard.
+    const oneSlice = () => redisCli('hset', head, 'emptying', '1');
+    const lastStep = () => redisCli('hset', head, 'emptying', '3');
+    await expect(restore(oneSlice, nothing)).rejects.toThrow(/Redis lost what/);
+    await expect(restore(nothing, lastStep)).rejects.toThrow(/Redis lost what/);
+    await expect(store.takeOver(shard, 1)).rejects.toThrow('restored');
+    await restore(nothing, nothing);
+    expect((await store.takeOver(shard, 1)).position).toBe(3);
+    await store.close();
+  });
+
+  it('says of a transaction why it was refused', async () => {
+    const store = await open('full');
+    const limit = (bytes: string) =>
+      run('redis-cli', ['-p', new URL(url).port, 'config', 'set', 'maxmemory', bytes]);
+    await limit('1');
+    await expect(store.rebuild({ manifest, tuning: {} }, 3)).rejects.toThrow(/Redis: OOM/);
+    await limit('0');
+    await store.close();
+  });
+
   it('survives a restart of the server', async () => {
     const before = await open('kept');
     await before.takeOver(shard, 1);
@@ -155,16 +201,30 @@ describe('the Redis store', () => {
     await store.takeOver(shard, 1);
     const many = new Map(names.map((name) => [name, stored as StoredVector]));
     await store.commit(shard, { ...commit, vectors: many });
+    const restarted = async (awayMs: number) => {
+      await pause(awayMs);
+      redis = await startRedis({ folder, port: Number(new URL(url).port) });
+    };
+    // A copy begins and goes on even if the server is away for longer than a command waits.
+    await redis.stop();
+    const back = restarted(2_000);
     const copy = await store.copyShard(shard);
-    for (const read of [store.vectors(shard), copy.entities()]) {
+    await back;
+    for (const [awayMs, read] of [
+      [0, store.vectors(shard)] as const,
+      [2_000, copy.entities()] as const,
+    ]) {
       const found = new Set<string>();
+      let restarting: Promise<void> | undefined;
       for await (const [name] of read) {
         if (found.size === 0) {
           await redis.stop();
-          redis = await startRedis({ folder, port: Number(new URL(url).port) });
+          restarting = restarted(awayMs);
+          if (awayMs === 0) await restarting;
         }
         found.add(name);
       }
+      await restarting;
       expect([...found].sort()).toEqual([...names].sort());
     }
     await copy.close();

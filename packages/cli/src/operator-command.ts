@@ -7,12 +7,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadConfig, childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { RatingReader, ratingRules, type Topic, topicName } from '@freshet/events';
 import { ClosingStack } from '@freshet/service';
-import {
-  type Brokers,
-  openBrokers as open,
-  openStore as openStoreOf,
-  RegistryAway,
-} from '@freshet/session';
+import { type Brokers, openBrokers as open, openStore as openStoreOf } from '@freshet/session';
 import {
   CopyFailed,
   type FactorStore,
@@ -22,7 +17,7 @@ import {
   shardIds,
 } from '@freshet/store';
 import { KafkaUnreachable, type TopicAdmin, UnusableTopics } from '@freshet/stream';
-import { type Log, openLog } from '@freshet/telemetry';
+import { type Log, openLog, ServerAway } from '@freshet/telemetry';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Given<O extends Options> = ReturnType<
@@ -69,7 +64,7 @@ const expected = [
   RedisUnreachable,
   UnusableTopics,
   ManifestMismatch,
-  RegistryAway,
+  ServerAway,
   CopyFailed,
 ];
 
@@ -173,8 +168,18 @@ export async function requireTopics(
   );
 }
 
-/** Opens the model's store without writing its manifest. */
-export function openStore({ settings, ...context }: Place): Promise<FactorStore> {
+/** Opens the model's store without writing its manifest. Throws while it is not whole. */
+export async function openStore(place: Place): Promise<FactorStore> {
+  const store = await openAnyStore(place);
+  if (!(await store.occupation()).isRestoring) return store;
+  throw new CannotWork(
+    `model "${place.model}" is being restored from a snapshot, or freshet restore was interrupted: ` +
+      'wait until it has ended, or run it again',
+  );
+}
+
+/** The same for commands that replace what the store holds. */
+export function openAnyStore({ settings, ...context }: Place): Promise<FactorStore> {
   return openStoreOf(settings, context);
 }
 

@@ -1,5 +1,4 @@
 export { ModelAgreement } from './model-agreement.ts';
 export { type Brokers, openBrokers, openTopics, topicPlan } from './open-brokers.ts';
 export { agreementOf, openSession, openStore, type Session, STORE_FORMAT } from './open-session.ts';
-export { RegistryAway } from './registry-client.ts';
 export { SchemaRegistry, schemaRegistry } from './schema-registry.ts';

@@ -19,7 +19,7 @@ export interface SentSchema {
 }
 
 /** The registry did not answer, or not as a registry does: says nothing about the record. */
-export class RegistryAway extends ServerAway {}
+class RegistryAway extends ServerAway {}
 
 const ADVICE = {
   untrusted: 'SCHEMA_REGISTRY_CA_LOCATION must name the authority that signed it',

@@ -57,13 +57,13 @@ export interface AcceptedLoss {
 
 /** Who uses the store of a model. */
 export interface Occupation {
-  /** Services that run, or ended without a word less than 6 s ago. */
+  /** Services that run, or a restore; also what ended without a word less than 6 s ago. */
   readonly members: number;
   /** A snapshot is being restored, or was restored in part. */
   readonly isRestoring: boolean;
 }
 
-/** The copy of a shard was not made, or not to its end; the message says why. */
+/** A shard was not copied, or a model not restored, to its end; the message says why. */
 export class CopyFailed extends Fault {
   readonly verdict = 'stop';
 }
@@ -115,7 +115,8 @@ export interface FactorStore {
   copyShard(shard: ShardId): Promise<ShardCopy>;
   /**
    * Replaces everything that the store holds of the model by `model` and every shard of both sides.
-   * Services can join only when it is done: if it is interrupted, it must be repeated.
+   * Services can join only when it is done: if it is interrupted, it must be repeated. Throws
+   * CopyFailed if a service or another restore is running, or somebody else has begun meanwhile.
    */
   restoreModel(model: SavedModel, shards: AsyncIterable<SavedShard>): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,5 @@
 /** The factor store in memory: passes the same contract as Redis, for tests without a server. */
+import { randomUUID } from 'node:crypto';
 import {
   type Agreed,
   type Agreement,
@@ -187,21 +188,43 @@ export class MemoryStore implements FactorStore {
   }
 
   async restoreModel(model: SavedModel, shards: AsyncIterable<SavedShard>): Promise<void> {
+    if ((await this.occupation()).members > 0) throw new CopyFailed('services are running');
     this.wipe();
     this.#isRestoring = true;
-    const { losses, ...begun } = model;
-    for await (const { id, state, entities } of shards) {
-      const shard = this.#shard(id);
-      for await (const [key, { stored, body }] of entities) {
-        if (stored) shard.vectors.set(key, copyOf(stored));
-        if (body) shard.bodies.set(key, Uint8Array.from(body));
-      }
-      const { position, commit, facts, sums, outbox } = state;
-      const seal = sealOf(begun.manifest);
-      Object.assign(shard, { position, commit, seal, facts: encodeFacts(facts), sums, outbox });
+    const id = randomUUID();
+    const renew = () => {
+      if (!this.#members.has(id)) throw new CopyFailed('another restore has begun');
+      this.#members.set(id, this.now() + SIGN_OF_LIFE_MS);
+    };
+    this.#members.set(id, this.now() + SIGN_OF_LIFE_MS);
+    try {
+      await this.#fill(model, shards, renew);
+    } finally {
+      this.#members.delete(id);
     }
+  }
+
+  async #fill(
+    { losses, ...model }: SavedModel,
+    shards: AsyncIterable<SavedShard>,
+    renew: () => void,
+  ): Promise<void> {
+    for await (const { id, state, entities } of shards) {
+      const vectors = new Map<string, StoredVector>();
+      const bodies = new Map<string, Uint8Array>();
+      for await (const [key, { stored, body }] of entities) {
+        if (stored) vectors.set(key, copyOf(stored));
+        if (body) bodies.set(key, Uint8Array.from(body));
+      }
+      renew();
+      const { position, commit, facts, sums, outbox } = state;
+      const seal = sealOf(model.manifest);
+      const head = { position, commit, seal, facts: encodeFacts(facts), sums, outbox };
+      Object.assign(this.#shard(id), { ...head, vectors, bodies });
+    }
+    renew();
     for (const [place, loss] of Object.entries(losses)) this.#losses.set(place, loss);
-    this.#model = begun;
+    this.#model = model;
     this.#isRestoring = false;
   }
 

@@ -243,6 +243,7 @@ export function scriptsOf(redis: Connection) {
     readCopy: define('read-copy.lua'),
     endCopy: define('end-copy.lua'),
     scan: define('scan.lua'),
+    reserve: define('reserve.lua'),
   };
 }
 
@@ -257,7 +258,8 @@ export async function answered<T>(reply: Promise<T>): Promise<T> {
   } catch (error) {
     const isBug = error instanceof TypeError || error instanceof RangeError;
     if (isBug || !(error instanceof Error)) throw error;
-    const { name, message } = error;
+    const { name } = error;
+    const message = reasonOf(error);
     if (name === 'ReplyError' && WRONG.test(message) && !PASSING.test(message)) {
       throw new Error(`Redis refused a command: ${message}`);
     }
@@ -265,9 +267,16 @@ export async function answered<T>(reply: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a transaction; throws if one of its commands failed. */
-export async function executed(transaction: ChainableCommander): Promise<void> {
-  for (const [error] of (await answered(transaction.exec())) ?? []) {
+/** Of a transaction that was given up: what was said to the first command that was refused. */
+function reasonOf(error: Error & { readonly previousErrors?: readonly Error[] }): string {
+  return (error.previousErrors?.[0] ?? error).message;
+}
+
+/** Runs a transaction; throws if one of its commands failed. Returns the reply to the last. */
+export async function executed(transaction: ChainableCommander): Promise<unknown> {
+  const replies = (await answered(transaction.exec())) ?? [];
+  for (const [error] of replies) {
     if (error) throw new Error(`Redis refused a command: ${error.message}`);
   }
+  return replies.at(-1)?.[1];
 }

@@ -4,7 +4,8 @@
  * before what is there now. If nobody reads for 30 s, commits stop keeping and the copy is lost.
  */
 import { randomUUID } from 'node:crypto';
-import { CopyFailed } from './factor-store.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CopyFailed, StoreAway } from './factor-store.ts';
 import { type Scripts, scanHash } from './redis-connection.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import { entityOf, type Reply, stateOf } from './redis-replies.ts';
@@ -14,6 +15,7 @@ import type { ShardCopy, ShardId, ShardState, StoredEntity } from './stored-shar
 const KEPT_SECONDS = 30;
 /** Users or items in one call: about 1 ms, during which Redis serves nobody else. */
 const READ_AT_ONCE = 64;
+const TRY_AGAIN_MS = 500;
 
 export class RedisShardCopy implements ShardCopy {
   private constructor(
@@ -32,7 +34,7 @@ export class RedisShardCopy implements ShardCopy {
   ): Promise<RedisShardCopy> {
     const [name, id] = [`${side} shard ${shard}`, randomUUID()];
     const place = [keys.head, keys.sums, keys.outbox, keys.copy];
-    const reply = await run.beginCopy(4, ...place, id, KEPT_SECONDS);
+    const reply = await patient(run.beginCopy)(4, ...place, id, KEPT_SECONDS);
     const [begun, ...state] = reply as [number, ...Reply];
     if (begun !== 1) {
       throw new CopyFailed(
@@ -40,7 +42,8 @@ export class RedisShardCopy implements ShardCopy {
           `and one that was killed counts for ${KEPT_SECONDS} s`,
       );
     }
-    return new RedisShardCopy(run, keys, name, id, stateOf(state));
+    const reading = { ...run, scan: patient(run.scan), readCopy: patient(run.readCopy) };
+    return new RedisShardCopy(reading, keys, name, id, stateOf(state));
   }
 
   async *entities(): AsyncGenerator<readonly [string, StoredEntity], void> {
@@ -55,8 +58,11 @@ export class RedisShardCopy implements ShardCopy {
     await this.#load([]);
   }
 
+  /** If Redis is away, commits stop keeping by themselves. */
   async close(): Promise<void> {
-    await this.run.endCopy(2, this.keys.head, this.keys.copy, this.id);
+    await this.run.endCopy(2, this.keys.head, this.keys.copy, this.id).catch((error: unknown) => {
+      if (!(error instanceof StoreAway)) throw error;
+    });
   }
 
   async *#read(ids: readonly string[]): AsyncGenerator<readonly [string, StoredEntity], void> {
@@ -85,4 +91,19 @@ export class RedisShardCopy implements ShardCopy {
             'beside its commits: update all updaters first',
     );
   }
+}
+
+/** Calls again while Redis is away, for as long as it keeps the copy. */
+function patient<A extends unknown[]>(call: (...given: A) => Promise<unknown>) {
+  return async (...given: A): Promise<unknown> => {
+    const deadline = Date.now() + 1_000 * KEPT_SECONDS;
+    for (;;) {
+      try {
+        return await call(...given);
+      } catch (error) {
+        if (!(error instanceof StoreAway) || Date.now() > deadline) throw error;
+        await pause(TRY_AGAIN_MS);
+      }
+    }
+  };
 }

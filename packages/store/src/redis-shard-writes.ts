@@ -4,6 +4,7 @@
  * commit: so a shard that is half written is never used.
  */
 import { bytesOf } from '@freshet/events';
+import { CopyFailed } from './factor-store.ts';
 import { answered, type Connection, executed, type Scripts, scanHash } from './redis-connection.ts';
 import type { ShardKeys } from './redis-keys.ts';
 import { encodeFacts } from './shard-facts.ts';
@@ -13,23 +14,31 @@ import { encodeVector } from './vector-codec.ts';
 /** What one transaction writes: about 5 ms, during which Redis serves nobody else. */
 const limits = { entities: 500, bytes: 1 << 20 } as const;
 
-/** `stayClosed`: nobody can take the shard over afterwards either, until it is filled. */
+const LOST_WRITES =
+  'the restore is not finished: Redis lost what it had acknowledged. Run it again';
+
+/**
+ * `reserved`: renews the right to fill the shard; until then nobody can take it over afterwards
+ * either. Absent: it stays empty.
+ */
 export async function emptyShard(
   redis: Connection,
   run: Scripts,
   keys: ShardKeys,
-  stayClosed: boolean,
+  reserved?: () => Promise<void>,
 ): Promise<void> {
   const { head, vectors, sums, outbox, copy, body, row } = keys;
+  await reserved?.();
   await executed(redis.multi().hset(head, 'emptying', 1).hdel(head, 'fence'));
   for await (const found of scanHash(run, vectors)) {
+    await reserved?.();
     const ids = found.map(([id]) => id.toString());
     // Stores of an earlier format have rows in place of bodies.
     const bodies = ids.flatMap((id) => [body(id), row(id)]);
     if (bodies.length > 0) await answered(redis.unlink(...bodies));
   }
   const emptied = redis.multi().unlink(head, vectors, sums, outbox, copy);
-  if (stayClosed) emptied.hset(head, 'emptying', 1);
+  if (reserved) emptied.hset(head, 'emptying', 1);
   await executed(emptied);
 }
 
@@ -39,11 +48,15 @@ export async function fillShard(
   keys: ShardKeys,
   { state, entities }: SavedShard,
   seal: string,
+  reserved: () => Promise<void>,
 ): Promise<void> {
   let slice = redis.multi();
-  let [count, bytes] = [0, 0];
+  let [count, bytes, slices] = [0, 0, 1];
   const write = async (): Promise<void> => {
-    if (count > 0) await executed(slice);
+    await reserved();
+    // It counts the slices: a fail-over may lose some that were acknowledged.
+    slice.hincrby(keys.head, 'emptying', 1);
+    if ((await executed(slice)) !== ++slices) throw new CopyFailed(LOST_WRITES);
     slice = redis.multi();
     [count, bytes] = [0, 0];
   };
@@ -65,4 +78,10 @@ export async function fillShard(
   if (commit !== null) last.hset(keys.head, 'commit', commit);
   if (position !== null) last.hset(keys.head, 'position', position);
   await executed(last);
+}
+
+/** A fail-over may also lose the end of a shard that was filled before. */
+export async function requireFilled(redis: Connection, keys: ShardKeys): Promise<void> {
+  const isOpen = (await answered(redis.hexists(keys.head, 'emptying'))) === 0;
+  if (!isOpen) throw new CopyFailed(LOST_WRITES);
 }

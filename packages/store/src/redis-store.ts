@@ -25,8 +25,9 @@ import type { Connection, RedisServers, Scripts } from './redis-connection.ts';
 import { answered, executed, openRedis, scanHash, scriptsOf } from './redis-connection.ts';
 import { keysOf } from './redis-keys.ts';
 import { entityOf, HEAD, headOf, type Reply, resultOf, stateOf } from './redis-replies.ts';
+import { RedisReservation } from './redis-reservation.ts';
 import { RedisShardCopy } from './redis-shard-copy.ts';
-import { emptyShard, fillShard } from './redis-shard-writes.ts';
+import { emptyShard, fillShard, requireFilled } from './redis-shard-writes.ts';
 import { encodeFacts } from './shard-facts.ts';
 import {
   type SavedShard,
@@ -199,7 +200,7 @@ export class RedisStore implements FactorStore {
     // any shard is emptied: whoever takes over an empty shard must see that the model begins anew.
     await executed(this.redis.multi().del(key).hset(key, anew));
     for (const id of shardIds(manifest.shards))
-      await emptyShard(this.redis, this.#run, this.#keys(id), false);
+      await emptyShard(this.redis, this.#run, this.#keys(id));
   }
 
   async savedModel(): Promise<SavedModel | null> {
@@ -236,12 +237,20 @@ export class RedisStore implements FactorStore {
     const { manifest, tuning, born, rebuilt, losses } = model;
     const key = this.#manifestKey;
     // Until the last step no service can join the model.
-    await executed(this.redis.multi().del(key).hset(key, 'restoring', 1));
-    for (const id of shardIds(manifest.shards))
-      await emptyShard(this.redis, this.#run, this.#keys(id), true);
-    const seal = sealOf(manifest);
-    for await (const saved of shards) {
-      await fillShard(this.redis, this.#keys(saved.id), saved, seal);
+    const reservation = await RedisReservation.begin(this.redis, this.#run, key);
+    try {
+      const reserved = () => reservation.renew();
+      const all = shardIds(manifest.shards).map((id) => this.#keys(id));
+      for (const keys of all) await emptyShard(this.redis, this.#run, keys, reserved);
+      const seal = sealOf(manifest);
+      for await (const saved of shards) {
+        await fillShard(this.redis, this.#keys(saved.id), saved, seal, reserved);
+      }
+      for (const keys of all) await requireFilled(this.redis, keys);
+      await reserved();
+    } catch (error) {
+      await reservation.release().catch(() => {});
+      throw error;
     }
     const texts = { manifest: JSON.stringify(manifest), tuning: JSON.stringify(tuning) };
     const whole = { ...texts, born, ...(rebuilt > 0 ? { rebuilt } : {}) };

@@ -27,7 +27,7 @@ export class LogFault extends Fault {
   constructor(
     readonly kind: LogFaultKind,
     readonly place: LogPlace,
-    what: string,
+    readonly what: string,
     /** The last offset of the batch that cannot be read. */
     readonly offset?: number,
   ) {

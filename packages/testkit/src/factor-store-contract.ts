@@ -3,7 +3,7 @@ import { type FactorStore, NO_FACTS, type ShardFacts, StaleEpoch } from '@freshe
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bytes, commitAt, contentOf, shard, storedOf, vectorsOf } from './commit-examples.ts';
 import { manifestLaws, rebuildLaws } from './model-laws.ts';
-import { copyLaws, restoreLaws } from './snapshot-laws.ts';
+import { copyLaws, reservationLaws, restoreLaws } from './snapshot-laws.ts';
 
 const awkwardIds = ['a b', 'a:b', '{u:3}', '}{', '🎬', '*', '\0', '__proto__', 'x'.repeat(256)];
 
@@ -45,6 +45,7 @@ export function factorStoreContract(name: string, open: () => Promise<FactorStor
   describe(`${name}: a rebuild`, () => rebuildLaws(() => store));
   describe(`${name}: a copy`, () => copyLaws(() => store));
   describe(`${name}: restoring`, () => restoreLaws(() => store));
+  describe(`${name}: a restore`, () => reservationLaws(() => store));
 }
 
 function takeOverLaws(store: () => FactorStore): void {

@@ -208,3 +208,39 @@ export function restoreLaws(store: () => FactorStore): void {
     expect((await store().occupation()).members).toBe(1);
   });
 }
+
+export function reservationLaws(store: () => FactorStore): void {
+  beforeEach(async () => {
+    await store().agree(agreement, { id: 'a', born: 7 });
+    await filled(store(), shard);
+    await store().leave('a');
+  });
+
+  it('is made by one at a time, and not while services run', async () => {
+    const { model, shards } = await savedOf(store());
+    await store().agree(agreement, { id: 'b' });
+    await expect(store().restoreModel(model, oneByOne(shards))).rejects.toThrow(CopyFailed);
+    expect((await store().savedModel())?.born).toBe(7);
+    await store().leave('b');
+    const [first, ...others] = shards;
+    async function* beside() {
+      if (first) yield first;
+      expect((await store().occupation()).members).toBe(1);
+      await expect(store().restoreModel(model, oneByOne(shards))).rejects.toThrow(CopyFailed);
+      yield* others;
+    }
+    await store().restoreModel(model, beside());
+    expect(await store().savedModel()).toEqual(model);
+  });
+
+  it('stops if the model is begun anew meanwhile', async () => {
+    const { model, shards } = await savedOf(store());
+    async function* beside() {
+      await store().rebuild(agreement, 9);
+      yield* shards;
+    }
+    await expect(store().restoreModel(model, beside())).rejects.toThrow(CopyFailed);
+    expect(await store().birth()).toEqual({ born: 9, rebuilt: 9 });
+    expect((await store().head(shard)).position).toBeNull();
+  });
+}

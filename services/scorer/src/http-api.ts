@@ -1,6 +1,7 @@
 /** The HTTP API: who may ask, when, within which limits, and how errors are answered. */
 import assert from 'node:assert';
-import type { IncomingHttpHeaders, RequestListener } from 'node:http';
+import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { asksForLoopback } from '@freshet/config';
 import { TRACEPARENT, traceField, traceHeader } from '@freshet/events';
 import { type Clock, type RequestGuard, requestGuard, securityHeaders } from '@freshet/service';
@@ -164,8 +165,15 @@ function answerQuickly(
     fastify,
   });
   api.server.removeListener('request', fastify);
+  const endings = new WeakMap<Socket, ServerResponse>();
   api.server.on('request', (request, response) => {
     drain.requested();
+    if (isClosing) {
+      // Of requests that a client sends without waiting, only the last answer ends the connection.
+      const before = endings.get(request.socket);
+      if (before?.headersSent === false) before.removeHeader('connection');
+      endings.set(request.socket, response);
+    }
     quick.answer(request, response);
   });
 }

@@ -1,4 +1,6 @@
 import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { readSettings } from '@freshet/config';
 import { expect, it } from 'vitest';
 import { limitsOf } from './answer-schemas.ts';
@@ -26,7 +28,7 @@ async function open(drain: { readonly quietMs: number; readonly longestMs: numbe
       });
       request.on('error', (error) => resolve(String('code' in error && error.code)));
     });
-  return { api, ask };
+  return { api, ask, url };
 }
 
 it('a scorer that is stopped answers until nobody asks, and ends each connection', async () => {
@@ -36,6 +38,19 @@ it('a scorer that is stopped answers until nobody asks, and ends each connection
   for (let nth = 0; nth < 20; nth++) expect(await ask()).toBe('200 close');
   await closing;
   expect(await ask()).toBe('ECONNREFUSED');
+});
+
+it('a scorer that is stopped answers all that was sent at once on one connection', async () => {
+  const { api, ask, url } = await open({ quietMs: 1_000, longestMs: LONG_MS });
+  expect(await ask()).toBe('200 keep-alive');
+  const { hostname, port, host } = new URL(url);
+  const closing = api.close();
+  const request = `GET /v1/recommendations/ann HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+  const socket = connect(Number(port), hostname).end(request.repeat(5));
+  const answers = await text(socket);
+  expect(answers.match(/HTTP\/1.1 200/g)?.length).toBe(5);
+  expect(answers.match(/connection: close/gi)?.length).toBe(1);
+  await closing;
 });
 
 it('a scorer that is stopped waits for those who go on asking as long as it may, not longer', async () => {

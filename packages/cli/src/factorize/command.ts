@@ -1,6 +1,13 @@
 /** `freshet factorize`: learns all known ratings at once; the stream continues from there. */
 import { openSession } from '@freshet/session';
-import { flag, numberOption, operatorCommand, say, textOr } from '../operator-command.ts';
+import {
+  flag,
+  numberOption,
+  openStore,
+  operatorCommand,
+  say,
+  textOr,
+} from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { factorizeStore } from './factorize-store.ts';
 
@@ -31,7 +38,7 @@ export const factorizeCommand = operatorCommand({
   help: HELP,
   options: { passes: textOr('15'), tolerance: textOr('0.001'), seed: textOr('1'), quiet: flag },
   cannot: 1,
-  run: async ({ values }, { settings, log, stack }) => {
+  run: async ({ values }, place) => {
     const numbers = {
       passes: numberOption('passes', values.passes, { from: 1, to: 10_000 }),
       tolerance: numberOption('tolerance', values.tolerance, { from: 0, to: 1 }),
@@ -39,6 +46,9 @@ export const factorizeCommand = operatorCommand({
     };
     const line = new ProgressLine(values.quiet);
     const began = performance.now();
+    // A session waits until a model that is being restored is whole.
+    await openStore(place);
+    const { settings, log, stack } = place;
     const { ratings, users, items, pass, objective } = await factorizeStore({
       session: await openSession('factorize', settings, { log, stack }),
       shards: settings.SHARDS,

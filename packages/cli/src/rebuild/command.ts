@@ -7,8 +7,8 @@ import {
   CannotWork,
   flag,
   headsOf,
+  openAnyStore,
   openBrokers,
-  openStore,
   operatorCommand,
   requireTopics,
   say,
@@ -48,7 +48,7 @@ export const rebuildCommand = operatorCommand({
         `model "${model}" has ${width} shards and SHARDS is ${shards}: set SHARDS=${width}, or choose another MODEL`,
       );
     }
-    const store = await openStore(place);
+    const store = await openAnyStore(place);
     const plan = planRebuild({
       topics,
       partitions: await readSources(brokers.admin, model, topics),

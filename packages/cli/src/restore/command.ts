@@ -4,12 +4,13 @@ import { topicName } from '@freshet/events';
 import { agreementOf } from '@freshet/session';
 import { type FactorStore, SIGN_OF_LIFE_MS } from '@freshet/store';
 import { Publisher, type TopicAdmin } from '@freshet/stream';
+import { ServerAway } from '@freshet/telemetry';
 import {
   CannotWork,
   flag,
   headsOf,
+  openAnyStore,
   openBrokers,
-  openStore,
   operatorCommand,
   say,
 } from '../operator-command.ts';
@@ -53,7 +54,7 @@ export const restoreCommand = operatorCommand({
     line.clear();
     const brokers = await openBrokers(place);
     await requireOwnTopics(brokers.admin, model);
-    const store = await openStore(place);
+    const store = await openAnyStore(place);
     await requireUnused(store, model, settings.SHARDS, values.replace);
     const found = await obstacles(verified, {
       admin: brokers.admin,
@@ -68,7 +69,9 @@ export const restoreCommand = operatorCommand({
     const least = highestEpoch(verified.heads);
     const epoch = await claimEpoch(publisher, model, { key: 'restore', least });
     const shards = savedShards(path, (share) => line.show('restoring', share));
-    await store.restoreModel(verified.about, restoredShards(verified, shards, epoch));
+    await store
+      .restoreModel(verified.about, restoredShards(verified, shards, epoch))
+      .catch(unfinished);
     line.clear();
     const users = verified.heads.filter(({ id }) => id.side === 'user');
     const ratings = users.reduce((sum, { state }) => sum + state.facts.ratings, 0);
@@ -93,6 +96,11 @@ function refusal(reason: string): CannotWork {
   );
 }
 
+function unfinished(error: unknown): never {
+  if (!(error instanceof ServerAway)) throw error;
+  throw new CannotWork(`${error.message}. The restore is not finished: run it again`);
+}
+
 /** Services that run hold what the store held before, and would answer and publish from it. */
 async function requireUnused(
   store: FactorStore,
@@ -106,9 +114,10 @@ async function requireUnused(
     if (members === 0 && (isRestoring || replace)) return;
     if (members === 0) break;
     if (Date.now() > deadline) {
-      throw new CannotWork(
-        `nothing was changed: ${members} services of model "${model}" are running; stop them first`,
-      );
+      const reason = isRestoring
+        ? `another freshet restore of model "${model}" is running; wait until it has ended`
+        : `${members} services of model "${model}" are running; stop them first`;
+      throw new CannotWork(`nothing was changed: ${reason}`);
     }
     await pause(LOOK_AGAIN_MS);
   }

@@ -64,7 +64,9 @@ describe('a model goes on from a snapshot', () => {
   it('not where records were deleted that nobody has applied yet', async () => {
     const admin = kafka({ 'm.item-ratings': { start: 91, end: 120 } });
     const found = await obstacles(snapshot, { ...target, admin });
-    expect(found.join()).toMatch(/m\.item-ratings\/0: offsets 90 to 90 were deleted/);
+    expect(found).toEqual([
+      'm.item-ratings/0: offsets 90 to 90 were deleted before they were read',
+    ]);
   });
 
   it('not with another Kafka, or under another name', async () => {

@@ -38,7 +38,7 @@ export async function obstacles(
   for (const { id, state } of heads) {
     const topic = topicName(sourceTopic[id.side], model);
     const { fault } = await lookAtSource({ admin, topic, agreement: about }, id, state);
-    if (fault !== undefined) found.push(fault.message);
+    if (fault !== undefined) found.push(`${topic}/${id.shard}: ${fault.what}`);
   }
   const lives = (await readSources(admin, model, topics)).map(({ mark }) => mark.life);
   const rebuilt = Math.max(birth?.rebuilt ?? 0, ...lives);

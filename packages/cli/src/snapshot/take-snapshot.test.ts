@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ShardSums } from '@freshet/model';
@@ -23,6 +23,7 @@ let store: MemoryStore;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'freshet-snapshot-'));
   store = new MemoryStore();
+  await store.agree({ manifest, tuning: {} }, { id: 'a', born: 0 });
   await store.takeOver(shard, 1);
   const stored = { vector: Float32Array.of(1, 2), figures: Float64Array.of(1, 2) };
   await store.commit(shard, {
@@ -46,8 +47,22 @@ describe('a snapshot', () => {
     await (await store.copyShard(shard)).close();
   });
 
+  it('leaves the one before if the model is lost or begun anew between two shards', async () => {
+    await take('a');
+    const before = readFileSync(join(folder, 'a'));
+    const agreement = { manifest, tuning: {} };
+    for (const change of [() => store.wipe(), () => void store.rebuild(agreement, 5)]) {
+      const options = { store, model: 'm', saved, path: join(folder, 'a'), onProgress: change };
+      const taking = takeSnapshot({ ...options, signal: new AbortController().signal });
+      await expect(taking).rejects.toThrow(/lost, rebuilt or restored meanwhile/);
+    }
+    expect(readFileSync(join(folder, 'a'))).toEqual(before);
+    expect(readdirSync(folder)).toEqual(['a']);
+  });
+
   it('is whole, although another one is written to the same name at the same time', async () => {
     const twin = new MemoryStore();
+    await twin.agree({ manifest, tuning: {} }, { id: 'a', born: 0 });
     await Promise.all([take('a'), take('a', undefined, twin)]);
     expect((await verifySnapshot(join(folder, 'a'), () => {})).heads.length).toBe(2);
     expect(readdirSync(folder)).toEqual(['a']);

@@ -5,6 +5,7 @@
  */
 import { ShardSums } from '@freshet/model';
 import {
+  CopyFailed,
   type FactorStore,
   type SavedModel,
   type ShardId,
@@ -15,7 +16,7 @@ import { encodeAbout, encodeEntity, encodeHead } from './saved-blocks.ts';
 import { SnapshotWriter } from './snapshot-file.ts';
 
 interface Snapshot {
-  readonly store: Pick<FactorStore, 'copyShard'>;
+  readonly store: Pick<FactorStore, 'copyShard' | 'birth'>;
   readonly model: string;
   readonly saved: SavedModel;
   readonly path: string;
@@ -42,6 +43,7 @@ export async function takeSnapshot(snapshot: Snapshot) {
       if (sums) counts[id.side] += ShardSums.fromBytes(id.side, sums, factorCount).gram.count;
       if (id.side === 'user') counts.ratings += facts.ratings;
     }
+    await requireSame(snapshot);
     await writer.finish();
   } catch (error) {
     await writer.discard();
@@ -49,6 +51,13 @@ export async function takeSnapshot(snapshot: Snapshot) {
   }
   const { user: users, item: items, ratings } = counts;
   return { users, items, ratings, bytes: writer.bytes };
+}
+
+/** Shards of a model that was lost, rebuilt or restored in between do not belong together. */
+async function requireSame({ store, saved }: Snapshot): Promise<void> {
+  const now = await store.birth();
+  if (now?.born === saved.born && now.rebuilt === saved.rebuilt) return;
+  throw new CopyFailed('the model was lost, rebuilt or restored meanwhile: take another snapshot');
 }
 
 async function copyShard(
