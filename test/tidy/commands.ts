@@ -40,8 +40,9 @@ export function mayBeCommand(code: string): boolean {
 
 const isOption = (word: string): boolean => word.startsWith('--');
 
+/** Every command has --help, which not every help names. */
 const hasOptions = (text: string, options: readonly string[]): boolean =>
-  text !== '' && options.every((option) => text.includes(option));
+  text !== '' && options.every((option) => option === '--help' || text.includes(option));
 
 const helps = new Map<string, string>();
 
