@@ -296,10 +296,23 @@ describe('a master that becomes a replica', () => {
     await expect(plain).rejects.toThrow('it is a sentinel: name the master');
   });
 
+  const openBySentinel = (): Promise<RedisStore> => {
+    const urls = [`redis://:hush@127.0.0.1:${ports[2]}`];
+    return RedisStore.open({ urls, sentinel: { master: 'films' } }, 'm', () => {});
+  };
+
+  it('is listened for at the Sentinels until the store is closed, so that a command ends', async () => {
+    const isHeardBySomebody = async () =>
+      (await ask(ports[2], 'client', 'list')).includes('cmd=subscribe');
+    const store = await openBySentinel();
+    await eventually('it to listen', isHeardBySomebody);
+    await store.close();
+    await eventually('nobody to listen', async () => !(await isHeardBySomebody()));
+  });
+
   it('is left for the one that Sentinels name', async () => {
     const [, second, sentinel] = ports;
-    const urls = [`redis://:hush@127.0.0.1:${sentinel}`];
-    const store = await RedisStore.open({ urls, sentinel: { master: 'films' } }, 'm', () => {});
+    const store = await openBySentinel();
     await write(store);
     await eventually('a failover', async () => {
       await ask(sentinel, 'sentinel', 'failover', 'films');

@@ -262,6 +262,8 @@ export class RedisStore implements FactorStore {
 
   async close(): Promise<void> {
     await this.redis.quit();
+    // It also listens to Sentinels for fail-overs: a process with such a connection never ends.
+    this.redis.disconnect();
   }
 
   async #load(shard: ShardId, ids: readonly string[]): Promise<Reply> {
