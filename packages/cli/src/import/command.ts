@@ -1,5 +1,4 @@
 /** `freshet import FILE`: sends the ratings of a file to a topic of RATINGS_TOPICS, once. */
-import { UnreadableRatings } from '@freshet/ratings-files';
 import {
   CannotWork,
   flag,
@@ -62,7 +61,7 @@ export const importCommand = operatorCommand({
       if (!isPlainFile(path)) {
         throw new CannotWork(`${path} is a pipe: import - reads one from standard input`);
       }
-      const look = await lookAtFile(file, ratingReader(settings)).catch(refuse);
+      const look = await lookAtFile(file, ratingReader(settings));
       for (const line of told(file, look)) say(line);
     }
     const brokers = await openBrokers(place);
@@ -72,8 +71,3 @@ export const importCommand = operatorCommand({
     return exitCodes.done;
   },
 });
-
-function refuse(error: unknown): never {
-  const isOfFile = error instanceof UnreadableRatings;
-  throw isOfFile ? new CannotWork(error.message, { cause: error }) : error;
-}

@@ -53,7 +53,8 @@ export async function learnFile(
     signal.throwIfAborted();
     await waitUntilApplied(place, brokers, { quiet: false, signal });
   } catch (error) {
-    throw error instanceof CannotWork ? new SetupProblem(error.message) : error;
+    if (!(error instanceof CannotWork || error instanceof UnreadableRatings)) throw error;
+    throw new SetupProblem(error.message);
   }
 }
 
