@@ -18,9 +18,10 @@ import { openLog } from '@freshet/telemetry';
 import type { RatingsFile } from '../import/file-ratings.ts';
 import { told } from '../import/look-at-file.ts';
 import { openBrokers } from '../operator-command.ts';
+import { dataName } from './data-name.ts';
 import { DEMO_TOPIC, Demo } from './demo.ts';
 import { Lock } from './lock.ts';
-import { dataName, learnFile, listOf, lookAtOwn } from './own-ratings.ts';
+import { learnFile, listOf, lookAtOwn } from './own-ratings.ts';
 import { PortClaims } from './port-claims.ts';
 
 interface StartUp {
