@@ -178,7 +178,7 @@ export async function openStore(place: Place): Promise<FactorStore> {
   );
 }
 
-/** The same for commands that replace what the store holds. */
+/** The same, restored or not, for commands that replace what the store holds. */
 export function openAnyStore({ settings, ...context }: Place): Promise<FactorStore> {
   return openStoreOf(settings, context);
 }

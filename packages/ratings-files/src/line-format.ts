@@ -1,5 +1,5 @@
 /**
- * Which format has a file, and what does each of its lines say? The first line tells: `::`, a
+ * Which format does a file have, and what does each line say? The first line tells: `::`, a
  * separator, JSON or a review block. A first line whose value column holds no number is a header.
  */
 import { type DecodedRecord, RatingField, type RatingKinds } from '@freshet/events';
@@ -109,7 +109,7 @@ function isNumber(text: string): boolean {
   return Number.isFinite(toNumber(text));
 }
 
-/** Says of optional fields that are neither there nor said to be absent what that means. */
+/** Tells what it means that an optional field is missing, unless the operator said `none`. */
 function tellLacks(
   has: (field: Field) => boolean,
   names: readonly string[],

@@ -4,7 +4,7 @@
  */
 import type { Emit, FileRating, Malformed, RecordSource } from './fields.ts';
 
-/** If a quoted cell has more lines, its first quote is taken for a character of the text. */
+/** If a quoted cell has more lines, the first of them is reported as malformed. */
 const LINES_OF_A_CELL = 100;
 
 export class SeparatedLines implements RecordSource {

@@ -268,7 +268,7 @@ export async function answered<T>(reply: Promise<T>): Promise<T> {
   }
 }
 
-/** Of a transaction that was given up: what was said to the first command that was refused. */
+/** If Redis gave a transaction up, the reason is with the first command that it refused. */
 function reasonOf(error: Error & { readonly previousErrors?: readonly Error[] }): string {
   return (error.previousErrors?.[0] ?? error).message;
 }

@@ -54,7 +54,7 @@ export async function fillShard(
   let [count, bytes, slices] = [0, 0, 1];
   const write = async (): Promise<void> => {
     await reserved();
-    // It counts the slices: a fail-over may lose some that were acknowledged.
+    // `emptying` counts the slices: a fail-over may lose some that were acknowledged.
     slice.hincrby(keys.head, 'emptying', 1);
     if ((await executed(slice)) !== ++slices) throw new CopyFailed(LOST_WRITES);
     slice = redis.multi();

@@ -24,7 +24,7 @@ export interface CommittedOffset {
 /** The topics that Freshet itself writes or reads, other than the default source. */
 const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
 
-/** The number of topics among Kafka's types of resources. */
+/** Kafka's number for the resource type TOPIC. */
 const TOPIC_RESOURCE = 2;
 
 /** How long a cluster may take to elect leaders for new partitions. */

@@ -78,7 +78,7 @@ function stateFileOf(
   const { path, format, columns, dates, kinds, stateFolder } = request;
   const byTime = request['by-time'];
   const given = { format, columns, dates, byTime, ...(kinds.size > 0 && { kinds: [...kinds] }) };
-  // Which ratings are left out decides how the file is cut into chunks.
+  // RATING_MAX decides which ratings are left out, and so how the file is cut into chunks.
   const own = max === Number(settings.RATING_MAX.fallback) ? given : { ...given, max };
   const reading = JSON.stringify(own);
   // A Kafka of that folder may have another port at every start.
