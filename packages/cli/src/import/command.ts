@@ -11,7 +11,7 @@ import {
 } from '../operator-command.ts';
 import { readingHelp, readingRows } from '../ratings-file-options.ts';
 import { importFile } from './import-file.ts';
-import { isPlainFile, lookAtFile, told } from './look-at-file.ts';
+import { isPlainFile, linesAbout, lookAtFile } from './look-at-file.ts';
 import { waitUntilApplied } from './wait-until-applied.ts';
 
 const HELP = `freshet import FILE [options]
@@ -62,7 +62,7 @@ export const importCommand = operatorCommand({
         throw new CannotWork(`${path} is a pipe: import - reads one from standard input`);
       }
       const look = await lookAtFile(file, ratingReader(settings));
-      for (const line of told(file, look)) say(line);
+      for (const line of linesAbout(file, look)) say(line);
     }
     const brokers = await openBrokers(place);
     const outcome = await importFile(file, place, brokers);

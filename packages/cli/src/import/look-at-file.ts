@@ -61,7 +61,7 @@ export function isPlainFile(path: string): boolean {
 }
 
 /** What the operator should know of the file before it is learnt. */
-export function told({ path }: RatingsFile, { first, lacks }: Look): string[] {
+export function linesAbout({ path }: RatingsFile, { first, lacks }: Look): string[] {
   return [
     `the first rating of ${path}: ${shownRating(first)}`,
     ...lacks.map((lack) => `${path} ${lack}`),
