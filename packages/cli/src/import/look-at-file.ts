@@ -30,11 +30,7 @@ export async function lookAtFile(
   const check = new IntakeCheck(path, reader);
   let first: FileRating | undefined;
   let ratings = 0;
-  const watch = {
-    onMalformed: () => {},
-    onTotal: () => {},
-    onLack: (lack: string) => void lacks.push(lack),
-  };
+  const watch = { onTotal: () => {}, onLack: (lack: string) => void lacks.push(lack) };
   for await (const batch of fileRatings(file, false, watch)) {
     first ??= batch[0];
     for (const rating of batch) {
