@@ -1,15 +1,12 @@
 // Asks the package registry for known vulnerabilities of what runs. Many registries that companies
 // run have no such service: then this says so in one line.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { manifestOf, root } from './layout.mjs';
 import { npxEnvironment } from './npx.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 const { status, stdout, stderr } = spawnSync(
   'npx',
-  ['--yes', packageManager, 'audit', '--prod', ...process.argv.slice(2)],
+  ['--yes', manifestOf('.').packageManager, 'audit', '--prod', ...process.argv.slice(2)],
   { cwd: root, env: npxEnvironment(), encoding: 'utf8' },
 );
 const [, code] = /ERR_PNPM_AUDIT_BAD_RESPONSE.*?responded with (\d+)/s.exec(stdout + stderr) ?? [];

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { npxEnvironment } from './npx.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
-const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'freshet');
+export const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'freshet');
 
 /** The parts of a package that are needed at run time. */
 const RUNTIME = ['package.json', 'bin', 'dist', 'lua', 'schemas'];

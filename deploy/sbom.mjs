@@ -2,13 +2,12 @@
 // the command line needs, from the lockfile. The same lockfile gives the same bytes.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { manifestOf, root } from './layout.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const read = (path) => readFileSync(join(root, path), 'utf8');
-const { name, version, description, license } = JSON.parse(read('package.json'));
-const { importers, packages, snapshots } = parse(read('pnpm-lock.yaml'));
+const { name, version, description, license } = manifestOf('.');
+const lockfile = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8');
+const { importers, packages, snapshots } = parse(lockfile);
 
 /** What is started: everything else is there to build or to test. */
 const started = Object.keys(importers).filter(
@@ -107,8 +106,8 @@ function component(id) {
 /** As the installed package says; unknown for one that is for another kind of machine. */
 function licenceOf(id, packageName) {
   const folder = id.replaceAll('/', '+').replaceAll(/[()]+/g, '_').replace(/_$/, '');
-  const path = join('node_modules/.pnpm', folder, 'node_modules', packageName, 'package.json');
-  return existsSync(join(root, path)) ? JSON.parse(read(path)).license : undefined;
+  const path = join('node_modules/.pnpm', folder, 'node_modules', packageName);
+  return existsSync(join(root, path)) ? manifestOf(path).license : undefined;
 }
 
 function partsOf(id) {

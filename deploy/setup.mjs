@@ -3,14 +3,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { cache, manifestOf, root } from './layout.mjs';
 import { npxEnvironment } from './npx.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'freshet');
+const manifest = manifestOf('.');
 const started = performance.now();
 
 const DISK_FULL = 'the disk is full; free some space';

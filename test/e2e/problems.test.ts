@@ -29,6 +29,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(root, 'packages/cli/dist/main.js');
 const temporary = mkdtempSync(join(tmpdir(), 'freshet-problems-'));
 const commands: Command[] = [];
+const mounted: string[] = [];
 let jars: string;
 let taken: Server;
 let takenPort: number;
@@ -82,6 +83,8 @@ beforeAll(async () => {
 afterAll(async () => {
   taken?.close();
   for (const command of commands) await command.stop();
+  // Disks are mounted even if no test of theirs is among those that run.
+  for (const folder of mounted) execFileSync('umount', ['-l', folder]);
   rmSync(temporary, { recursive: true, force: true });
 });
 
@@ -230,7 +233,6 @@ describe('a step of the set-up that fails', () => {
 });
 
 describe('a disk', () => {
-  const mounted: string[] = [];
   const isRoot = process.getuid?.() === 0;
 
   /** A folder that is a disk of its own; undefined where this user or container may not mount. */
@@ -247,9 +249,6 @@ describe('a disk', () => {
   }
   const small = isRoot ? smallDisk(16) : undefined;
   const enough = isRoot ? smallDisk(300) : undefined;
-  afterAll(() => {
-    for (const folder of mounted) execFileSync('umount', ['-l', folder]);
-  });
 
   it.runIf(small)('that is full at the start is told before anything runs', async () => {
     const command = up({ XDG_CACHE_HOME: cacheWithJars(small) });

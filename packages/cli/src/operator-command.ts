@@ -6,6 +6,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { BadConfig, childEnvironment, readSettings, type Settings } from '@freshet/config';
 import { RatingReader, ratingRules, type Topic, topicName } from '@freshet/events';
+import { UnreadableRatings } from '@freshet/ratings-files';
 import { ClosingStack } from '@freshet/service';
 import { type Brokers, openBrokers as open, openStore as openStoreOf } from '@freshet/session';
 import {
@@ -59,6 +60,7 @@ export class WrongUsage extends CannotWork {
 
 const expected = [
   CannotWork,
+  UnreadableRatings,
   BadConfig,
   KafkaUnreachable,
   RedisUnreachable,
@@ -103,10 +105,8 @@ export function operatorCommand<O extends Options>(
   };
 }
 
-const ofFiles = [
-  ...['ENOENT', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG'],
-  ...['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO'],
-];
+const ofFiles =
+  'ENOENT EACCES EPERM EISDIR ENOTDIR ENAMETOOLONG ENOSPC EDQUOT EFBIG EROFS EIO'.split(' ');
 
 /** Whether a file that the operator named cannot be read or written. */
 export function isOfFile(error: unknown): boolean {
@@ -178,7 +178,7 @@ export async function openStore(place: Place): Promise<FactorStore> {
   );
 }
 
-/** The same for commands that replace what the store holds. */
+/** The same, restored or not, for commands that replace what the store holds. */
 export function openAnyStore({ settings, ...context }: Place): Promise<FactorStore> {
   return openStoreOf(settings, context);
 }

@@ -28,7 +28,7 @@ export const readingHelp = {
     'what comes first in dates like 3/4/2024, day-first or month-first; detected from the first lines if absent',
 } as const;
 
-/** The rows of these options in the help of commands whose options are this wide. */
+/** The rows of these options in a help text whose left column has 15 characters. */
 export const readingRows = (['format', 'columns', 'dates'] as const)
   .map((name) =>
     helpRow(`--${name} ${name === 'columns' ? 'LIST' : 'NAME'}`, readingHelp[name], 15),

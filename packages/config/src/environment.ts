@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { settingsHelp, settingsInArguments } from './arguments.ts';
 import { BadConfig, readSettings } from './read-settings.ts';
-import type { Settings } from './settings.ts';
+import { type SettingName, type Settings, settings } from './settings.ts';
 
 /** Settings of this process. If some are bad, prints every problem to stderr and exits with 2. */
 export function settingsOrExit(overrides: Readonly<Record<string, string>> = {}): Settings {
@@ -31,8 +31,10 @@ export function serviceSettings(service: string): Settings {
 }
 
 /** True if this setting is given in the environment, so that a default must not replace it. */
-export function isGiven(name: string): boolean {
-  return Boolean(process.env[name] || process.env[`${name}_FILE`]);
+export function isGiven(name: SettingName): boolean {
+  const row = settings[name];
+  const names = 'alias' in row ? [name, row.alias] : [name];
+  return names.some((each) => process.env[each] || process.env[`${each}_FILE`]);
 }
 
 export function childEnvironment(

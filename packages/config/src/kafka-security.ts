@@ -14,7 +14,7 @@ export function kafkaSecurity(chosen: Settings) {
 /** What is missing or contradicts the protocol: it would fail later with an obscure error. */
 export function securityConflicts(chosen: Settings): string[] {
   const protocol = protocolOf(chosen);
-  const problems: string[] = [];
+  const problems = tlsConflicts(chosen, 'KAFKA_SSL');
   const isSasl = protocol.startsWith('SASL');
   const unused = SASL_SETTINGS.find((name) => chosen[name] !== '');
   if (isSasl) problems.push(...missing(chosen));
@@ -25,10 +25,10 @@ export function securityConflicts(chosen: Settings): string[] {
   }
   const file = tlsFileOf(chosen, 'KAFKA_SSL');
   if (file !== undefined && !protocol.endsWith('SSL')) {
-    const secure = protocol.startsWith('SASL') ? 'SASL_SSL' : 'SSL';
+    const secure = isSasl ? 'SASL_SSL' : 'SSL';
     problems.push(`${file} is set, and KAFKA_SECURITY_PROTOCOL is ${protocol}: use ${secure}`);
   }
-  return [...problems, ...tlsConflicts(chosen, 'KAFKA_SSL')];
+  return problems;
 }
 
 const SASL_SETTINGS = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_OAUTHBEARER_TOKEN_ENDPOINT_URL'] as const;

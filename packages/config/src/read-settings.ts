@@ -66,7 +66,7 @@ export function adminAddress(chosen: Settings, setting: AdminPortName) {
   return { host, port: chosen[setting], setting, hostSetting: 'ADMIN_HOST', answersTo };
 }
 
-/** By the setting's own name, or by the older one that it has as an alias. */
+/** By the name of the setting, or else by its alias. */
 function given(name: SettingName, environment: Environment): string | undefined {
   const row = settings[name];
   const own = givenAs(name, name, environment);

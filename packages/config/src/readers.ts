@@ -11,9 +11,7 @@ export class BadValue extends Error {
 
 export type Reader<T> = (text: string) => T;
 
-/**
- * `fallback` is read where the setting is not given; `alias` is an older name that still counts.
- */
+/** `fallback` is read where the setting is not given; `alias` is read too. */
 export function setting<T>(
   read: Reader<T>,
   fallback: string,
@@ -53,10 +51,10 @@ export const addresses = listOf(/^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, 'host:po
 
 /** name=value pairs, as RFC 7628 allows: letters, printable ASCII. Empty is allowed. */
 export const extensions: Reader<Readonly<Record<string, string>>> = (given) => {
-  const pairs = given === '' ? [] : list(given).map((part) => /^([A-Za-z]+)=([!-~ ]+)$/.exec(part));
-  if (pairs.includes(null)) throw new BadValue(`must be name=value[,name=value…], not "${given}"`);
-  return Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]]));
+  const pairs = given === '' ? [] : namedValues(given);
+  return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/, 2)));
 };
+const namedValues = listOf(/^[A-Za-z]+=[!-~ ]+$/, 'name=value[,name=value…]');
 
 /** service=host:port pairs, one for each process of a service. Empty is allowed. */
 export const watchedAddresses: Reader<readonly { service: string; address: string }[]> = (
@@ -148,17 +146,13 @@ export const pemFile: Reader<string> = (path) => {
  */
 export const certificates: Reader<string> = (path) => {
   const found = pemFile(path);
-  const blocks = found.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   if (path !== '' && !found.includes('CERTIFICATE-----')) {
     throw new BadValue(`must be the path of certificates in PEM, and ${path} has none`);
   }
+  const blocks = found.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   for (const [index, block] of blocks.entries()) {
-    try {
-      new X509Certificate(block);
-    } catch (error) {
-      const why = `certificate ${index + 1} in ${path} cannot be read: ${(error as Error).message}`;
-      throw new BadValue(`must be the path of certificates in PEM, and ${why}`);
-    }
+    const kind = `certificates in PEM, and certificate ${index + 1} in ${path} cannot be read`;
+    readFrom(kind, () => new X509Certificate(block));
   }
   return found;
 };

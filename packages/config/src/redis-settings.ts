@@ -30,14 +30,10 @@ export const redisSettings = {
 
 /** The settings in the form that the store takes. */
 export function redisServers(chosen: Settings) {
+  const servers = { urls: chosen.REDIS_URL, tls: tlsOf(chosen, 'REDIS_TLS') };
   const { REDIS_SENTINEL_MASTER: master, REDIS_SENTINEL_USERNAME: username } = chosen;
-  const { REDIS_URL: urls, REDIS_SENTINEL_PASSWORD: password } = chosen;
-  const sentinel = {
-    master,
-    ...(username === '' ? {} : { username }),
-    ...(password === '' ? {} : { password }),
-  };
-  return { urls, tls: tlsOf(chosen, 'REDIS_TLS'), ...(master === '' ? {} : { sentinel }) };
+  if (master === '') return servers;
+  return { ...servers, sentinel: { master, username, password: chosen.REDIS_SENTINEL_PASSWORD } };
 }
 
 /** Settings that contradict REDIS_URL, and what `tlsConflicts` finds. */

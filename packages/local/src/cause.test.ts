@@ -29,9 +29,11 @@ describe('the cause of a failure', () => {
     const failed = Promise.reject(
       Object.assign(new Error('x'), { stderr: 'getaddrinfo ENOTFOUND' }),
     );
-    const told = explained('Maven could not fetch Kafka', failed);
+    const told = explained('Maven could not fetch Kafka', failed, '; or by a proxy');
     await expect(told).rejects.toThrow(SetupProblem);
-    await expect(told).rejects.toThrow('Maven could not fetch Kafka: no network');
+    await expect(told).rejects.toThrow(
+      /^Maven could not fetch Kafka: no network;.*; or by a proxy$/,
+    );
   });
 });
 

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { SetupProblem } from './steps.ts';
 
-export const NO_NETWORK = 'no network; connect and try again';
+const NO_NETWORK = 'no network; connect and try again';
 export const DISK_FULL = 'the disk is full; free some space';
 
 /** With less space than this, a full disk is taken to be the reason why a server ended. */
@@ -35,15 +35,18 @@ export function causeOf(output: string): string {
   );
 }
 
-/** Waits for a tool; if it fails, throws a SetupProblem with `what` and the cause. */
-export async function explained<T>(what: string, work: Promise<T>): Promise<T> {
+/**
+ * Waits for a tool; if it fails, throws a SetupProblem with `what` and the cause. `offline`: what
+ * else to do without a network.
+ */
+export async function explained<T>(what: string, work: Promise<T>, offline = ''): Promise<T> {
   try {
     return await work;
   } catch (error) {
     const { stderr = '', stdout = '', message } = error as Error & Record<string, string>;
-    throw new SetupProblem(`${what}: ${causeOf(`${stderr}\n${stdout}\n${message}`)}`, {
-      cause: error,
-    });
+    const reason = causeOf(`${stderr}\n${stdout}\n${message}`);
+    const more = reason === NO_NETWORK ? offline : '';
+    throw new SetupProblem(`${what}: ${reason}${more}`, { cause: error });
   }
 }
 

@@ -15,8 +15,8 @@ export function formattedFolder(jars: string): string {
 }
 
 /**
- * Without a locale Java opens no path with letters beyond ASCII. With one of the user's it may
- * not speak English, in which causes are looked for.
+ * Without a locale Java cannot open a path with letters beyond ASCII. With the user's own it may
+ * print errors in another language than English, and causeOf would not find the reason.
  */
 export const javaEnvironment = { LC_ALL: 'C.UTF-8' };
 

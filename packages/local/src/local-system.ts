@@ -49,7 +49,7 @@ interface LocalSystemOptions {
   readonly signal?: AbortSignal;
   /** Called with each process as it is spawned, before it is ready. */
   readonly onSpawned?: (child: Child) => void;
-  /** Called with what a service waits for that is not ready after a while. */
+  /** Called with what a service waits for, if it is not ready after a while. */
   readonly onWaiting?: (name: AnyServiceName, reason: string) => void;
   /** Called when Kafka or Redis ends without having been stopped. */
   readonly onServerLost?: (problem: SetupProblem) => void;

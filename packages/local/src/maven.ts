@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder, childEnvironment } from '@freshet/config';
-import { explained, NO_NETWORK } from './cause.ts';
+import { explained } from './cause.ts';
 import { javaEnvironment } from './java.ts';
 import { onPath } from './on-path.ts';
 import { SetupProblem, type Steps } from './steps.ts';
@@ -20,6 +20,8 @@ import { SetupProblem, type Steps } from './steps.ts';
 const run = promisify(execFile);
 
 const DOWNLOAD_LIMIT_MS = 10 * 60_000;
+/** npm takes a proxy from the environment, so that a new user may think that Maven has it too. */
+const PROXY = '; behind a proxy, name it in ~/.m2/settings.xml: Maven ignores https_proxy';
 
 interface MavenWares {
   /** Its version is the property NAME.version of the pom, in small letters. */
@@ -72,15 +74,9 @@ async function fetchByMaven(
   const env = childEnvironment(javaEnvironment);
   const options = { env, timeout: DOWNLOAD_LIMIT_MS, ...(signal ? { signal } : {}) };
   try {
-    await explained(`Maven could not fetch ${name}`, run('mvn', args, options)).catch(withProxy);
+    await explained(`Maven could not fetch ${name}`, run('mvn', args, options), PROXY);
     if (!existsSync(folder)) renameSync(partial, folder);
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }
-}
-
-/** npm takes a proxy from the environment, so that a new user may think that Maven has it too. */
-function withProxy({ message, cause }: Error): never {
-  const hint = '; behind a proxy, name it in ~/.m2/settings.xml: Maven ignores https_proxy';
-  throw new SetupProblem(message + (message.endsWith(NO_NETWORK) ? hint : ''), { cause });
 }

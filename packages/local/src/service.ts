@@ -45,16 +45,16 @@ export function untilReady(
   limitMs = READY_LIMIT_MS,
   onWaiting: (reason: string) => void = () => {},
 ): Promise<void> {
-  let reason = '';
-  let tellAt = Number.POSITIVE_INFINITY;
+  let [reason, told] = ['', ''];
+  let since = Date.now();
   const isReady = async () => {
     const answer = await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => undefined);
     if (answer?.ok) return true;
-    const now = (await answer?.text())?.trim() ?? '';
-    if (now !== reason) tellAt = now === '' ? Number.POSITIVE_INFINITY : Date.now() + TELL_AFTER_MS;
-    reason = now;
-    if (Date.now() < tellAt) return false;
-    tellAt = Number.POSITIVE_INFINITY;
+    const before = reason;
+    reason = (await answer?.text())?.trim() ?? '';
+    if (reason !== before) since = Date.now();
+    if (reason === '' || reason === told || Date.now() - since < TELL_AFTER_MS) return false;
+    told = reason;
     onWaiting(reason);
     return false;
   };

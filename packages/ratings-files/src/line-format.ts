@@ -1,5 +1,5 @@
 /**
- * Which format has a file, and what does each of its lines say? The first line tells: `::`, a
+ * Which format does a file have, and what does each line say? The first line tells: `::`, a
  * separator, JSON or a review block. A first line whose value column holds no number is a header.
  */
 import { type DecodedRecord, RatingField, type RatingKinds } from '@freshet/events';
@@ -81,16 +81,12 @@ function detectFormat(first: string): Format {
   if (first.includes('::')) return 'double-colon';
   // The separator that is there most often: a cell may hold one of the others.
   const found = (['tsv', 'csv', 'semicolon', 'pipe'] as const)
-    .map((format) => ({ format, cells: cellsIn(first, separators[format]) }))
+    .map((format) => ({ format, cells: cellsOf(first, separators[format])?.length ?? 0 }))
     .reduce((most, one) => (one.cells > most.cells ? one : most));
   if (found.cells > 1) return found.format;
   throw new UnreadableRatings(
     `cannot tell the format from the first line: ${JSON.stringify(first.slice(0, 80))}; expected user::item::rating::time, CSV, TSV, JSON lines or review blocks; --format space if spaces separate the columns`,
   );
-}
-
-function cellsIn(line: string, separator: string): number {
-  return cellsOf(line, separator)?.length ?? 0;
 }
 
 type Places = Record<Field, number>;
@@ -113,7 +109,7 @@ function isNumber(text: string): boolean {
   return Number.isFinite(toNumber(text));
 }
 
-/** Says of optional fields that are neither there nor said to be absent what that means. */
+/** Tells what it means that an optional field is missing, unless the operator said `none`. */
 function tellLacks(
   has: (field: Field) => boolean,
   names: readonly string[],
@@ -186,17 +182,16 @@ const ONE_A_LINE = 'each object must be on a line of its own (jq -c . writes the
 
 /** A JSON object on each line. Fields are found as in records of a topic, then as in a header. */
 class JsonLines implements RecordSource {
-  readonly #reading: Reading;
   readonly #columns: Columns;
-  readonly #meaning: Meaning;
-  readonly #fields: readonly RatingField[];
+  readonly #fields: readonly (readonly [name: Field, field: RatingField])[];
   #isFirst = true;
 
-  constructor(reading: Reading, meaning: Meaning) {
-    this.#reading = reading;
+  constructor(
+    private readonly reading: Reading,
+    private readonly meaning: Meaning,
+  ) {
     this.#columns = reading.columns ?? {};
-    this.#meaning = meaning;
-    this.#fields = fields.map((field) => new RatingField(field, this.#columns));
+    this.#fields = fields.map((name) => [name, new RatingField(name, this.#columns)]);
   }
 
   take(line: string, number: number, emit: Emit): void {
@@ -215,15 +210,15 @@ class JsonLines implements RecordSource {
     if (typeof record !== 'object' || record === null) {
       return { reason: 'not a JSON object', mend: ONE_A_LINE };
     }
-    const found = this.#fields.map((field, at) =>
-      this.#found(field, fields[at] as Field, record as DecodedRecord),
+    const found = this.#fields.map(([name, field]) =>
+      this.#find(name, field, record as DecodedRecord),
     );
     if (this.#isFirst) this.#lookAt(found, record);
     this.#isFirst = false;
-    return toRating(found, this.#meaning);
+    return toRating(found, this.meaning);
   }
 
-  #found(field: RatingField, name: Field, record: DecodedRecord): unknown {
+  #find(name: Field, field: RatingField, record: DecodedRecord): unknown {
     const found = field.scalarIn(record);
     if (found !== undefined || this.#columns[name] !== undefined) return found;
     const key = guessColumn(name, Object.keys(record));
@@ -238,7 +233,7 @@ class JsonLines implements RecordSource {
       throw noColumn(this.#columns[field] ?? field, pathsIn(record));
     }
     const has = (field: Field) => found[fields.indexOf(field)] !== undefined;
-    tellLacks(has, Object.keys(record), this.#reading);
+    tellLacks(has, Object.keys(record), this.reading);
   }
 }
 
@@ -257,12 +252,9 @@ function pathsIn(record: object): string[] {
  */
 class ReviewBlocks implements RecordSource {
   readonly #block = new Map<string, string>();
-  readonly #meaning: Meaning;
   #line = 0;
 
-  constructor(meaning: Meaning) {
-    this.#meaning = meaning;
-  }
+  constructor(private readonly meaning: Meaning) {}
 
   take(line: string, number: number, emit: Emit): void {
     if (line.trim() === '') return this.end(emit);
@@ -278,7 +270,7 @@ class ReviewBlocks implements RecordSource {
     const names = ['review/userId', 'product/productId', 'review/score', 'review/time'];
     const [user, item, score = '', time] = names.map((name) => this.#block.get(name));
     // Without a score it is malformed: undefined would mean a rating of 1.
-    emit(toRating([user, item, score, time], this.#meaning), this.#line);
+    emit(toRating([user, item, score, time], this.meaning), this.#line);
     this.#block.clear();
   }
 }

@@ -4,11 +4,11 @@
  */
 import type { Emit, FileRating, Malformed, RecordSource } from './fields.ts';
 
-/** If a quoted cell has more lines, its first quote is taken for a character of the text. */
+/** If a quoted cell has more lines, the first of them is reported as malformed. */
 const LINES_OF_A_CELL = 100;
 
 export class SeparatedLines implements RecordSource {
-  /** Lines of a record whose last cell has not ended. */
+  /** The lines of the record so far: more than one if a quoted cell has line ends. */
   #open: string[] = [];
   #firstOpen = 0;
 
@@ -23,14 +23,13 @@ export class SeparatedLines implements RecordSource {
       if (line.trim() === '') return;
       this.#firstOpen = number;
     }
-    const text = this.#open.length === 0 ? line : [...this.#open, line].join('\n');
-    const cells = cellsOf(text, this.separator);
+    this.#open.push(line);
+    const cells = cellsOf(this.#open.join('\n'), this.separator);
     if (cells === undefined) {
-      this.#open.push(line);
-      if (this.#open.length >= LINES_OF_A_CELL) this.#giveUp(emit);
+      if (this.#open.length === LINES_OF_A_CELL) this.#giveUp(emit);
       return;
     }
-    if (this.#open.length > 0) this.#open = [];
+    this.#open.length = 0;
     if (!this.skipNext) emit(this.parse(cells), this.#firstOpen);
     this.skipNext = false;
   }

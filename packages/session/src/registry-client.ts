@@ -18,9 +18,6 @@ export interface SentSchema {
   readonly references?: readonly { readonly subject: string; readonly version: number }[];
 }
 
-/** The registry did not answer, or not as a registry does: says nothing about the record. */
-class RegistryAway extends ServerAway {}
-
 const ADVICE = {
   untrusted: 'SCHEMA_REGISTRY_CA_LOCATION must name the authority that signed it',
   misnamed: 'SCHEMA_REGISTRY_URL must use a name that the certificate has',
@@ -57,7 +54,7 @@ export class RegistryClient {
     const body = parsed(text);
     if (status === 200 && isExpected(body)) return body;
     if (status === 404 && isNotFound(body)) return undefined;
-    throw this.#away(`it answered ${status} to GET ${path}`, hintAtStatus(status));
+    throw this.#away(`it answered ${status} to GET ${path}${hintAtStatus(status)}`);
   }
 
   async #ask(path: string): Promise<HttpAnswer> {
@@ -69,22 +66,21 @@ export class RegistryClient {
     try {
       return await httpRequest(`${this.#base}${path}`, { headers, ca, timeoutMs });
     } catch (error) {
-      const problem = error as Error;
-      throw this.#away(connectionProblem(problem, ADVICE), undefined, problem);
+      throw this.#away(connectionProblem(error as Error, ADVICE), error);
     }
   }
 
-  #away(what: string, hint: string | undefined, cause?: Error): RegistryAway {
-    const advice = hint === undefined ? '' : ` (${hint})`;
-    return new RegistryAway(`the schema registry ${this.#base}: ${what}${advice}`, { cause });
+  /** The registry did not answer, or not as a registry does: says nothing about the record. */
+  #away(what: string, cause?: unknown): ServerAway {
+    return new ServerAway(`the schema registry ${this.#base}: ${what}`, { cause });
   }
 }
 
-function hintAtStatus(status: number): string | undefined {
-  if (status === 429 || status >= 500) return undefined; // it is busy or broken: wait
+function hintAtStatus(status: number): string {
+  if (status === 429 || status >= 500) return ''; // it is busy or broken: wait
   return status === 401 || status === 403
-    ? 'check SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD, or SCHEMA_REGISTRY_TOKEN'
-    : 'check SCHEMA_REGISTRY_URL';
+    ? ' (check SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD, or SCHEMA_REGISTRY_TOKEN)'
+    : ' (check SCHEMA_REGISTRY_URL)';
 }
 
 function parsed(text: string): unknown {

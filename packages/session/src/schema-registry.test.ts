@@ -188,7 +188,7 @@ describe('a registry that does not answer as a registry', () => {
       // Only silence is waited for: a busy machine may take longer than that for an answer.
       const registry = open(answer === 'silence' ? { SCHEMA_REGISTRY_TIMEOUT_MS: '100' } : {});
       await expect(of(registry, 7), String(message)).rejects.toMatchObject({
-        name: 'RegistryAway',
+        name: 'ServerAway',
         verdict: 'retry',
         message: expect.stringMatching(message),
       });

@@ -74,7 +74,7 @@ export class SchemaRegistry {
     return this.#problem?.message ?? null;
   }
 
-  /** Throws a RegistryAway if the registry does not answer. */
+  /** Throws ServerAway if the registry does not answer. */
   async lookUp(ids: ReadonlySet<number>): Promise<Map<number, RegisteredSchema>> {
     const found = new Map<number, RegisteredSchema>();
     const left = ids.values();

@@ -25,6 +25,7 @@ export interface RedisServers {
   readonly sentinel?: { readonly master: string } & Partial<Credentials>;
 }
 
+/** Empty: none. */
 interface Credentials {
   readonly username: string;
   readonly password: string;
@@ -66,7 +67,7 @@ const connection = {
 };
 
 type Options = typeof connection &
-  Partial<Credentials> & { readonly tls?: NonNullable<RedisServers['tls']> };
+  Credentials & { readonly tls?: NonNullable<RedisServers['tls']> };
 
 const cluster = {
   scaleReads: 'master' as const,
@@ -112,8 +113,8 @@ function optionsOf(url: string, { tls = {} }: RedisServers): Options {
   const { username, password, protocol } = new URL(url);
   return {
     ...connection,
-    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    username: decodeURIComponent(username),
+    password: decodeURIComponent(password),
     ...(protocol === 'rediss:' ? { tls } : {}),
   };
 }
@@ -131,7 +132,7 @@ function clusterOf(urls: readonly string[], redisOptions: Options): Cluster {
 function masterOf(
   urls: readonly string[],
   options: Options,
-  { master, username, password }: NonNullable<RedisServers['sentinel']>,
+  { master, username = '', password = '' }: NonNullable<RedisServers['sentinel']>,
 ): Redis {
   const sentinels = urls
     .map((url) => new URL(url))
@@ -140,8 +141,8 @@ function masterOf(
   return new Redis({
     ...options,
     ...(tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls }),
-    ...(username === undefined ? {} : { sentinelUsername: username }),
-    ...(password === undefined ? {} : { sentinelPassword: password }),
+    sentinelUsername: username,
+    sentinelPassword: password,
     sentinels,
     name: master,
     // Each attempt to connect asks every Sentinel once.
@@ -267,7 +268,7 @@ export async function answered<T>(reply: Promise<T>): Promise<T> {
   }
 }
 
-/** Of a transaction that was given up: what was said to the first command that was refused. */
+/** If Redis gave a transaction up, the reason is with the first command that it refused. */
 function reasonOf(error: Error & { readonly previousErrors?: readonly Error[] }): string {
   return (error.previousErrors?.[0] ?? error).message;
 }

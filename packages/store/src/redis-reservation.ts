@@ -15,13 +15,13 @@ export class RedisReservation {
 
   static async begin(redis: Connection, run: Scripts, key: string): Promise<RedisReservation> {
     const reservation = new RedisReservation(redis, run, key);
-    if ((await reservation.#reserve('begin')) === 0) return reservation;
+    if (await reservation.#reserve('begin')) return reservation;
     throw new CopyFailed('nothing was changed: services, or another restore, have been started');
   }
 
   /** Throws if somebody else uses the model by now. */
   async renew(): Promise<void> {
-    if ((await this.#reserve('go on')) === 0) return;
+    if (await this.#reserve('go on')) return;
     throw new CopyFailed(
       'the restore is not finished: the store was emptied, or another restore or a rebuild has ' +
         'begun. If that is over and was not meant, run it again',
@@ -33,7 +33,7 @@ export class RedisReservation {
     await answered(this.redis.hdel(this.key, `member:${this.#id}`));
   }
 
-  async #reserve(how: 'begin' | 'go on'): Promise<number> {
-    return Number(await this.run.reserve(1, this.key, this.#id, SIGN_OF_LIFE_MS, how));
+  async #reserve(how: 'begin' | 'go on'): Promise<boolean> {
+    return (await this.run.reserve(1, this.key, this.#id, SIGN_OF_LIFE_MS, how)) === 1;
   }
 }

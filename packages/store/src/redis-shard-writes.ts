@@ -18,8 +18,8 @@ const LOST_WRITES =
   'the restore is not finished: Redis lost what it had acknowledged. Run it again';
 
 /**
- * `reserved`: renews the right to fill the shard; until then nobody can take it over afterwards
- * either. Absent: it stays empty.
+ * `reserved`: given by a restore, which fills the shard afterwards; it renews the reservation.
+ * Until the shard is filled, nobody can take it over. Without it, anybody can at once.
  */
 export async function emptyShard(
   redis: Connection,
@@ -54,7 +54,7 @@ export async function fillShard(
   let [count, bytes, slices] = [0, 0, 1];
   const write = async (): Promise<void> => {
     await reserved();
-    // It counts the slices: a fail-over may lose some that were acknowledged.
+    // `emptying` counts the slices: a fail-over may lose some that were acknowledged.
     slice.hincrby(keys.head, 'emptying', 1);
     if ((await executed(slice)) !== ++slices) throw new CopyFailed(LOST_WRITES);
     slice = redis.multi();

@@ -19,7 +19,7 @@ import { LogFault } from './log-fault.ts';
 import { OffsetCommits } from './offset-commits.ts';
 import { OwnedPartition, type PartitionOwner } from './owned-partition.ts';
 import type { PartitionFeed } from './partition-feed.ts';
-import { named, Refused } from './refusal.ts';
+import { asRefused, Refused } from './refusal.ts';
 
 /** Every bound on the reading, with the reason for its size. */
 const limits = {
@@ -277,7 +277,7 @@ export class PartitionReader {
   #crashed(error: unknown): void {
     const { topic, groupId, log, fail } = this.options;
     const group = typeof groupId === 'string' ? `the group ${groupId}` : 'a group of its own';
-    const told = named(error, `read the topic ${topic} in ${group} (Read on both)`);
+    const told = asRefused(error, `read the topic ${topic} in ${group} (Read on both)`);
     const isPassword = error instanceof Error && /Authentication/.test(error.name);
     if (told instanceof Refused || isPassword) return fail(told);
     // kafkajs does not tell a coordinator that is away from one that this user may not see.

@@ -16,7 +16,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** The error itself, or for a missing right: "Kafka does not allow this user to `deed`". */
-export function named(error: unknown, deed: string): unknown {
+export function asRefused(error: unknown, deed: string): unknown {
   if (!isRefusal(error)) return error;
   return new Refused(`Kafka does not allow this user to ${deed}`, { cause: error });
 }
@@ -24,6 +24,6 @@ export function named(error: unknown, deed: string): unknown {
 /** The same as a handler for `catch`. */
 export function orRefused(deed: string): (error: unknown) => never {
   return (error) => {
-    throw named(error, deed);
+    throw asRefused(error, deed);
   };
 }

@@ -24,7 +24,7 @@ export interface CommittedOffset {
 /** The topics that Freshet itself writes or reads, other than the default source. */
 const ours = (Object.keys(topics) as Topic[]).filter((topic) => topic !== 'ratings');
 
-/** The number of topics among Kafka's types of resources. */
+/** Kafka's number for the resource type TOPIC. */
 const TOPIC_RESOURCE = 2;
 
 /** How long a cluster may take to elect leaders for new partitions. */
@@ -94,18 +94,15 @@ export class TopicAdmin {
    */
   async misfits(plan: TopicPlan): Promise<Map<string, readonly string[]>> {
     const own = ours.filter((topic) => topics[topic].scope === 'model');
-    const wanted = new Map(own.map((topic) => planned(topic, plan)).map((row) => [row.name, row]));
-    const names = [...wanted.keys()];
+    const wanted = own.map((topic) => planned(topic, plan));
+    const asked = wanted.map(({ name }) => ({ type: TOPIC_RESOURCE, name }));
     const { resources } = await this.admin
-      .describeConfigs({
-        resources: names.map((name) => ({ type: TOPIC_RESOURCE, name })),
-        includeSynonyms: false,
-      })
+      .describeConfigs({ resources: asked, includeSynonyms: false })
       .catch(orRefused('see the configuration of its topics (DescribeConfigs)'));
     return new Map(
       resources.map(({ resourceName, configEntries }) => {
         const found = configEntries.map(({ configName, configValue }) => [configName, configValue]);
-        const config = wanted.get(resourceName)?.config ?? {};
+        const { config = {} } = wanted.find(({ name }) => name === resourceName) ?? {};
         return [resourceName, misfitsOf(config, Object.fromEntries(found))];
       }),
     );

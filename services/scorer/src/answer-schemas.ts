@@ -53,7 +53,7 @@ export const modelSchema = answer(
       description: 'number of the last commit of that shard that the answer is known to include',
     },
     lag: {
-      // Not a type of two: generators of clients know no object that may be null.
+      // Not type: ['object', 'null'], which generators of clients do not know.
       anyOf: [lagSchema, { type: 'null' }],
       description: 'ratings of all users that were produced and are not in answers yet',
     },

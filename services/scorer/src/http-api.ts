@@ -1,7 +1,6 @@
 /** The HTTP API: who may ask, when, within which limits, and how errors are answered. */
 import assert from 'node:assert';
-import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { asksForLoopback } from '@freshet/config';
 import { TRACEPARENT, traceField, traceHeader } from '@freshet/events';
 import { type Clock, type RequestGuard, requestGuard, securityHeaders } from '@freshet/service';
@@ -147,33 +146,22 @@ function answerQuickly(
   measures: RequestMetrics,
   { recommender, waitingFor, limits, drain: drainLimits }: HttpApiOptions,
 ): void {
-  let isClosing = false;
   const drain = new HttpDrain(drainLimits);
-  api.addHook('preClose', async () => {
-    isClosing = true;
-    await drain.over();
-  });
+  api.addHook('preClose', () => drain.run());
   const [fastify] = api.server.listeners('request') as RequestListener[];
   assert(fastify !== undefined, 'fastify listens to requests');
   const quick = new QuickAnswers({
     recommender,
     limits,
-    mayAnswer: (request) => !isClosing && waitingFor() === null && guard.admits(request),
+    mayAnswer: (request) => !drain.isOn && waitingFor() === null && guard.admits(request),
     headers: HEADERS,
     returned,
     measures,
     fastify,
   });
   api.server.removeListener('request', fastify);
-  const endings = new WeakMap<Socket, ServerResponse>();
   api.server.on('request', (request, response) => {
-    drain.requested();
-    if (isClosing) {
-      // Of requests that a client sends without waiting, only the last answer ends the connection.
-      const before = endings.get(request.socket);
-      if (before?.headersSent === false) before.removeHeader('connection');
-      endings.set(request.socket, response);
-    }
+    drain.requested(request, response);
     quick.answer(request, response);
   });
 }

@@ -3,6 +3,8 @@
  * accepted at that moment are reset, so first whoever sends requests must have noticed: /readyz
  * answers 503, and each answer ends its connection.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface DrainLimits {
@@ -16,16 +18,30 @@ const AT_ONCE: DrainLimits = { quietMs: 0, longestMs: 0 };
 const LOOK_MS = 20;
 
 export class HttpDrain {
+  #isOn = false;
   #lastAt = Number.NEGATIVE_INFINITY;
+  /** The last answer of each connection, which ends it. */
+  readonly #endings = new WeakMap<Socket, ServerResponse>();
 
   constructor(private readonly limits: DrainLimits = AT_ONCE) {}
 
-  /** A request has come. */
-  requested(): void {
-    this.#lastAt = performance.now();
+  get isOn(): boolean {
+    return this.#isOn;
   }
 
-  async over(): Promise<void> {
+  /** A request has come. */
+  requested({ socket }: IncomingMessage, response: ServerResponse): void {
+    this.#lastAt = performance.now();
+    if (!this.#isOn) return;
+    // Of requests that a client sends without waiting, only the last answer ends the connection.
+    const before = this.#endings.get(socket);
+    if (before?.headersSent === false) before.removeHeader('connection');
+    this.#endings.set(socket, response);
+  }
+
+  /** Resolves when the port may be closed. */
+  async run(): Promise<void> {
+    this.#isOn = true;
     const { quietMs, longestMs } = this.limits;
     const latest = performance.now() + longestMs;
     while (performance.now() < Math.min(latest, this.#lastAt + quietMs)) await pause(LOOK_MS);

@@ -39,7 +39,7 @@ export function serveOpenapi(api: FastifyInstance): void {
   api.get(OPENAPI_PATH, async () => ({ openapi: '3.1.0', info, components, security, paths }));
 }
 
-/** The same with each schema that has a title by reference: generators make a type of each. */
+/** Replaces each schema with a title by a reference: generators make a type of each. */
 function named(part: unknown, schemas: Schemas): unknown {
   if (Array.isArray(part)) return part.map((each) => named(each, schemas));
   if (typeof part !== 'object' || part === null) return part;

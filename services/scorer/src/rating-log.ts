@@ -12,7 +12,7 @@ export interface GivenRating {
   readonly item: string;
   /** null takes the rating back; absent means 1. */
   readonly value?: number | null;
-  /** null or absent: when Kafka gets it. */
+  /** null or absent: the time at which Kafka gets the rating. */
   readonly time?: number | null;
 }
 

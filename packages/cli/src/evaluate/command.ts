@@ -92,7 +92,7 @@ async function load(request: Request, line: ProgressLine): Promise<RatingTable> 
   return table;
 }
 
-/** What takes a rating back predicts nothing, and nothing is predicted for it. */
+/** An event that takes a rating back is neither learnt nor predicted. */
 async function* withoutRemovals(batches: AsyncIterable<readonly FileRating[]>) {
   for await (const batch of batches) yield batch.filter(({ value }) => value !== null);
 }

@@ -46,7 +46,7 @@ export const factorizeCommand = operatorCommand({
     };
     const line = new ProgressLine(values.quiet);
     const began = performance.now();
-    // A session waits until a model that is being restored is whole.
+    // Throws if the model is being restored: openSession would wait until it is whole.
     await openStore(place);
     const { settings, log, stack } = place;
     const { ratings, users, items, pass, objective } = await factorizeStore({

@@ -1,5 +1,4 @@
 /** `freshet import FILE`: sends the ratings of a file to a topic of RATINGS_TOPICS, once. */
-import { UnreadableRatings } from '@freshet/ratings-files';
 import {
   CannotWork,
   flag,
@@ -12,7 +11,7 @@ import {
 } from '../operator-command.ts';
 import { readingHelp, readingRows } from '../ratings-file-options.ts';
 import { importFile } from './import-file.ts';
-import { isPlainFile, lookAtFile, told } from './look-at-file.ts';
+import { isPlainFile, linesAbout, lookAtFile } from './look-at-file.ts';
 import { waitUntilApplied } from './wait-until-applied.ts';
 
 const HELP = `freshet import FILE [options]
@@ -62,8 +61,8 @@ export const importCommand = operatorCommand({
       if (!isPlainFile(path)) {
         throw new CannotWork(`${path} is a pipe: import - reads one from standard input`);
       }
-      const look = await lookAtFile(file, ratingReader(settings)).catch(refuse);
-      for (const line of told(file, look)) say(line);
+      const look = await lookAtFile(file, ratingReader(settings));
+      for (const line of linesAbout(file, look)) say(line);
     }
     const brokers = await openBrokers(place);
     const outcome = await importFile(file, place, brokers);
@@ -72,8 +71,3 @@ export const importCommand = operatorCommand({
     return exitCodes.done;
   },
 });
-
-function refuse(error: unknown): never {
-  const isOfFile = error instanceof UnreadableRatings;
-  throw isOfFile ? new CannotWork(error.message, { cause: error }) : error;
-}

@@ -1,6 +1,5 @@
 /** Imports one file, and tells where the state is kept, how far it is and what it skipped. */
 import { cacheFolder, type Settings, settings } from '@freshet/config';
-import { UnreadableRatings } from '@freshet/ratings-files';
 import { type Brokers, topicPlan } from '@freshet/session';
 import { Publisher } from '@freshet/stream';
 import {
@@ -65,9 +64,6 @@ export async function importFile(
       throw new CannotWork(`${request.path} has no ratings`);
     }
     return outcome;
-  } catch (error) {
-    if (error instanceof UnreadableRatings) throw new CannotWork(error.message, { cause: error });
-    throw error;
   } finally {
     process.removeListener('SIGINT', interrupt).removeListener('SIGTERM', interrupt);
   }
@@ -82,7 +78,7 @@ function stateFileOf(
   const { path, format, columns, dates, kinds, stateFolder } = request;
   const byTime = request['by-time'];
   const given = { format, columns, dates, byTime, ...(kinds.size > 0 && { kinds: [...kinds] }) };
-  // Which ratings are left out decides how the file is cut into chunks.
+  // RATING_MAX decides which ratings are left out, and so how the file is cut into chunks.
   const own = max === Number(settings.RATING_MAX.fallback) ? given : { ...given, max };
   const reading = JSON.stringify(own);
   // A Kafka of that folder may have another port at every start.

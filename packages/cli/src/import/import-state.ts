@@ -79,7 +79,7 @@ export class ImportStateFile {
   }
 }
 
-/** Whether the topic is another one of that name, or ends earlier: the import is not in it. */
+/** Whether the topic was created anew since: it has another id, or ends earlier. */
 export function isRecreated(
   state: ImportState,
   ends: ReadonlyMap<number, number>,

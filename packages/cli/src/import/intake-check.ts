@@ -41,7 +41,7 @@ export class IntakeCheck {
     }
   }
 
-  /** Throws if too many were refused; `after`: of at least so many. */
+  /** Throws if too many were refused, once there are `after` ratings. */
   judge(after = 0): void {
     const [rating, reason] = [this.#firstRating, this.#firstReason];
     if (rating === undefined || reason === undefined || this.#ratings < after) return;
@@ -56,7 +56,7 @@ export class IntakeCheck {
   }
 }
 
-/** With a time that people can read: a column that is none gives a day in 1970. */
+/** Shows the time as a date: a column that is no time often gives a day in 1970. */
 export function shownRating({ time, ...rating }: FileRating): string {
   return JSON.stringify({ ...rating, ...(time !== undefined && { time: new Date(time) }) });
 }

@@ -30,11 +30,7 @@ export async function lookAtFile(
   const check = new IntakeCheck(path, reader);
   let first: FileRating | undefined;
   let ratings = 0;
-  const watch = {
-    onMalformed: () => {},
-    onTotal: () => {},
-    onLack: (lack: string) => void lacks.push(lack),
-  };
+  const watch = { onTotal: () => {}, onLack: (lack: string) => void lacks.push(lack) };
   for await (const batch of fileRatings(file, false, watch)) {
     first ??= batch[0];
     for (const rating of batch) {
@@ -61,7 +57,7 @@ export function isPlainFile(path: string): boolean {
 }
 
 /** What the operator should know of the file before it is learnt. */
-export function told({ path }: RatingsFile, { first, lacks }: Look): string[] {
+export function linesAbout({ path }: RatingsFile, { first, lacks }: Look): string[] {
   return [
     `the first rating of ${path}: ${shownRating(first)}`,
     ...lacks.map((lack) => `${path} ${lack}`),

@@ -75,7 +75,7 @@ export interface Schedule {
 
 interface OpenLoop extends Schedule {
   readonly arrivals: Arrivals;
-  /** How often to look whether something is due. On average it is sent half of this too late. */
+  /** How often to look for what is due: on average it is sent half of this time late. */
   readonly tickMs: number;
   /** How many more may be sent now. */
   readonly room: () => number;

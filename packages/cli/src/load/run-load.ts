@@ -39,7 +39,7 @@ const DRAIN_MS = 30_000;
 const POLL_MS = 20;
 /** How long to wait at the end until item shards have caught up and intake has committed. */
 const LAG_MS = 5_000;
-/** After a second Ctrl-C: to close connections to a Kafka that is away would take longer. */
+/** After a second Ctrl-C. Closing the connections to a Kafka that is away would take longer. */
 const LEAVE_MS = 1_000;
 
 /** Returns whether everything was learnt and answered. */

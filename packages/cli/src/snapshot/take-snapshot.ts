@@ -21,7 +21,7 @@ interface Snapshot {
   readonly saved: SavedModel;
   readonly path: string;
   readonly onProgress: (what: string, share: number) => void;
-  /** Ends it early: nothing is left of it, neither a file nor anything in the store. */
+  /** Ends the snapshot early: it leaves neither a file nor a copy in the store. */
   readonly signal: AbortSignal;
 }
 

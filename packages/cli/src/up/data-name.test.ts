@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { STORE_FORMAT } from '@freshet/session';
 import { expect, it } from 'vitest';
-import { dataName } from './own-ratings.ts';
+import { dataName } from './data-name.ts';
 
 const path = fileURLToPath(import.meta.url);
 const file = { path, format: undefined, columns: undefined, kinds: new Map() };

@@ -2,14 +2,11 @@
  * `freshet up --ratings FILE`: the ratings of a file in place of the demo. The file is looked at
  * before anything is started, so that a mistake in it is told at once.
  */
-import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
-import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ScorerAddress, type Settings, settings } from '@freshet/config';
+import type { ScorerAddress, Settings } from '@freshet/config';
 import { SetupProblem } from '@freshet/local';
 import { UnreadableRatings } from '@freshet/ratings-files';
-import { type Brokers, STORE_FORMAT } from '@freshet/session';
+import type { Brokers } from '@freshet/session';
 import type { RatingsFile } from '../import/file-ratings.ts';
 import { importFile } from '../import/import-file.ts';
 import { isPlainFile, type Look, lookAtFile } from '../import/look-at-file.ts';
@@ -53,7 +50,8 @@ export async function learnFile(
     signal.throwIfAborted();
     await waitUntilApplied(place, brokers, { quiet: false, signal });
   } catch (error) {
-    throw error instanceof CannotWork ? new SetupProblem(error.message) : error;
+    if (!(error instanceof CannotWork || error instanceof UnreadableRatings)) throw error;
+    throw new SetupProblem(error.message);
   }
 }
 
@@ -81,27 +79,4 @@ export async function listOf(
     await pause(POLL_MS);
   }
   return found;
-}
-
-/**
- * The name of the data folder of a run. Each file of ratings, and each model on another Kafka
- * (`brokers`), has a folder of its own: so nothing is mixed with the films of the demo, and several
- * models can run side by side.
- */
-export function dataName(
-  file: RatingsFile | undefined,
-  brokers: readonly string[] | undefined,
-  model: string,
-): string {
-  // Each store format has a folder of its own: this version could not read the data of another.
-  const first = `up-${STORE_FORMAT}`;
-  const { path, format, columns, dates, kinds } = file ?? {};
-  const ownModel =
-    brokers === undefined || model === settings.MODEL.fallback ? undefined : { model };
-  const later = [dates, kinds?.size ? [...kinds] : undefined, ownModel];
-  const own = [path && realpathSync(path), format, columns, brokers, ...later.filter(Boolean)];
-  if (own.every((part) => part === undefined)) return first;
-  const shown = file ? basename(file.path) : (brokers?.[0] ?? '');
-  const hash = createHash('sha256').update(JSON.stringify(own)).digest('hex').slice(0, 8);
-  return `${first}-${shown.replace(/[^A-Za-z0-9]+/g, '-')}-${hash}`;
 }

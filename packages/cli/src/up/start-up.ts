@@ -16,11 +16,12 @@ import type { ClosingStack } from '@freshet/service';
 import { openSession } from '@freshet/session';
 import { openLog } from '@freshet/telemetry';
 import type { RatingsFile } from '../import/file-ratings.ts';
-import { told } from '../import/look-at-file.ts';
+import { linesAbout } from '../import/look-at-file.ts';
 import { openBrokers } from '../operator-command.ts';
+import { dataName } from './data-name.ts';
 import { DEMO_TOPIC, Demo } from './demo.ts';
 import { Lock } from './lock.ts';
-import { dataName, learnFile, listOf, lookAtOwn } from './own-ratings.ts';
+import { learnFile, listOf, lookAtOwn } from './own-ratings.ts';
 import { PortClaims } from './port-claims.ts';
 
 interface StartUp {
@@ -53,7 +54,7 @@ export async function startUp(options: StartUp): Promise<void> {
   const lock = await Lock.take(folder);
   stack.own({ close: async () => lock.release() });
   say('Freshet\n');
-  if (look) for (const line of told(file, look)) say(`  ${line}\n`);
+  if (look) for (const line of linesAbout(file, look)) say(`  ${line}\n`);
   const steps = stepsTo(say);
   const claims = stack.own(new PortClaims());
   const preferred: Readonly<Record<PortName, number>> = { ...settings, ...usualPorts };
