@@ -10,3 +10,12 @@ export function npxEnvironment() {
   const kept = Object.entries(process.env).filter(([name]) => !outer.includes(name));
   return { ...Object.fromEntries(kept), npm_config_engine_strict: 'false' };
 }
+
+/** Without a network npm and pnpm would retry for a minute and a half before they fail. */
+export function impatient(environment) {
+  return {
+    ...environment,
+    npm_config_fetch_retry_mintimeout: '1000',
+    npm_config_fetch_retry_maxtimeout: '5000',
+  };
+}

@@ -210,6 +210,15 @@ describe('the command line', () => {
   });
 });
 
+it('is not audited without a network, and says so in one line', async () => {
+  const away = { npm_config_registry: 'http://127.0.0.1:1', npm_config_fetch_retries: '0' };
+  const env = { ...process.env, ...away };
+  const audit = run(process.execPath, ['deploy/audit.mjs'], { cwd: root, env });
+  const line =
+    'freshet: nothing was audited: the package registry cannot be reached: check the network\n';
+  await expect(audit).rejects.toMatchObject({ code: 1, stdout: '', stderr: line });
+});
+
 it('is set up under another Node too, which `npx -p node@24 npm test` fetches', async () => {
   const env = { ...process.env, npm_config_package: 'node@24' };
   await run(process.execPath, ['deploy/setup.mjs', 'test'], { cwd: root, env });
