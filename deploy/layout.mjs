@@ -52,6 +52,8 @@ function copyPackage(folder, target) {
     const filter = (path) => !/\.(d\.ts|tsbuildinfo|sha256)$/.test(path);
     cpSync(join(root, folder, name), join(target, folder, name), { recursive: true, filter });
   }
+  // Of a checkout that was made under a strict umask, the user of an image could read nothing.
+  execFileSync('chmod', ['-R', 'a+rX', join(target, folder)]);
 }
 
 /** Installs from the pnpm store that setup.mjs has filled, without the network. */

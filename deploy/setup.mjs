@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, manifestOf, root } from './layout.mjs';
-import { npxEnvironment } from './npx.mjs';
+import { impatient, npxEnvironment } from './npx.mjs';
 
 const manifest = manifestOf('.');
 const started = performance.now();
@@ -64,13 +64,10 @@ async function step(what, expectation, command, args) {
 /** Resolves to the output of the command if it failed, else to undefined. */
 function run(command, args) {
   const env = {
-    ...npxEnvironment(),
+    ...impatient(npxEnvironment()),
     CI: 'true',
     // pnpm would keep its state in the home folder; this puts it into our cache folder.
     XDG_STATE_HOME: join(cache, 'state'),
-    // Without a network npm would retry for a minute and a half before it fails.
-    npm_config_fetch_retry_mintimeout: '1000',
-    npm_config_fetch_retry_maxtimeout: '5000',
   };
   const options = { cwd: root, env, maxBuffer: 64 << 20 };
   return new Promise((resolve) => {

@@ -210,15 +210,27 @@ describe('the command line', () => {
   });
 });
 
+it('is not audited without a network, and says so in one line', async () => {
+  const away = { npm_config_registry: 'http://127.0.0.1:1', npm_config_fetch_retries: '0' };
+  const env = { ...process.env, ...away };
+  const audit = run(process.execPath, ['deploy/audit.mjs'], { cwd: root, env });
+  const line =
+    'freshet: nothing was audited: the package registry cannot be reached: check the network\n';
+  await expect(audit).rejects.toMatchObject({ code: 1, stdout: '', stderr: line });
+});
+
 it('is set up under another Node too, which `npx -p node@24 npm test` fetches', async () => {
   const env = { ...process.env, npm_config_package: 'node@24' };
   await run(process.execPath, ['deploy/setup.mjs', 'test'], { cwd: root, env });
 });
 
-it('tells what failed also where npm is silent, to print into a file', async () => {
+it('installs whatever a user has told npm, and says what failed where npm is silent', async () => {
   const shown = "import('./deploy/npx.mjs').then((m) => console.log(m.npxEnvironment()))";
-  const env = { ...process.env, npm_config_loglevel: 'silent' };
+  const told = { npm_config_loglevel: 'silent', npm_config_engine_strict: 'true' };
+  const env = { ...process.env, ...told };
   const { stdout } = await run(process.execPath, ['-e', shown], { cwd: root, env });
   expect(stdout).toContain('PATH');
   expect(stdout).not.toContain('loglevel');
+  // Packages for the tests, and one of fastify's, ask for Node 22 and run on 20.
+  expect(stdout).toContain("npm_config_engine_strict: 'false'");
 });

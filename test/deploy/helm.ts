@@ -39,8 +39,12 @@ export async function runHelm(args: readonly string[], values: Values = {}): Pro
   }
 }
 
-export async function rendered(values: Values = {}, release = 'freshet'): Promise<Manifest[]> {
-  const text = await runHelm(['template', release, chart, '--kube-version', KUBERNETES], values);
+export async function rendered(
+  values: Values = {},
+  release = 'freshet',
+  folder = chart,
+): Promise<Manifest[]> {
+  const text = await runHelm(['template', release, folder, '--kube-version', KUBERNETES], values);
   return parseAllDocuments(text)
     .map((document) => {
       if (document.errors.length > 0) throw document.errors[0];

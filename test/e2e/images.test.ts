@@ -44,6 +44,8 @@ beforeAll(async () => {
   environment = await containerEnvironment();
   const filter = (path: string): boolean => !isIgnored(relative(root, path));
   cpSync(root, join(folder, 'build'), { recursive: true, filter });
+  // As of a checkout that was made under a strict umask: Docker keeps the modes of files.
+  await run('chmod', ['-R', 'go-rwx', join(folder, 'build')]);
   const [setup, layout] = valuesOf(build, 'RUN');
   await carryOut(setup);
   for (const service of [...services, 'cli']) await carryOut(layout, service);
@@ -69,6 +71,15 @@ describe('the images', () => {
       expect(readdirSync(join(folder, service))).toContain('service');
     }
     expect(readdirSync(join(folder, 'console/service/dist/page'))).toContain('index.html');
+  });
+
+  it('can be read by the user that runs them, whatever umask the checkout was made under', async () => {
+    const own = ['-not', '-path', '*/node_modules/*'];
+    const unread = ['(', '-not', '-perm', '-o=r', '-o', '-type', 'd', '-not', '-perm', '-o=x', ')'];
+    for (const service of [...services, 'cli']) {
+      const line = [join(folder, service), ...own, '-not', '-type', 'l', ...unread];
+      expect((await run('find', line)).stdout, service).toBe('');
+    }
   });
 
   it('become ready, every service, by their own health check', async () => {

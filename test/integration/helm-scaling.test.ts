@@ -80,6 +80,17 @@ describe.skipIf(!hasHelm)('what the chart tells KEDA', () => {
     await expect(rendered({ updater: { keda } })).rejects.toThrow('updater.keda.minReplicas is 6');
   });
 
+  it('is refused a setting that KEDA has to know where the chart cannot read it', async () => {
+    const pod = { extraEnv: [{ name: 'MODEL', valueFrom: { configMapKeyRef: {} } }] };
+    expect(await rendered({ pod })).not.toEqual([]);
+    const keda = { enabled: true };
+    for (const values of [{ pod, updater: { keda } }, { updater: { keda, pod } }]) {
+      await expect(rendered(values)).rejects.toThrow('MODEL is in extraEnv');
+    }
+    const without = { keda, pod: { extraEnv: [] } };
+    expect(await rendered({ pod, updater: without })).not.toEqual([]);
+  });
+
   it('has a client id and secret for tokens, as the updater has them', async () => {
     const settings = {
       KAFKA_SASL_MECHANISM: 'oauthbearer',

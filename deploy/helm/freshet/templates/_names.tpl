@@ -2,12 +2,14 @@
 
 {{/*
 At most 40 characters: the longest ending, "-aggregator-admin", must fit into 63. The name of a release may have
-dots and begin with a digit, and that of a Service may not.
+dots and begin with a digit, and the alias of a chart within another may have capitals and underscores; the name of
+a Service may not.
 */}}
 {{- define "freshet.fullname" -}}
 {{- $release := .Release.Name | replace "." "-" -}}
-{{- $made := contains .Chart.Name $release | ternary $release (printf "%s-%s" $release .Chart.Name) -}}
-{{- $valid := regexMatch "^[0-9]" $made | ternary (printf "%s-%s" .Chart.Name $release) $made -}}
+{{- $chart := .Chart.Name | lower | replace "_" "-" -}}
+{{- $made := contains $chart $release | ternary $release (printf "%s-%s" $release $chart) -}}
+{{- $valid := regexMatch "^[0-9]" $made | ternary (printf "%s-%s" $chart $release) $made -}}
 {{- .Values.fullnameOverride | default $valid | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
