@@ -94,6 +94,28 @@ describe('the Redis store', () => {
     await Promise.all([store.close(), neighbour.close()]);
   });
 
+  it('is learnt and copied by nobody until a rebuild that was interrupted is repeated', async () => {
+    const store = await open('halted');
+    const agreement = { manifest, tuning: {} };
+    const broken = 'halted:{u:1}:vectors';
+    const redisCli = (...command: string[]) =>
+      run('redis-cli', ['-p', new URL(url).port, ...command]);
+    await store.agree(agreement, { id: 'a', born: 0 });
+    await store.takeOver(shard, 1);
+    await store.commit(shard, commit);
+    await redisCli('set', broken, 'what cannot be read ends the rebuild here');
+    await expect(store.rebuild(agreement, 3)).rejects.toThrow(/WRONGTYPE/);
+    expect(await store.commit(shard, { ...commit, id: 'two', from: 1 })).toMatchObject({
+      kind: 'fenced',
+    });
+    await expect(store.takeOver(shard, 4)).rejects.toThrow(/rebuild.*interrupted, run it again/);
+    await expect(store.copyShard(shard)).rejects.toThrow(/rebuild.*interrupted.*another snapshot/);
+    await redisCli('del', broken);
+    await store.rebuild(agreement, 5);
+    expect((await store.takeOver(shard, 6)).position).toBeNull();
+    await store.close();
+  });
+
   it('keeps those out who agreed to other settings than a shard was written under', async () => {
     const [one, other] = await Promise.all([open('sealed'), open('sealed')]);
     await one.agree({ manifest, tuning: {} }, { id: 'a', born: 0 });
