@@ -19,8 +19,9 @@ import {
   shardIds,
 } from '@freshet/store';
 import { eventually, factorStoreContract } from '@freshet/testkit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Child } from '../../packages/local/src/child.ts';
+import { freeNodePort } from '../../packages/local/src/ports.ts';
 import { startRedis } from '../../packages/local/src/redis-server.ts';
 
 const run = promisify(execFile);
@@ -92,6 +93,28 @@ describe('the Redis store', () => {
     expect((await neighbour.entity(shard, 'i')).body).toEqual(Buffer.of(5));
     expect(await neighbour.agree(agreement, { id: 'a' })).toMatchObject({ born: 0, rebuilt: 0 });
     await Promise.all([store.close(), neighbour.close()]);
+  });
+
+  it('is learnt and copied by nobody until a rebuild that was interrupted is repeated', async () => {
+    const store = await open('halted');
+    const agreement = { manifest, tuning: {} };
+    const broken = 'halted:{u:1}:vectors';
+    const redisCli = (...command: string[]) =>
+      run('redis-cli', ['-p', new URL(url).port, ...command]);
+    await store.agree(agreement, { id: 'a', born: 0 });
+    await store.takeOver(shard, 1);
+    await store.commit(shard, commit);
+    await redisCli('set', broken, 'what cannot be read ends the rebuild here');
+    await expect(store.rebuild(agreement, 3)).rejects.toThrow(/WRONGTYPE/);
+    expect(await store.commit(shard, { ...commit, id: 'two', from: 1 })).toMatchObject({
+      kind: 'fenced',
+    });
+    await expect(store.takeOver(shard, 4)).rejects.toThrow(/rebuild.*interrupted, run it again/);
+    await expect(store.copyShard(shard)).rejects.toThrow(/rebuild.*interrupted.*another snapshot/);
+    await redisCli('del', broken);
+    await store.rebuild(agreement, 5);
+    expect((await store.takeOver(shard, 6)).position).toBeNull();
+    await store.close();
   });
 
   it('keeps those out who agreed to other settings than a shard was written under', async () => {
@@ -229,6 +252,31 @@ describe('the Redis store', () => {
     }
     await copy.close();
     await store.close();
+  });
+
+  it('in a cluster leaves no timer behind, which would keep a command from ending', async () => {
+    const port = await freeNodePort();
+    const settings = { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' };
+    const node = await startRedis({ folder: join(folder, 'node'), port, settings });
+    const ask = (...command: string[]) => run('redis-cli', ['-p', String(port), ...command]);
+    await ask('cluster', 'addslotsrange', '0', '16383');
+    await eventually('the slots to be served', async () =>
+      (await ask('cluster', 'info')).stdout.includes('cluster_state:ok'),
+    );
+    const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
+    vi.useFakeTimers({ toFake: [...toFake], shouldAdvanceTime: true });
+    try {
+      const store = await RedisStore.open({ urls: [`redis://127.0.0.1:${port}`] }, 'm', () => {});
+      // The question who has which slots is on its way while the connection is closed.
+      vi.advanceTimersByTime(5_000);
+      await store.close();
+      // A timer of a request ends here; one that sets itself again does not.
+      for (const _ of ['once', 'and once more']) await vi.runOnlyPendingTimersAsync();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+      await node.stop();
+    }
   });
 
   it('that is not there is named, without its password', async () => {

@@ -168,6 +168,14 @@ export async function requireTopics(
   );
 }
 
+/** For what can be repeated, and must be if a server goes away in the middle of it. */
+export function unfinished(what: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ServerAway)) throw error;
+    throw new CannotWork(`${error.message}. The ${what} is not finished: run it again`);
+  };
+}
+
 /** Opens the model's store without writing its manifest. Throws while it is not whole. */
 export async function openStore(place: Place): Promise<FactorStore> {
   const store = await openAnyStore(place);

@@ -17,6 +17,11 @@ const KEPT = 3;
 const STALE_AFTER = 0.05;
 /** After a longer time counts could overflow: they are recomputed instead of scaled. */
 const FAR = 16;
+/**
+ * More than any catalogue's ratings decay to. An item that was rated at a clock which this process
+ * has not seen yet would count without bound: the clock leaps while many ratings meet few items.
+ */
+const MOST = 2 ** 32;
 
 export class FeatureTable {
   #end = 0;
@@ -77,7 +82,7 @@ export class FeatureTable {
 
   /** The slowly decaying count: a ranking by popularity alone would use it. */
   popularityAt(slot: number): number {
-    return this.#slow[slot] * this.#shrunk[1];
+    return Math.min(MOST, this.#slow[slot] * this.#shrunk[1]);
   }
 
   /** The bias b: by how much an item's ratings exceed the mean value, damped. */
@@ -117,8 +122,9 @@ export class FeatureTable {
     if (this.#asOf[slot] === this.#clock) return;
     this.#asOf[slot] = this.#clock;
     const first = slot * COUNT_FEATURES;
-    this.#features[first + 3] = features.fast(this.#fast[slot] * this.#shrunk[0]);
-    this.#features[first + 4] = features.slow(this.#slow[slot] * this.#shrunk[1]);
+    const fast = Math.min(MOST, this.#fast[slot] * this.#shrunk[0]);
+    this.#features[first + 3] = features.fast(fast);
+    this.#features[first + 4] = features.slow(this.popularityAt(slot));
   }
 
   #write(slot: number, statistics: ItemStatistics): void {

@@ -140,6 +140,18 @@ describe(`the table of features (seed ${SEED})`, () => {
     });
   });
 
+  it('counts within bounds what was rated at a clock that is still to come', () => {
+    const table = new FeatureTable();
+    for (const ahead of [1, 15, 110, 3_000]) {
+      table.set(0, rated([ahead]));
+      table.moveTo(0.1);
+      for (const feature of read(table, 0)) expect(feature).toBeLessThan(25);
+      expect(table.popularityAt(0)).toBeLessThan(1e10);
+    }
+    table.moveTo(3_000);
+    expectNear(read(table, 0), brute([3_000], 3_000));
+  });
+
   it('does nothing until the clock has gone far enough to tell', () => {
     const table = new FeatureTable();
     table.set(0, rated([0]));

@@ -3,9 +3,14 @@
 -- Input:  KEYS 1 head · 2 sums · 3 outbox · 4 copy        ARGV 1 id of the copy · 2 seconds to keep
 --         An id that comes again, because Redis did not answer, begins anew.
 -- Output: {0}                                             another copy is being made
+--         {-3}                                            the shard is being emptied or restored
 --         {1, sums, outbox, fence, position, commit, facts}
 local now = tonumber(redis.call('TIME')[1])
-local head = redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'facts', 'copying')
+local head =
+  redis.call('HMGET', KEYS[1], 'fence', 'position', 'commit', 'facts', 'copying', 'emptying')
+if head[6] then
+  return {-3}
+end
 local isCopied = head[5] and tonumber(head[5]) >= now
 if isCopied and redis.call('HGET', KEYS[4], 'id') ~= ARGV[1] then
   return {0}

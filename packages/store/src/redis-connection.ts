@@ -72,13 +72,15 @@ type Options = typeof connection &
 const cluster = {
   scaleReads: 'master' as const,
   slotsRefreshTimeout: 2_000,
-  slotsRefreshInterval: 5_000, // how long a connection may ask a node that has moved its slots
   retryDelayOnFailover: 200,
   retryDelayOnClusterDown: 200,
   maxRedirections: 16,
   // A node is connected to by its name, not by the address behind it: certificates have names.
   dnsLookup: (name: string, found: (error: null, address: string) => void) => found(null, name),
 };
+
+/** How long a connection may ask a node that has moved its slots. */
+const SLOTS_REFRESH_MS = 5_000;
 
 export async function openRedis(
   servers: RedisServers,
@@ -124,6 +126,10 @@ function clusterOf(urls: readonly string[], redisOptions: Options): Cluster {
   const clusterRetryStrategy = (attempt: number) =>
     wasReady || attempt <= FIRST_ATTEMPTS ? connection.retryStrategy(attempt) : null;
   const redis = new Cluster([...urls], { ...cluster, redisOptions, clusterRetryStrategy });
+  // With ioredis's slotsRefreshInterval an answer that comes after `quit` sets its timer once more,
+  // and the process never ends.
+  const refresh = setInterval(() => redis.refreshSlotsCache(), SLOTS_REFRESH_MS).unref();
+  redis.once('end', () => clearInterval(refresh));
   return redis.once('ready', () => {
     wasReady = true;
   });

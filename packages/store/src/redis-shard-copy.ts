@@ -36,6 +36,12 @@ export class RedisShardCopy implements ShardCopy {
     const place = [keys.head, keys.sums, keys.outbox, keys.copy];
     const reply = await patient(run.beginCopy)(4, ...place, id, KEPT_SECONDS);
     const [begun, ...state] = reply as [number, ...Reply];
+    if (begun === -3) {
+      throw new CopyFailed(
+        `${name} is being emptied: wait until freshet rebuild has ended, or run it again if it was ` +
+          'interrupted; then take another snapshot',
+      );
+    }
     if (begun !== 1) {
       throw new CopyFailed(
         `${name} is being copied already: one snapshot can be taken at a time, ` +

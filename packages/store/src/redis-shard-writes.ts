@@ -17,6 +17,11 @@ const limits = { entities: 500, bytes: 1 << 20 } as const;
 const LOST_WRITES =
   'the restore is not finished: Redis lost what it had acknowledged. Run it again';
 
+/** From now on nobody can commit to the shard or take it over, until it is emptied or filled. */
+export async function closeShard(redis: Connection, { head }: ShardKeys): Promise<void> {
+  await executed(redis.multi().hset(head, 'emptying', 1).hdel(head, 'fence'));
+}
+
 /**
  * `reserved`: given by a restore, which fills the shard afterwards; it renews the reservation.
  * Until the shard is filled, nobody can take it over. Without it, anybody can at once.
@@ -29,7 +34,7 @@ export async function emptyShard(
 ): Promise<void> {
   const { head, vectors, sums, outbox, copy, body, row } = keys;
   await reserved?.();
-  await executed(redis.multi().hset(head, 'emptying', 1).hdel(head, 'fence'));
+  await closeShard(redis, keys);
   for await (const found of scanHash(run, vectors)) {
     await reserved?.();
     const ids = found.map(([id]) => id.toString());

@@ -27,7 +27,7 @@ import { keysOf } from './redis-keys.ts';
 import { entityOf, HEAD, headOf, type Reply, resultOf, stateOf } from './redis-replies.ts';
 import { RedisReservation } from './redis-reservation.ts';
 import { RedisShardCopy } from './redis-shard-copy.ts';
-import { emptyShard, fillShard, requireFilled } from './redis-shard-writes.ts';
+import { closeShard, emptyShard, fillShard, requireFilled } from './redis-shard-writes.ts';
 import { encodeFacts } from './shard-facts.ts';
 import {
   type SavedShard,
@@ -102,7 +102,12 @@ export class RedisStore implements FactorStore {
     const [taken, ...state] = reply as [number, ...Reply];
     if (taken === -2) throw foreignShard(shard.side, shard.shard, this.model);
     const name = `${shard.side} shard ${shard.shard}`;
-    if (taken === -3) throw new StoreAway(`${name} is being emptied or restored`);
+    if (taken === -3) {
+      throw new StoreAway(
+        `${name} is being emptied or restored. If \`freshet rebuild\` or \`freshet restore\` was ` +
+          'interrupted, run it again',
+      );
+    }
     if (taken !== 1) {
       throw new StaleEpoch(
         `${name} has fence ${String(state[0])}, which is not below epoch ${epoch}: ` +
@@ -196,11 +201,13 @@ export class RedisStore implements FactorStore {
     const key = this.#manifestKey;
     const begun = { manifest: JSON.stringify(manifest), tuning: JSON.stringify(tuning) };
     const anew = { ...begun, born, rebuilt: born };
+    const all = shardIds(manifest.shards).map((id) => this.#keys(id));
+    // All at first: if this is interrupted, nobody learns the sources again on top of what is left.
+    for (const keys of all) await closeShard(this.redis, keys);
     // One transaction: a service that asks in between would begin the model by itself. And before
     // any shard is emptied: whoever takes over an empty shard must see that the model begins anew.
     await executed(this.redis.multi().del(key).hset(key, anew));
-    for (const id of shardIds(manifest.shards))
-      await emptyShard(this.redis, this.#run, this.#keys(id));
+    for (const keys of all) await emptyShard(this.redis, this.#run, keys);
   }
 
   async savedModel(): Promise<SavedModel | null> {

@@ -3,7 +3,14 @@
  * producer: every record names its source, so that readers drop what a retry repeats.
  */
 import assert from 'node:assert';
-import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
+import { ServerAway } from '@freshet/telemetry';
+import {
+  type Kafka,
+  type Message,
+  Partitioners,
+  type Producer,
+  type RecordMetadata,
+} from 'kafkajs';
 import { recordBytes } from './log-record.ts';
 import { orRefused } from './refusal.ts';
 
@@ -131,20 +138,34 @@ export class Publisher {
     if (chunk.length > 0) await this.#send(chunk);
   }
 
-  #send(records: readonly OutRecord[]): ReturnType<Producer['sendBatch']> {
+  async #send(records: readonly OutRecord[]): Promise<RecordMetadata[]> {
     const byTopic = new Map<string, Message[]>();
     for (const record of records) {
       const messages = byTopic.get(record.topic);
       if (messages) messages.push(toMessage(record));
       else byTopic.set(record.topic, [toMessage(record)]);
     }
-    return this.producer
+    const acknowledged = await this.producer
       .sendBatch({
         acks: ALL_REPLICAS,
         timeout: REQUEST_TIMEOUT_MS,
         topicMessages: [...byTopic].map(([topic, messages]) => ({ topic, messages })),
       })
       .catch(orRefused(`write to ${[...byTopic.keys()].join(' or ')} (Write)`));
+    requireAll(records, acknowledged);
+    return acknowledged;
+  }
+}
+
+/** Of records for a partition that the topic does not have, kafkajs says nothing and sends none. */
+function requireAll(records: readonly OutRecord[], acknowledged: readonly RecordMetadata[]): void {
+  const written = new Set(acknowledged.map((at) => `${at.topicName}/${at.partition}`));
+  for (const { topic, partition } of records) {
+    if (partition === undefined || written.has(`${topic}/${partition}`)) continue;
+    throw new ServerAway(
+      `Kafka has no partition ${partition} of the topic ${topic}: if it was created anew with ` +
+        'fewer partitions than before, add those that are missing',
+    );
   }
 }
 

@@ -12,6 +12,7 @@ import {
   operatorCommand,
   requireTopics,
   say,
+  unfinished,
 } from '../operator-command.ts';
 import { claimEpoch, planRebuild } from './rebuild-plan.ts';
 
@@ -23,13 +24,14 @@ RATING_MAX, which a model keeps otherwise. SHARDS cannot be changed: choose anot
 
 Without --yes it prints what it would do and changes nothing. Running services notice within
 seconds, and need no restart: ratings that are produced meanwhile count, and the API answers 503
-until users are back where they were. Services that are stopped begin when they are started.
+until users are back where they were. Services that are stopped begin when they are started. If it
+is interrupted, updaters keep waiting: run it again.
 
   --yes         empty the store and begin
   --from-part   rebuild although a source is empty, does not exist or has lost its beginning: the
                 ratings that are missing there are lost for good
 
-Exit code: 0 the rebuild has begun, 1 nothing was changed.
+Exit code: 0 the rebuild has begun, 1 nothing was changed, or it was interrupted.
 `;
 
 export const rebuildCommand = operatorCommand({
@@ -70,7 +72,7 @@ export const rebuildCommand = operatorCommand({
     }
     const publisher = stack.own(await Publisher.open(brokers.kafka));
     const born = await claimEpoch(publisher, model, { key: 'rebuild', least: plan.highest });
-    await store.rebuild(agreementOf(settings), born);
+    await store.rebuild(agreementOf(settings), born).catch(unfinished('rebuild'));
     say(`the store is empty, and the rebuild has begun (epoch ${born})`);
     say('freshet sources shows the progress: the rebuild is done when every lag is 0');
     return 0;

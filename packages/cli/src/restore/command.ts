@@ -4,7 +4,6 @@ import { topicName } from '@freshet/events';
 import { agreementOf } from '@freshet/session';
 import { type FactorStore, SIGN_OF_LIFE_MS } from '@freshet/store';
 import { Publisher, type TopicAdmin } from '@freshet/stream';
-import { ServerAway } from '@freshet/telemetry';
 import {
   CannotWork,
   flag,
@@ -13,6 +12,7 @@ import {
   openBrokers,
   operatorCommand,
   say,
+  unfinished,
 } from '../operator-command.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { claimEpoch } from '../rebuild/rebuild-plan.ts';
@@ -71,7 +71,7 @@ export const restoreCommand = operatorCommand({
     const shards = savedShards(path, (share) => line.show('restoring', share));
     await store
       .restoreModel(verified.about, restoredShards(verified, shards, epoch))
-      .catch(unfinished);
+      .catch(unfinished('restore'));
     line.clear();
     const users = verified.heads.filter(({ id }) => id.side === 'user');
     const ratings = users.reduce((sum, { state }) => sum + state.facts.ratings, 0);
@@ -94,11 +94,6 @@ function refusal(reason: string): CannotWork {
       'taken with, or use a later snapshot; or learn your topics again: freshet rebuild --yes, ' +
       'or just start the services if the store is empty',
   );
-}
-
-function unfinished(error: unknown): never {
-  if (!(error instanceof ServerAway)) throw error;
-  throw new CannotWork(`${error.message}. The restore is not finished: run it again`);
 }
 
 /** Services that run hold what the store held before, and would answer and publish from it. */

@@ -53,6 +53,14 @@ describe('a model goes on from a snapshot', () => {
     expect(await obstacles(snapshot, lost)).toEqual([]);
   });
 
+  it('that was taken after a rebuild, also if the store was lost in between and forgot it', async () => {
+    const rebuilt = { ...snapshot, about: { ...about, born: 9, rebuilt: 9 } };
+    const lost = { ...snapshot, about: { ...about, born: 12, rebuilt: 0 } };
+    for (const each of [rebuilt, lost]) {
+      expect(await obstacles(each, { ...target, admin: kafka({}, 9) })).toEqual([]);
+    }
+  });
+
   it('not with other settings, each of which is named', async () => {
     const other = { ...target, manifest: { ...manifest, factorCount: 8, shards: 2 } };
     expect(await obstacles(snapshot, other)).toEqual([

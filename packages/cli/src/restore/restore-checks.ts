@@ -42,7 +42,8 @@ export async function obstacles(
   }
   const lives = (await readSources(admin, model, topics)).map(({ mark }) => mark.life);
   const rebuilt = Math.max(birth?.rebuilt ?? 0, ...lives);
-  if (rebuilt > about.rebuilt) {
+  // Not the rebuild that the snapshot knows of: a store that was lost after it has forgotten it.
+  if (rebuilt > about.born) {
     found.push(
       'the model was rebuilt after the snapshot (freshet rebuild): its sources were read again, ' +
         'and would count twice',

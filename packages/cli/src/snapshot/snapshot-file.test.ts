@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -46,6 +55,24 @@ describe('the file of a snapshot', () => {
     expect(existsSync(path)).toBe(false);
     await writer.discard();
     expect(readdirSync(folder).filter((name) => name.startsWith('unfinished'))).toEqual([]);
+  });
+
+  it('replaces the file that a link leads to, and never the link', async () => {
+    const [link, nowhere] = [join(folder, 'link'), join(folder, 'link-to-nowhere')];
+    writeFileSync(join(folder, 'linked'), 'the one before');
+    symlinkSync('linked', link);
+    const writer = await SnapshotWriter.create(link);
+    await writer.finish();
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(folder, 'linked')).toString()).toMatch(/^freshet snapshot/);
+    symlinkSync('nowhere', nowhere);
+    await expect(SnapshotWriter.create(nowhere)).rejects.toThrow(/is not a regular file/);
+  });
+
+  it('is not read from what can be read only once, though it may be whole', async () => {
+    for (const path of ['/dev/null', folder]) {
+      await expect(readBlocks(path).next()).rejects.toThrow(/not a regular file: FILE is read twi/);
+    }
   });
 
   it('is refused if it was cut off, wherever that was', async () => {

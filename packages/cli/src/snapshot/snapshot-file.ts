@@ -5,7 +5,16 @@
  * or changed. The last block says that it is the last.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lstat,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
@@ -53,7 +62,9 @@ export class SnapshotWriter {
     this.#checksum = checksumOf(firstLine);
   }
 
-  static async create(path: string): Promise<SnapshotWriter> {
+  static async create(given: string): Promise<SnapshotWriter> {
+    // The rename at the end would replace a link instead of the file that it leads to.
+    const path = await realpath(given).catch(() => given);
     await requireReplaceable(path);
     await removeAbandoned(path);
     const part = `${path}.${randomBytes(4).toString('hex')}.part`;
@@ -100,6 +111,7 @@ export class SnapshotWriter {
 
 /** The blocks of a file, each verified, without the last. Throws CannotWork in one line. */
 export async function* readBlocks(path: string): AsyncGenerator<Block, void> {
+  await requireReadable(path);
   const handle = await open(path, 'r');
   try {
     const { size } = await handle.stat();
@@ -131,9 +143,19 @@ export async function* readBlocks(path: string): AsyncGenerator<Block, void> {
   }
 }
 
-/** Refuses a pipe or a device: the rename at the end would replace it instead of filling it. */
+/** Refuses a pipe, which can be read only once: the file is verified before it is used. */
+async function requireReadable(path: string): Promise<void> {
+  const found = await stat(path);
+  if (found.isFile()) return;
+  throw new CannotWork(`${path} is not a regular file: FILE is read twice; name a file on a disk`);
+}
+
+/**
+ * Refuses a pipe, a device, or a link that leads nowhere: the rename at the end would replace it
+ * instead of filling it.
+ */
 async function requireReplaceable(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
+  const found = await lstat(path).catch(() => undefined);
   if (found === undefined || found.isFile()) return;
   throw new CannotWork(
     `${path} is not a regular file: a snapshot is written beside FILE and takes its name when it ` +
