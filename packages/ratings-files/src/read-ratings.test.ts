@@ -137,7 +137,7 @@ describe('a ratings file', () => {
     expect(await read(content, { columns })).toEqual([{ ...ann, time: undefined }]);
   });
 
-  it.each(['', 'NULL', '\\N', 'NaN', 'None', '<NA>'])(
+  it.each(['', 'NULL', '\\N', 'NaN', 'None', '<NA>', 'NA', 'undefined'])(
     'has nothing in a cell of "%s", as databases and pandas write it',
     async (nothing) => {
       const reports: string[] = [];
@@ -152,6 +152,8 @@ describe('a ratings file', () => {
   it('may have spaces between its columns, if that is said', async () => {
     const content = 'ann tea 4.5 978300760\nbob tea 2 978300761\n';
     expect(await read(content, { format: 'space' })).toEqual([ann, bob]);
+    const aligned = ' user  item  rating       time\n  ann   tea     4.5  978300760\n';
+    expect(await read(aligned, { format: 'space' })).toEqual([ann]);
     await expect(read(content)).rejects.toThrow('--format space');
   });
 
@@ -168,6 +170,19 @@ describe('a ratings file', () => {
       { user: 'ann', item: 'tea', value: 1, time: undefined },
       { user: 'bob', item: 'tea', value: 1, time: undefined },
     ]);
+  });
+
+  it.each([
+    [
+      'names of rows that its header does not have, as R writes',
+      'user\titem\trating\n1\t7\t8\t4\n',
+    ],
+    ['commas in cells without quotes', 'title,user,item\nBlack, hot,ann,tea\n'],
+    ['baskets of any length', 'ann,tea\nbob,tea,pot,cup\n'],
+  ])('is refused if a line is longer than the first one, with %s', async (_what, content) => {
+    await expect(read(content)).rejects.toThrow(/line 2: 4 columns where the first line has/);
+    const blank = 'user,item\nann,tea,,\n';
+    expect(await read(blank)).toMatchObject([{ user: 'ann', item: 'tea' }]);
   });
 
   it('tells what it lacks, and how to say more', async () => {
@@ -216,6 +231,8 @@ describe('a ratings file', () => {
       '{"user":"ann","item":"tea","time":{"$date":"2024-05-17T12:00:00Z"}}\n',
       'not a time: {"\\$date":.* name a field in it',
     ],
+    ['a dictionary of Python', "{'user':'ann','item':'tea'}\n", 'not JSON: .* at position 1'],
+    ['votes', 'user,item,rating\nann,tea,-1\n', 'kind=NAME with RATING_KINDS=-1:0,1:5'],
     ['a JSON array', '[{"user":"ann","item":"tea"}]\n', 'each of its objects on a line of its own'],
     [
       'a date that may begin with the day or the month',
@@ -298,6 +315,7 @@ describe('a malformed line', () => {
     ['ann::tea::1e999::978300760', 'value is not a number'],
     ['ann::tea::-1::978300760', 'below 0'],
     ['ann::tea::3::yesterday', 'time is not a time'],
+    ['ann::5.01235E+12::3::978300760', 'the item was rounded by a spreadsheet'],
     [`${'x'.repeat(257)}::tea::3::1`, 'longer than 256 bytes'],
     ['M\uFFFDller::tea::3::1', 'the user is not UTF-8'],
     ['ann::tea::3::-1', 'time is not a time'],
