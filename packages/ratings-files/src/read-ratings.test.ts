@@ -248,6 +248,8 @@ describe('a ratings file', () => {
     ['UTF-16', Buffer.from('user,item,rating\nann,tea,4\n', 'utf16le')],
     ['bzip2', Buffer.from('BZh91AY&SY,user,item,rating\n')],
     ['zstd', Buffer.from('(\xb5/\xfd$\x11,user,item,rating\nann,tea,4\n', 'latin1')],
+    ['lz4', Buffer.from('\x04"M\x18d@\xa7,user,item,rating\nann,tea,4\n', 'latin1')],
+    ['made by compress', Buffer.from('\x1f\x9d\x90,user,item,rating\nann,tea,4\n', 'latin1')],
   ])('is refused when it is %s, with what to do', async (_name, content) => {
     await expect(read(content)).rejects.toThrow('save it as CSV in UTF-8');
   });
