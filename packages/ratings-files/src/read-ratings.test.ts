@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usualNames } from '../../events/src/rating-fields.ts';
@@ -206,6 +206,11 @@ describe('a ratings file', () => {
       ]);
       expect(await lacksOf(content, { kinds: new Map([['view', 1]]) })).toEqual([noTimes]);
     }
+  });
+
+  it('that is not there is named in full: npm start looks in another folder than the reader', async () => {
+    const reading = readRatingBatches('missing.csv').next();
+    await expect(reading).rejects.toThrow(resolve('missing.csv'));
   });
 
   it('gives nothing when it is empty', async () => {

@@ -5,6 +5,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -28,7 +29,8 @@ function beginsLikeText(text: string): boolean {
  * the file that is read, which is unknown for standard input.
  */
 export async function* textLines(path: string, onShare: (share: number | undefined) => void) {
-  const file = path === '-' ? undefined : await stat(path);
+  // In full, because npm start looks in the folder of the checkout, wherever it was called.
+  const file = path === '-' ? undefined : await stat(resolve(path));
   if (file?.isDirectory()) throw new UnreadableRatings('it is a folder: name a file in it');
   // A pipe has no size.
   const size = file?.isFile() ? file.size : undefined;
