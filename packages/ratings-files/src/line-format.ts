@@ -111,10 +111,10 @@ const NONE = 'none';
 function looksLikeHeader(cells: readonly string[], columns: Columns, timeOf: TimeOf): boolean {
   const given = fields.flatMap((field) => columns[field] ?? []);
   if (given.some((column) => column !== NONE && !isNumber(column))) return true;
-  if (cells.length === 2) return needed.some((field) => guessColumn(field, cells) !== undefined);
   const { value, time } = byNumber(cells, columns, timeOf);
   const cell = [cells[value], cells[time]].find((given) => !isBlank(given));
-  return cell !== undefined && !isNumber(cell) && timeOf(cell) === undefined;
+  if (cell === undefined) return needed.some((field) => guessColumn(field, cells) !== undefined);
+  return !isNumber(cell) && timeOf(cell) === undefined;
 }
 
 function isNumber(text: string): boolean {

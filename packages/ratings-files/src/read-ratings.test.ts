@@ -165,6 +165,13 @@ describe('a ratings file', () => {
     expect(await read('who,what,when\nann,tea,978300760\n', { columns })).toEqual(first);
   });
 
+  it('has a header of usual names, also if there is no value or time to tell it by', async () => {
+    const columns = { user: '1', item: '2', value: 'none', time: 'none' };
+    const rating = { user: 'ann', item: 'tea', value: 1, time: undefined };
+    expect(await read('user_id,sku,tag\nann,tea,hot\n', { columns })).toEqual([rating]);
+    expect(await read('ann,tea,hot\n', { columns })).toEqual([rating]);
+  });
+
   it('has no times where it has no time column, and value 1 where it has no values', async () => {
     expect(await read('ann,tea\nbob,tea\n')).toEqual([
       { user: 'ann', item: 'tea', value: 1, time: undefined },
