@@ -348,6 +348,19 @@ describe('a page that is left open', () => {
     };
   }
 
+  it('lists items as soon as there are some, without a click', async () => {
+    const { broadcast, server } = await fedByHand();
+    const json = { items: [] as object[], ratings: [], fallback: 'newcomer' };
+    await page.route('**/v1/**', (route) => route.fulfill({ json }));
+    broadcast.deliver({ ...frame(1, 1), values: seriesNames.map(() => 0) });
+    await eventually('the reason', async () => (await text('#rate-status')).includes('learnt yet'));
+    json.items.push({ item: 'fox', score: 1 });
+    broadcast.deliver(frame(2, 1));
+    await eventually('the first item', async () => (await listed()).includes('fox'));
+    await page.unroute('**/v1/**');
+    await server.close();
+  });
+
   it('holds no more after five hours than after two', async () => {
     const { broadcast, server } = await fedByHand();
     const tools = await page.context().newCDPSession(page);

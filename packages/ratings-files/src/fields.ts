@@ -80,6 +80,7 @@ export interface Meaning {
 }
 
 const COUNT_LINES = 'say --columns value=none to count every line as 1';
+const BY_KINDS = 'value=none,kind=NAME with RATING_KINDS=-1:0,1:5 to say what each one is worth';
 
 export function toRating(
   [user, item, value, time, kind]: readonly unknown[],
@@ -93,7 +94,8 @@ export function toRating(
     return { reason, mend: `${COUNT_LINES}, or kind=NAME with RATING_KINDS to give words a value` };
   }
   if (number !== undefined && number < 0) {
-    return { reason: `the value is below 0: ${number}`, mend: COUNT_LINES };
+    const mend = `leave such lines out, or ${COUNT_LINES}, or ${BY_KINDS}`;
+    return { reason: `the value is below 0: ${number}`, mend };
   }
   const at = isBlank(time) ? undefined : timeOf(time);
   if (!isBlank(time) && at === undefined) {
@@ -115,8 +117,10 @@ export function toRating(
   }
 }
 
-/** What databases and pandas write where there is nothing. As an id it would join many users. */
-const NOTHING = new Set(['', 'NULL', 'null', '\\N', 'NaN', 'nan', 'NaT', 'None', '<NA>', '#N/A']);
+/** What databases, R and pandas write where there is nothing. As an id it would join many users. */
+const NOTHING = new Set(
+  ' NULL null \\N NaN nan NaT None <NA> #N/A NA N/A n/a undefined'.split(' '),
+);
 
 export function isBlank(given: unknown): boolean {
   return (given ?? '') === '' || (typeof given === 'string' && NOTHING.has(given.trim()));
@@ -128,9 +132,15 @@ function shown(given: unknown): string {
   return `${JSON.stringify(given)}, an object: name a field in it, like time=created.date`;
 }
 
+/** How Excel saves numbers of over 11 digits, such as EANs: different ids have become the same. */
+const ROUNDED = /^\d(?:[.,]\d+)?E\+\d\d$/;
+
 function toId(field: 'user' | 'item', given: unknown): string {
   if (isBlank(given)) throw new PoisonRecord('bad-id', `no ${field}`);
   const id = idOf(field, typeof given === 'string' ? given.trim() : given);
+  if (ROUNDED.test(id)) {
+    throw new PoisonRecord('bad-id', `the ${field} was rounded by a spreadsheet: ${id}`);
+  }
   // What stands for bytes that are not UTF-8: different ids would become the same.
   if (!id.includes('\uFFFD')) return id;
   throw new PoisonRecord('bad-id', `the ${field} is not UTF-8 (save the file as UTF-8): ${id}`);

@@ -45,6 +45,9 @@ export interface Reading {
   readonly onLack?: ((lack: string) => void) | undefined;
 }
 
+/** Cells of a longer line may stand under the wrong names: what is in them cannot be told. */
+const QUOTE = 'quote cells with separators in them, and name each column in the header';
+
 export function openSource(first: string, reading: Reading, dates: FileDates): RecordSource {
   const { format = detectFormat(first), columns = {}, kinds = new Map() } = reading;
   const timeOf = (given: unknown) => dates.timeOf(given);
@@ -62,11 +65,16 @@ export function openSource(first: string, reading: Reading, dates: FileDates): R
   const at = hasHeader ? byName(cells, columns, kinds) : byNumber(cells, columns, timeOf);
   tellLacks((field) => at[field] >= 0, hasHeader ? cells : [], reading);
   const least = 1 + Math.max(at.user, at.item, at.value, at.kind);
-  const parse = (row: readonly string[]): FileRating | Malformed =>
-    row.length >= least
-      ? // A column that is absent has the place -1, where a row holds nothing.
-        toRating([row[at.user], row[at.item], row[at.value], row[at.time], row[at.kind]], meaning)
-      : { reason: `${row.length} columns where ${least} are needed` };
+  const most = cells.length;
+  const parse = (row: readonly string[]): FileRating | Malformed => {
+    if (row.length < least) return { reason: `${row.length} columns where ${least} are needed` };
+    if (row.length > most && !row.slice(most).every(isBlank)) {
+      return { reason: `${row.length} columns where the first line has ${most}`, mend: QUOTE };
+    }
+    // A column that is absent has the place -1, where a row holds nothing.
+    const { user, item, value, time, kind } = at;
+    return toRating([row[user], row[item], row[value], row[time], row[kind]], meaning);
+  };
   return new SeparatedLines(separator, parse, hasHeader);
 }
 
@@ -99,10 +107,10 @@ const NONE = 'none';
 function looksLikeHeader(cells: readonly string[], columns: Columns, timeOf: TimeOf): boolean {
   const given = fields.flatMap((field) => columns[field] ?? []);
   if (given.some((column) => column !== NONE && !isNumber(column))) return true;
-  if (cells.length === 2) return needed.some((field) => guessColumn(field, cells) !== undefined);
   const { value, time } = byNumber(cells, columns, timeOf);
   const cell = [cells[value], cells[time]].find((given) => !isBlank(given));
-  return cell !== undefined && !isNumber(cell) && timeOf(cell) === undefined;
+  if (cell === undefined) return needed.some((field) => guessColumn(field, cells) !== undefined);
+  return !isNumber(cell) && timeOf(cell) === undefined;
 }
 
 function isNumber(text: string): boolean {
@@ -204,8 +212,8 @@ class JsonLines implements RecordSource {
     let record: unknown;
     try {
       record = JSON.parse(line);
-    } catch {
-      return { reason: 'not JSON', mend: ONE_A_LINE };
+    } catch (error) {
+      return { reason: `not JSON: ${(error as Error).message}`, mend: ONE_A_LINE };
     }
     if (typeof record !== 'object' || record === null) {
       return { reason: 'not a JSON object', mend: ONE_A_LINE };

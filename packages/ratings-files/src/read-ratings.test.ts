@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usualNames } from '../../events/src/rating-fields.ts';
@@ -137,7 +137,7 @@ describe('a ratings file', () => {
     expect(await read(content, { columns })).toEqual([{ ...ann, time: undefined }]);
   });
 
-  it.each(['', 'NULL', '\\N', 'NaN', 'None', '<NA>'])(
+  it.each(['', 'NULL', '\\N', 'NaN', 'None', '<NA>', 'NA', 'undefined'])(
     'has nothing in a cell of "%s", as databases and pandas write it',
     async (nothing) => {
       const reports: string[] = [];
@@ -152,6 +152,8 @@ describe('a ratings file', () => {
   it('may have spaces between its columns, if that is said', async () => {
     const content = 'ann tea 4.5 978300760\nbob tea 2 978300761\n';
     expect(await read(content, { format: 'space' })).toEqual([ann, bob]);
+    const aligned = ' user  item  rating       time\n  ann   tea     4.5  978300760\n';
+    expect(await read(aligned, { format: 'space' })).toEqual([ann]);
     await expect(read(content)).rejects.toThrow('--format space');
   });
 
@@ -163,11 +165,31 @@ describe('a ratings file', () => {
     expect(await read('who,what,when\nann,tea,978300760\n', { columns })).toEqual(first);
   });
 
+  it('has a header of usual names, also if there is no value or time to tell it by', async () => {
+    const columns = { user: '1', item: '2', value: 'none', time: 'none' };
+    const rating = { user: 'ann', item: 'tea', value: 1, time: undefined };
+    expect(await read('user_id,sku,tag\nann,tea,hot\n', { columns })).toEqual([rating]);
+    expect(await read('ann,tea,hot\n', { columns })).toEqual([rating]);
+  });
+
   it('has no times where it has no time column, and value 1 where it has no values', async () => {
     expect(await read('ann,tea\nbob,tea\n')).toEqual([
       { user: 'ann', item: 'tea', value: 1, time: undefined },
       { user: 'bob', item: 'tea', value: 1, time: undefined },
     ]);
+  });
+
+  it.each([
+    [
+      'names of rows that its header does not have, as R writes',
+      'user\titem\trating\n1\t7\t8\t4\n',
+    ],
+    ['commas in cells without quotes', 'title,user,item\nBlack, hot,ann,tea\n'],
+    ['baskets of any length', 'ann,tea\nbob,tea,pot,cup\n'],
+  ])('is refused if a line is longer than the first one, with %s', async (_what, content) => {
+    await expect(read(content)).rejects.toThrow(/line 2: 4 columns where the first line has/);
+    const blank = 'user,item\nann,tea,,\n';
+    expect(await read(blank)).toMatchObject([{ user: 'ann', item: 'tea' }]);
   });
 
   it('tells what it lacks, and how to say more', async () => {
@@ -193,6 +215,11 @@ describe('a ratings file', () => {
     }
   });
 
+  it('that is not there is named in full: npm start looks in another folder than the reader', async () => {
+    const reading = readRatingBatches('missing.csv').next();
+    await expect(reading).rejects.toThrow(resolve('missing.csv'));
+  });
+
   it('gives nothing when it is empty', async () => {
     expect(await read('')).toEqual([]);
     expect(await read('\n\n')).toEqual([]);
@@ -216,6 +243,8 @@ describe('a ratings file', () => {
       '{"user":"ann","item":"tea","time":{"$date":"2024-05-17T12:00:00Z"}}\n',
       'not a time: {"\\$date":.* name a field in it',
     ],
+    ['a dictionary of Python', "{'user':'ann','item':'tea'}\n", 'not JSON: .* at position 1'],
+    ['votes', 'user,item,rating\nann,tea,-1\n', 'kind=NAME with RATING_KINDS=-1:0,1:5'],
     ['a JSON array', '[{"user":"ann","item":"tea"}]\n', 'each of its objects on a line of its own'],
     [
       'a date that may begin with the day or the month',
@@ -231,6 +260,8 @@ describe('a ratings file', () => {
     ['UTF-16', Buffer.from('user,item,rating\nann,tea,4\n', 'utf16le')],
     ['bzip2', Buffer.from('BZh91AY&SY,user,item,rating\n')],
     ['zstd', Buffer.from('(\xb5/\xfd$\x11,user,item,rating\nann,tea,4\n', 'latin1')],
+    ['lz4', Buffer.from('\x04"M\x18d@\xa7,user,item,rating\nann,tea,4\n', 'latin1')],
+    ['made by compress', Buffer.from('\x1f\x9d\x90,user,item,rating\nann,tea,4\n', 'latin1')],
   ])('is refused when it is %s, with what to do', async (_name, content) => {
     await expect(read(content)).rejects.toThrow('save it as CSV in UTF-8');
   });
@@ -298,6 +329,7 @@ describe('a malformed line', () => {
     ['ann::tea::1e999::978300760', 'value is not a number'],
     ['ann::tea::-1::978300760', 'below 0'],
     ['ann::tea::3::yesterday', 'time is not a time'],
+    ['ann::5.01235E+12::3::978300760', 'the item was rounded by a spreadsheet'],
     [`${'x'.repeat(257)}::tea::3::1`, 'longer than 256 bytes'],
     ['M\uFFFDller::tea::3::1', 'the user is not UTF-8'],
     ['ann::tea::3::-1', 'time is not a time'],

@@ -49,7 +49,12 @@ export class SeparatedLines implements RecordSource {
 
 /** Undefined if the last cell is in quotes that do not end. */
 export function cellsOf(text: string, separator: string): string[] | undefined {
-  if (!text.includes('"')) return text.split(separator);
+  const cells = text.includes('"') ? quotedCells(text, separator) : text.split(separator);
+  // More than one space aligns the columns.
+  return separator === ' ' ? cells?.filter((cell) => cell !== '') : cells;
+}
+
+function quotedCells(text: string, separator: string): string[] | undefined {
   const cells: string[] = [];
   let cell = '';
   let isQuoted = false;

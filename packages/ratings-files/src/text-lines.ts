@@ -5,6 +5,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -13,15 +14,23 @@ import { UnreadableRatings } from './fields.ts';
 /** 1 MB: a longer line is not a rating, and reading on could use up the memory. */
 const longestLine = 1 << 20;
 
-/** How zip, spreadsheets, Parquet, bzip2, xz and zstd begin: a small one may have no zero byte. */
-const NO_TEXT = ['PK\u0003\u0004', 'PAR1\u0015', 'BZh91AY&SY', '\uFFFD7zXZ', '(\uFFFD/\uFFFD'];
+/** How bzip2 and zstd begin. Most other files that are no text begin with control characters. */
+const PACKED = ['BZh91AY&SY', '(\uFFFD/\uFFFD'];
+/** \u0001 separates the columns of Hive. */
+const TEXT_CONTROLS = '\t\n\v\f\r\u0001';
+
+function beginsLikeText(text: string): boolean {
+  const isControl = (char: string) => char < ' ' && !TEXT_CONTROLS.includes(char);
+  return !PACKED.some((start) => text.startsWith(start)) && ![...text.slice(0, 16)].some(isControl);
+}
 
 /**
  * Batches of lines, each with the number of its first line, from 1. `onShare`: with the share of
  * the file that is read, which is unknown for standard input.
  */
 export async function* textLines(path: string, onShare: (share: number | undefined) => void) {
-  const file = path === '-' ? undefined : await stat(path);
+  // In full, because npm start looks in the folder of the checkout, wherever it was called.
+  const file = path === '-' ? undefined : await stat(resolve(path));
   if (file?.isDirectory()) throw new UnreadableRatings('it is a folder: name a file in it');
   // A pipe has no size.
   const size = file?.isFile() ? file.size : undefined;
@@ -38,7 +47,7 @@ export async function* textLines(path: string, onShare: (share: number | undefin
   let end: string | undefined;
   for await (const chunk of inflated(source, count)) {
     const text = rest + decoder.decode(chunk, { stream: true });
-    if (text.includes('\0') || (next === 1 && NO_TEXT.some((start) => text.startsWith(start)))) {
+    if (text.includes('\0') || (next === 1 && !beginsLikeText(text))) {
       throw new UnreadableRatings(
         'it is not text in UTF-8 (packed other than by gzip, a spreadsheet, UTF-16?): unpack it, or save it as CSV in UTF-8',
       );

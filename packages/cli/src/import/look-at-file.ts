@@ -3,6 +3,7 @@
  * mistake in it, or in what the operator says of it, is told at once.
  */
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { RatingReader } from '@freshet/events';
 import { type FileRating, UnreadableRatings } from '@freshet/ratings-files';
 import { fileRatings, type RatingsFile } from './file-ratings.ts';
@@ -52,7 +53,7 @@ export async function lookAtFile(
 /** Whether it can be read twice, as a pipe cannot. Throws if there is no such file. */
 export function isPlainFile(path: string): boolean {
   if (path === '-') return false;
-  const found = statSync(path);
+  const found = statSync(resolve(path));
   return found.isFile() || found.isDirectory(); // which is refused when it is read
 }
 

@@ -3,10 +3,10 @@ import { parseArgs } from 'node:util';
 import { settingsOrExit } from '@freshet/config';
 import { asSetupProblem, SetupProblem } from '@freshet/local';
 import { ClosingStack } from '@freshet/service';
-import { flag, text, textOr, WrongUsage } from '../operator-command.ts';
+import { flag, text, WrongUsage } from '../operator-command.ts';
 import { readingHelp, readingOf, readingRows } from '../ratings-file-options.ts';
 import { rateOption } from './demo.ts';
-import { startUp } from './start-up.ts';
+import { DEMO_RATE, startUp } from './start-up.ts';
 
 const HELP = `freshet up [--ratings FILE | --rate N | --no-demo]
 
@@ -19,7 +19,8 @@ too. If a port is taken, the next free one is used. Ctrl-C stops everything that
   --ratings FILE   learn these ratings, and stream no demo; FILE is
                    ${readingHelp.file}
 ${readingRows}
-  --rate N         demo ratings per second (default 20)
+  --rate N         demo ratings per second (default ${DEMO_RATE}; with KAFKA_BROKERS none, because they
+                   are written to the topic ratings there)
   --no-demo        stream no demo ratings
 
 Exit code: 0 stopped by Ctrl-C or a signal, 1 could not start, or Kafka or Redis ended.
@@ -89,14 +90,14 @@ function optionsOf(args: readonly string[]) {
     columns: text,
     format: text,
     dates: text,
-    rate: textOr('20'),
+    rate: text,
     'no-demo': flag,
     help: flag,
   };
   try {
     const { values } = parseArgs({ args: [...args], options });
     const { help, ratings: path, columns, format, dates } = values;
-    const rate = rateOption(values.rate);
+    const rate = values.rate === undefined ? undefined : rateOption(values.rate);
     readingOf(values);
     if (path === undefined && (columns ?? format ?? dates) !== undefined) {
       throw new WrongUsage('--columns, --format and --dates say how to read the file of --ratings');

@@ -27,8 +27,8 @@ import { PortClaims } from './port-claims.ts';
 interface StartUp {
   readonly settings: Settings;
   readonly stack: ClosingStack;
-  /** Demo ratings per second; 0: no demo. */
-  readonly rate: number;
+  /** Demo ratings per second that the user asked for; 0: no demo. */
+  readonly rate: number | undefined;
   /** Learnt in place of the demo. */
   readonly file: RatingsFile | undefined;
   /** Aborted when the user wants to stop, at whatever point. */
@@ -37,19 +37,25 @@ interface StartUp {
   readonly say: (text: string) => void;
 }
 
+/** Ratings per second, if nothing is said. */
+export const DEMO_RATE = 20;
 const RESTART_WAIT_MS = 1_000;
 /** The ports that Kafka and Redis usually have, preferred as those in the settings are. */
 const usualPorts = { kafka: 9092, controller: 9093, redis: 6379 } as const;
 
 export async function startUp(options: StartUp): Promise<void> {
-  const { settings, stack, rate, file, signal, fail, say } = options;
+  const { settings, stack, file, signal, fail, say } = options;
   const tell = (line: string): void => say(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
   const began = performance.now();
   const look = file && (await lookAtOwn(file, settings));
-  // Ada rates in the demo. Whom the user's own topics name is not known.
-  const hasDemo = settings.RATINGS_TOPICS.includes(DEMO_TOPIC);
-  const example = look?.user ?? (hasDemo ? 'ada' : 'USER');
   const brokers = isGiven('KAFKA_BROKERS') ? settings.KAFKA_BROKERS : undefined;
+  // The topic of that name in a Kafka of the user's may hold real ratings.
+  const rate = options.rate ?? (brokers === undefined ? DEMO_RATE : 0);
+  const canHaveDemo = settings.RATINGS_TOPICS.includes(DEMO_TOPIC);
+  const hasDemo = canHaveDemo && rate > 0;
+  // Ada rates in the demo, of this run or an earlier one. Whom other topics name is not known.
+  const knowsAda = hasDemo || (canHaveDemo && brokers === undefined);
+  const example = look?.user ?? (knowsAda ? 'ada' : 'USER');
   const folder = dataFolder(dataName(file, brokers, settings.MODEL));
   const lock = await Lock.take(folder);
   stack.own({ close: async () => lock.release() });
@@ -76,7 +82,8 @@ export async function startUp(options: StartUp): Promise<void> {
   signal.throwIfAborted();
   for (const name of allServiceNames) keepRunning(name, system, signal, tell);
   say(addresses(system, example));
-  if (rate > 0) await startDemo(options, system, tell);
+  if (hasDemo) await startDemo(options, rate, system, tell);
+  else if (options.rate !== 0) tell(`no demo stream: ${whyNoDemo(rate)}`);
   if (file) await learnAndShow(file, example, options, system);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   tell(`ready after ${seconds} s; Ctrl-C stops everything`);
@@ -132,19 +139,22 @@ function keepRunning(
   });
 }
 
+function whyNoDemo(rate: number): string {
+  return rate === 0
+    ? `on a Kafka of yours it needs --rate ${DEMO_RATE}, which writes to its topic ${DEMO_TOPIC}`
+    : `it goes to the topic ${DEMO_TOPIC}, which RATINGS_TOPICS does not name`;
+}
+
 async function startDemo(
-  { settings, stack, rate, fail }: StartUp,
+  { settings, stack, fail }: StartUp,
+  ratingsPerSecond: number,
   system: LocalSystem,
   tell: (line: string) => void,
 ): Promise<void> {
-  if (!settings.RATINGS_TOPICS.includes(DEMO_TOPIC)) {
-    tell(`no demo stream: it goes to the topic ${DEMO_TOPIC}, which RATINGS_TOPICS does not name`);
-    return;
-  }
   const log = openLog('demo', 'error');
   const session = await openSession('demo', settingsOrExit(system.environment), { log, stack });
   const scorer = { url: system.scorerUrl, token: settings.HTTP_TOKEN };
-  const demo = await Demo.open(session, stack, { scorer, ratingsPerSecond: rate, tell });
+  const demo = await Demo.open(session, stack, { scorer, ratingsPerSecond, tell });
   demo.start((error) => {
     const cause = isFull(system.folder) ? DISK_FULL : (error as Error).message;
     fail(new SetupProblem(`the demo ended: ${cause}`, { cause: error }));

@@ -42,12 +42,16 @@ function show(): void {
   });
 }
 
-/** Fetches the lists when the scorer becomes ready; later only the user's actions do. */
-let scorerWasReady = false;
+/**
+ * Fetches the lists when the scorer becomes ready, and when it has its first items; later only the
+ * user's actions do.
+ */
+let scorerHad: 'nothing' | 'no items' | 'items' = 'nothing';
 function openPanel(): void {
   const isReady = isServing('scorer', model.services);
-  if (isReady && !scorerWasReady && !panel.isOpen) void panel.open();
-  scorerWasReady = isReady;
+  const has = !isReady ? 'nothing' : model.series.latest('items') > 0 ? 'items' : 'no items';
+  if (has !== 'nothing' && has !== scorerHad && !panel.isOpen) void panel.open();
+  scorerHad = has;
 }
 
 matchMedia('(min-width: 760px)').addEventListener('change', show);

@@ -19,6 +19,7 @@ const TRIES = 15;
 /** Titles that are kept from lists: the reasons of a score name items by id alone. */
 const TITLES = 2_000;
 
+const NOTHING = 'no rating has been learnt yet: what there is to rate appears with the first ones';
 const fallbacks: Readonly<Record<string, string>> = {
   newcomer:
     'this user has no ratings yet: these are items that newcomers rate and that are popular now',
@@ -63,19 +64,20 @@ export class RatePanel {
     sessionStorage.setItem(USER, user);
     await this.#attempt(async (isCurrent) => {
       const id = encodeURIComponent(user);
-      const [list, popular, known] = await Promise.all([
+      const [list, popular, about] = await Promise.all([
         askJson<List>(`/v1/recommendations/${id}?n=${LENGTH}`),
         askJson<List>(`/v1/items/popular?n=${LENGTH}`),
         askJson<{ ratings: readonly { item: string; value: number }[] }>(`/v1/users/${id}`),
       ]);
       if (!isCurrent()) return;
       this.#ratings.clear();
-      for (const { item, value } of known.ratings) this.#ratings.set(item, value);
+      for (const { item, value } of about.ratings) this.#ratings.set(item, value);
       this.#popularItems = popular.items;
       say(this.#heading, `Recommended for ${user}`);
       this.#show(list, list.items);
-      const own = `${known.ratings.length} ratings known`;
-      say(this.#status, list.fallback === null ? own : (fallbacks[list.fallback] ?? own));
+      const own = `${about.ratings.length} ratings known`;
+      const known = list.fallback === null ? own : (fallbacks[list.fallback] ?? own);
+      say(this.#status, popular.items.length === 0 ? NOTHING : known);
     });
   }
 
