@@ -6,6 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { FreshetClient, FreshetError } from '@freshet/client';
 import { readSettings } from '@freshet/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -162,6 +164,27 @@ describe('a client', () => {
     await expect(patient.popular()).rejects.toBe('she left');
   });
 
+  it('keeps nothing of a call that is over, however late its deadline and long its signal lives', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    let asking: WeakRef<AbortSignal> | undefined;
+    const send = async (_: unknown, { signal }: { signal?: AbortSignal | null } = {}) => {
+      // As a fetch does that never takes its listener back.
+      signal?.addEventListener('abort', () => {});
+      if (signal) asking = new WeakRef(signal);
+      return new Response('{}');
+    };
+    const ending = new AbortController();
+    const options = { url: 'http://h', signal: ending.signal, timeoutMs: 3_600_000, fetch: send };
+    await new FreshetClient(options).popular();
+    await vi.waitFor(() => {
+      collectGarbage();
+      // A failed comparison of the signal itself would keep it.
+      expect(asking !== undefined && asking.deref() === undefined).toBe(true);
+    });
+    expect(ending.signal.aborted).toBe(false);
+  });
+
   it('sends the headers that it is given, and no token that is empty', async () => {
     const client = await serverOf(answers(200, list));
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -221,6 +244,19 @@ describe('a client', () => {
       { user: 'ada', item: 'i', value: 5, time: expect.any(Number) },
     ]);
   });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    'refuses %j as a number of a body: JSON has null for it, which would take a rating back',
+    async (value) => {
+      const client = await serverOf(answers(202, {}));
+      const item = 'i';
+      await expect(client.rate({ user: 'ada', item, value })).rejects.toThrow(TypeError);
+      await expect(client.rate({ user: 'ada', item, time: value })).rejects.toThrow('time is');
+      const guest = { ratings: [{ item, value }] };
+      await expect(client.recommendToGuest(guest)).rejects.toThrow(TypeError);
+      expect(asked).toEqual([]);
+    },
+  );
 
   it('does not retry what is wrong, and tells the problem', async () => {
     const problem = { status: 400, detail: 'n must be at least 1', reason: 'bad' };

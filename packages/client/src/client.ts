@@ -155,19 +155,27 @@ export class FreshetClient {
     const headers: Record<string, string> = { ...more };
     if (token) headers.authorization = `Bearer ${token}`;
     if (request.body !== undefined) headers['content-type'] = 'application/json';
-    const late = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)));
-    const signal = ending ? AbortSignal.any([ending, late]) : late;
-    const body = request.body === undefined ? null : JSON.stringify(request.body);
+    const body = request.body === undefined ? null : JSON.stringify(request.body, sendable);
     // A redirect is an error: following one would make a GET of a POST.
     const redirect = 'manual';
+    // AbortSignal.timeout and AbortSignal.any would keep each attempt in memory until the deadline,
+    // or for as long as `ending` lives.
+    const attempt = new AbortController();
+    const { signal } = attempt;
+    const end = (): void => attempt.abort();
+    const timer = setTimeout(end, Math.max(1, Math.ceil(leftMs)));
+    ending?.addEventListener('abort', end);
     try {
       const response = await send(address, { method, headers, signal, body, redirect });
       const text = await response.text();
       return (response.ok && parsed(text)) || problemOf(response, text, `${method} ${template}`);
     } catch (error) {
       const cause = error instanceof Error ? (error.cause ?? error) : error;
-      const reason = late.aborted ? 'the deadline has passed' : cause;
+      const reason = signal.aborted ? 'the deadline has passed' : cause;
       return new FreshetError(`${method} ${this.#base}: no answer: ${reason}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+      ending?.removeEventListener('abort', end);
     }
   }
 }
@@ -220,6 +228,12 @@ function parsed(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** JSON would make null of NaN, which takes a rating back. */
+function sendable(name: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new TypeError(`${name} is ${value}: no request can say that`);
 }
 
 function pathOf(template: string, { path = {} }: Request): string {
