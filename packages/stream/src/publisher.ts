@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert';
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
-import { recordBytes } from './log-record.ts';
+import { type RecordHeaders, recordBytes } from './log-record.ts';
 import { orRefused } from './refusal.ts';
 
 export interface OutRecord {
@@ -13,7 +13,7 @@ export interface OutRecord {
   readonly partition?: number;
   readonly key: Buffer | string | null;
   readonly value: Buffer | null;
-  readonly headers?: Record<string, string>;
+  readonly headers?: RecordHeaders;
 }
 
 type PlacedRecord = OutRecord & { readonly partition: number };
