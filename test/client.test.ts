@@ -192,6 +192,26 @@ describe('a client', () => {
     expect(asked[0]).toMatchObject({ traceparent, authorization: undefined });
   });
 
+  it('sends each header once, in whatever case it is given', async () => {
+    const send = vi.fn(async (_: unknown, __?: RequestInit) => new Response('{"ratings":[]}'));
+    const given = { Authorization: 'Bearer other', 'Content-Type': 'application/json' };
+    const options = { url: 'http://h', token: 'secret', headers: given, fetch: send };
+    await new FreshetClient(options).rate({ user: 'ada', item: 'i' });
+    expect(Object.fromEntries(new Headers(send.mock.calls[0]?.[1]?.headers))).toEqual({
+      authorization: 'Bearer secret',
+      'content-type': 'application/json',
+    });
+  });
+
+  it.each([
+    { headers: { 'a b': 'x' } },
+    { headers: { traceparent: 'two\nlines' } },
+    { timeoutMs: Number.NaN },
+    { timeoutMs: -1 },
+  ])('refuses at once what no request can be sent with: %j', (options) => {
+    expect(() => new FreshetClient({ url: 'http://h', ...options })).toThrow(TypeError);
+  });
+
   it('does not take a page for an answer, and names where it is redirected to', async () => {
     const client = await serverOf(answers(200, '<html>sign in</html>'), (response) => {
       response.writeHead(301, { location: 'https://freshet.example/' }).end();

@@ -52,14 +52,20 @@ interface Request {
 export class FreshetClient {
   readonly #options: FreshetClientOptions;
   readonly #base: string;
+  readonly #headers: Headers;
 
   constructor(options: FreshetClientOptions) {
+    const { url, token = '', timeoutMs = TIMEOUT_MS, headers } = options;
     this.#options = options;
-    this.#base = baseOf(options.url);
+    this.#base = baseOf(url);
     // Said here, because the error of fetch would have the token in its message.
-    if (/[^\x20-\x7e]/.test((options.token ?? '').trim())) {
+    if (/[^\x20-\x7e]/.test(token.trim())) {
       throw new TypeError('token has a character that no header may have');
     }
+    if (!(timeoutMs >= 0)) throw new TypeError(`timeoutMs must be 0 or more, not ${timeoutMs}`);
+    // Names of headers are the same in any case, and each is sent once.
+    this.#headers = new Headers(headers);
+    if (token !== '') this.#headers.set('authorization', `Bearer ${token}`);
   }
 
   /** The same client with other options, for some calls: a signal, a deadline, headers. */
@@ -149,12 +155,11 @@ export class FreshetClient {
 
   /** One attempt: the answer, or why there is none. */
   async #try(operation: string, request: Request, leftMs: number): Promise<unknown> {
-    const { token, signal: ending, headers: more, fetch: send = fetch } = this.#options;
+    const { signal: ending, fetch: send = fetch } = this.#options;
     const [method = '', template = ''] = operation.split(' ');
     const address = `${this.#base}${pathOf(template, request)}${queryOf(request)}`;
-    const headers: Record<string, string> = { ...more };
-    if (token) headers.authorization = `Bearer ${token}`;
-    if (request.body !== undefined) headers['content-type'] = 'application/json';
+    const headers = new Headers(this.#headers);
+    if (request.body !== undefined) headers.set('content-type', 'application/json');
     const body = request.body === undefined ? null : JSON.stringify(request.body, sendable);
     // A redirect is an error: following one would make a GET of a POST.
     const redirect = 'manual';
