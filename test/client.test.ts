@@ -3,6 +3,7 @@
  * else?
  */
 import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -190,6 +191,19 @@ describe('a client', () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     await client.with({ headers: { traceparent }, token: '' }).popular();
     expect(asked[0]).toMatchObject({ traceparent, authorization: undefined });
+  });
+
+  it('ends any number of calls with one signal, and listens to it once', async () => {
+    const ending = new AbortController();
+    const late = async (_: unknown, { signal }: RequestInit = {}) =>
+      new Promise<Response>((_, reject) => signal?.addEventListener('abort', reject));
+    const client = new FreshetClient({ url: 'http://h', signal: ending.signal, fetch: late });
+    const calls = Array.from({ length: 20 }, () => client.with({}).popular());
+    // Node warns of a leak where there are more than ten.
+    expect(getEventListeners(ending.signal, 'abort')).toHaveLength(1);
+    ending.abort('she left');
+    const reasons = await Promise.allSettled(calls);
+    expect(reasons).toEqual(calls.map(() => ({ status: 'rejected', reason: 'she left' })));
   });
 
   it('sends each header once, in whatever case it is given', async () => {

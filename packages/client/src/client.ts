@@ -169,7 +169,7 @@ export class FreshetClient {
     const { signal } = attempt;
     const end = (): void => attempt.abort();
     const timer = setTimeout(end, Math.max(1, Math.ceil(leftMs)));
-    ending?.addEventListener('abort', end);
+    const forget = onAbort(ending, end);
     try {
       const response = await send(address, { method, headers, signal, body, redirect });
       const text = await response.text();
@@ -180,7 +180,7 @@ export class FreshetClient {
       return new FreshetError(`${method} ${this.#base}: no answer: ${reason}`, { cause: error });
     } finally {
       clearTimeout(timer);
-      ending?.removeEventListener('abort', end);
+      forget();
     }
   }
 }
@@ -196,16 +196,37 @@ function baseOf(url: string): string {
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end);
+      forget();
       resolve();
     }, ms);
-    signal?.addEventListener('abort', end);
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    });
   });
+}
+
+/** Calls `end` when the signal is aborted, until what this returns is called. */
+function onAbort(signal: AbortSignal | undefined, end: () => void): () => void {
+  if (signal === undefined) return () => {};
+  const ends = endsOf(signal);
+  ends.add(end);
+  return () => void ends.delete(end);
+}
+
+const endsBySignal = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** One listener serves all calls of a signal: Node warns where there are more than ten. */
+function endsOf(signal: AbortSignal): Set<() => void> {
+  const known = endsBySignal.get(signal);
+  if (known !== undefined) return known;
+  const ends = new Set<() => void>();
+  endsBySignal.set(signal, ends);
+  signal.addEventListener('abort', () => {
+    for (const end of ends) end();
+  });
+  return ends;
 }
 
 /** Also for an answer of 200 that is not JSON: a proxy in between may answer with a page. */
