@@ -3,9 +3,12 @@
  * else?
  */
 import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { FreshetClient, FreshetError } from '@freshet/client';
 import { readSettings } from '@freshet/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -162,11 +165,65 @@ describe('a client', () => {
     await expect(patient.popular()).rejects.toBe('she left');
   });
 
+  it('keeps nothing of a call that is over, however late its deadline and long its signal lives', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    let asking: WeakRef<AbortSignal> | undefined;
+    const send = async (_: unknown, { signal }: { signal?: AbortSignal | null } = {}) => {
+      // As a fetch does that never takes its listener back.
+      signal?.addEventListener('abort', () => {});
+      if (signal) asking = new WeakRef(signal);
+      return new Response('{}');
+    };
+    const ending = new AbortController();
+    const options = { url: 'http://h', signal: ending.signal, timeoutMs: 3_600_000, fetch: send };
+    await new FreshetClient(options).popular();
+    await vi.waitFor(() => {
+      collectGarbage();
+      // A failed comparison of the signal itself would keep it.
+      expect(asking !== undefined && asking.deref() === undefined).toBe(true);
+    });
+    expect(ending.signal.aborted).toBe(false);
+  });
+
   it('sends the headers that it is given, and no token that is empty', async () => {
     const client = await serverOf(answers(200, list));
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     await client.with({ headers: { traceparent }, token: '' }).popular();
     expect(asked[0]).toMatchObject({ traceparent, authorization: undefined });
+  });
+
+  it('ends any number of calls with one signal, and listens to it once', async () => {
+    const ending = new AbortController();
+    const late = async (_: unknown, { signal }: RequestInit = {}) =>
+      new Promise<Response>((_, reject) => signal?.addEventListener('abort', reject));
+    const client = new FreshetClient({ url: 'http://h', signal: ending.signal, fetch: late });
+    const calls = Array.from({ length: 20 }, () => client.with({}).popular());
+    // Node warns of a leak where there are more than ten.
+    expect(getEventListeners(ending.signal, 'abort')).toHaveLength(1);
+    ending.abort('she left');
+    const reasons = await Promise.allSettled(calls);
+    expect(reasons).toEqual(calls.map(() => ({ status: 'rejected', reason: 'she left' })));
+  });
+
+  it('sends each header once, in whatever case it is given', async () => {
+    const send = vi.fn(async (_: unknown, __?: RequestInit) => new Response('{"ratings":[]}'));
+    const given = { Authorization: 'Bearer other', 'Content-Type': 'application/json' };
+    const options = { url: 'http://h', token: 'secret', headers: given, fetch: send };
+    await new FreshetClient(options).rate({ user: 'ada', item: 'i' });
+    expect(Object.fromEntries(new Headers(send.mock.calls[0]?.[1]?.headers))).toEqual({
+      authorization: 'Bearer secret',
+      'content-type': 'application/json',
+    });
+  });
+
+  it.each([
+    { headers: { 'a b': 'x' } },
+    { headers: { traceparent: 'two\nlines' } },
+    { timeoutMs: Number.NaN },
+    { timeoutMs: -1 },
+  ])('refuses at once what no request can be sent with: %j', (options) => {
+    expect(() => new FreshetClient({ url: 'http://h', ...options })).toThrow(TypeError);
   });
 
   it('does not take a page for an answer, and names where it is redirected to', async () => {
@@ -221,6 +278,19 @@ describe('a client', () => {
       { user: 'ada', item: 'i', value: 5, time: expect.any(Number) },
     ]);
   });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    'refuses %j as a number of a body: JSON has null for it, which would take a rating back',
+    async (value) => {
+      const client = await serverOf(answers(202, {}));
+      const item = 'i';
+      await expect(client.rate({ user: 'ada', item, value })).rejects.toThrow(TypeError);
+      await expect(client.rate({ user: 'ada', item, time: value })).rejects.toThrow('time is');
+      const guest = { ratings: [{ item, value }] };
+      await expect(client.recommendToGuest(guest)).rejects.toThrow(TypeError);
+      expect(asked).toEqual([]);
+    },
+  );
 
   it('does not retry what is wrong, and tells the problem', async () => {
     const problem = { status: 400, detail: 'n must be at least 1', reason: 'bad' };

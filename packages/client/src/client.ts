@@ -52,14 +52,20 @@ interface Request {
 export class FreshetClient {
   readonly #options: FreshetClientOptions;
   readonly #base: string;
+  readonly #headers: Headers;
 
   constructor(options: FreshetClientOptions) {
+    const { url, token = '', timeoutMs = TIMEOUT_MS, headers } = options;
     this.#options = options;
-    this.#base = baseOf(options.url);
+    this.#base = baseOf(url);
     // Said here, because the error of fetch would have the token in its message.
-    if (/[^\x20-\x7e]/.test((options.token ?? '').trim())) {
+    if (/[^\x20-\x7e]/.test(token.trim())) {
       throw new TypeError('token has a character that no header may have');
     }
+    if (!(timeoutMs >= 0)) throw new TypeError(`timeoutMs must be 0 or more, not ${timeoutMs}`);
+    // Names of headers are the same in any case, and each is sent once.
+    this.#headers = new Headers(headers);
+    if (token !== '') this.#headers.set('authorization', `Bearer ${token}`);
   }
 
   /** The same client with other options, for some calls: a signal, a deadline, headers. */
@@ -149,25 +155,32 @@ export class FreshetClient {
 
   /** One attempt: the answer, or why there is none. */
   async #try(operation: string, request: Request, leftMs: number): Promise<unknown> {
-    const { token, signal: ending, headers: more, fetch: send = fetch } = this.#options;
+    const { signal: ending, fetch: send = fetch } = this.#options;
     const [method = '', template = ''] = operation.split(' ');
     const address = `${this.#base}${pathOf(template, request)}${queryOf(request)}`;
-    const headers: Record<string, string> = { ...more };
-    if (token) headers.authorization = `Bearer ${token}`;
-    if (request.body !== undefined) headers['content-type'] = 'application/json';
-    const late = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)));
-    const signal = ending ? AbortSignal.any([ending, late]) : late;
-    const body = request.body === undefined ? null : JSON.stringify(request.body);
+    const headers = new Headers(this.#headers);
+    if (request.body !== undefined) headers.set('content-type', 'application/json');
+    const body = request.body === undefined ? null : JSON.stringify(request.body, sendable);
     // A redirect is an error: following one would make a GET of a POST.
     const redirect = 'manual';
+    // AbortSignal.timeout and AbortSignal.any would keep each attempt in memory until the deadline,
+    // or for as long as `ending` lives.
+    const attempt = new AbortController();
+    const { signal } = attempt;
+    const end = (): void => attempt.abort();
+    const timer = setTimeout(end, Math.max(1, Math.ceil(leftMs)));
+    const forget = onAbort(ending, end);
     try {
       const response = await send(address, { method, headers, signal, body, redirect });
       const text = await response.text();
       return (response.ok && parsed(text)) || problemOf(response, text, `${method} ${template}`);
     } catch (error) {
       const cause = error instanceof Error ? (error.cause ?? error) : error;
-      const reason = late.aborted ? 'the deadline has passed' : cause;
+      const reason = signal.aborted ? 'the deadline has passed' : cause;
       return new FreshetError(`${method} ${this.#base}: no answer: ${reason}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+      forget();
     }
   }
 }
@@ -183,16 +196,37 @@ function baseOf(url: string): string {
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end);
+      forget();
       resolve();
     }, ms);
-    signal?.addEventListener('abort', end);
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    });
   });
+}
+
+/** Calls `end` when the signal is aborted, until what this returns is called. */
+function onAbort(signal: AbortSignal | undefined, end: () => void): () => void {
+  if (signal === undefined) return () => {};
+  const ends = endsOf(signal);
+  ends.add(end);
+  return () => void ends.delete(end);
+}
+
+const endsBySignal = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** One listener serves all calls of a signal: Node warns where there are more than ten. */
+function endsOf(signal: AbortSignal): Set<() => void> {
+  const known = endsBySignal.get(signal);
+  if (known !== undefined) return known;
+  const ends = new Set<() => void>();
+  endsBySignal.set(signal, ends);
+  signal.addEventListener('abort', () => {
+    for (const end of ends) end();
+  });
+  return ends;
 }
 
 /** Also for an answer of 200 that is not JSON: a proxy in between may answer with a page. */
@@ -220,6 +254,12 @@ function parsed(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** JSON would make null of NaN, which takes a rating back. */
+function sendable(name: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new TypeError(`${name} is ${value}: no request can say that`);
 }
 
 function pathOf(template: string, { path = {} }: Request): string {

@@ -38,6 +38,7 @@ export {
   PoisonRecord,
   poisonReasons,
   shownText,
+  shownValue,
 } from './poison-record.ts';
 export { encodeRating, type RatingEvent, type RawRating } from './rating-event.ts';
 export { type DecodedRecord, RatingField, type RatingFields } from './rating-fields.ts';

@@ -1,6 +1,8 @@
 /** Requests for recommendations, and answers, which have the format of their request. */
+import { isUtf8 } from 'node:buffer';
 import { AvroType, isSingleObject } from './avro.ts';
 import { idOf } from './entity-id.ts';
+import { readJsonObject } from './json-object.ts';
 import { PoisonRecord } from './poison-record.ts';
 
 export interface RecommendationRequest {
@@ -67,11 +69,15 @@ export function encodeRecommendation(
   return Buffer.from(JSON.stringify(recommendation));
 }
 
-function readFields(bytes: Buffer, format: 'json' | 'avro'): Record<string, unknown> {
+function readFields(bytes: Buffer, format: 'json' | 'avro'): Readonly<Record<string, unknown>> {
+  if (format === 'json') {
+    // Else they would be decoded as U+FFFD, and different users would become the same.
+    if (!isUtf8(bytes)) throw new PoisonRecord('not-json', 'not UTF-8 text');
+    return readJsonObject(bytes, 'not a request in json');
+  }
   try {
-    return Object(format === 'avro' ? requestType.decode(bytes) : JSON.parse(bytes.toString()));
+    return requestType.decode(bytes);
   } catch (error) {
-    const reason = format === 'avro' ? 'not-avro' : 'not-json';
-    throw new PoisonRecord(reason, `not a request in ${format}`, error);
+    throw new PoisonRecord('not-avro', 'not a request in avro', error);
   }
 }

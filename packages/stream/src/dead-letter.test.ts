@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { deadLetter } from './dead-letter.ts';
-import { type LogRecord, toLogRecord } from './log-record.ts';
+import { type LogRecord, recordBytes, textHeader, toLogRecord } from './log-record.ts';
 
 const place = { topic: 'ratings', partition: 2 };
 const poison = { reason: 'not-json', message: 'neither JSON nor Avro' } as const;
@@ -70,6 +70,18 @@ describe('the headers of a record', () => {
       two: [null, Buffer.from('2')],
     };
     expect({ ...headersOf(given) }).toEqual({ one: '1', two: '2' });
+  });
+
+  it('stay bytes where they are not UTF-8, so that they go on as they came', () => {
+    const id = Buffer.from([0, 255, 254]);
+    const headers = headersOf({ id, name: Buffer.from('ü') });
+    expect({ ...headers }).toEqual({ id, name: 'ü' });
+    const letter = deadLetter('m', place, record({ headers }), poison);
+    expect(letter.headers).toMatchObject({ id, name: 'ü' });
+    expect(recordBytes({ key: null, value: null, headers })).toBe(
+      'id'.length + 3 + 'name'.length + 1,
+    );
+    expect(textHeader(headers, 'id')).toBeUndefined();
   });
 
   it('may have the name of anything an object has', () => {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { type PoisonRecord, topicName } from '@freshet/events';
 import type { LogPlace } from './log-fault.ts';
-import type { LogRecord } from './log-record.ts';
+import type { LogRecord, RecordHeaders } from './log-record.ts';
 import type { OutRecord } from './publisher.ts';
 
 /** The most that is copied: in all far below 1 MB, which brokers accept by default. */
@@ -48,8 +48,8 @@ export function deadLetter(
 }
 
 /** The producer's own headers, as many as fit, so that a replayed letter keeps them. */
-function boundedHeaders({ headers }: Pick<LogRecord, 'headers'>): Record<string, string> {
-  const kept: Record<string, string> = {};
+function boundedHeaders({ headers }: Pick<LogRecord, 'headers'>): RecordHeaders {
+  const kept: Record<string, string | Buffer> = {};
   let bytes = 0;
   for (const [name, value] of Object.entries(headers)) {
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value);

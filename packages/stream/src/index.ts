@@ -5,7 +5,7 @@ export type { ReaderOptions } from './group-consumer.ts';
 export { type HttpAnswer, httpRequest } from './http-request.ts';
 export { InternalEvents, internalRecord, tracesIn } from './internal-record.ts';
 export { LogFault, type LogFaultKind, type LogPlace } from './log-fault.ts';
-export { type LogRecord, recordBytes } from './log-record.ts';
+export { type LogRecord, recordBytes, textHeader } from './log-record.ts';
 export { decodeOutbox, encodeOutbox } from './outbox-codec.ts';
 export type { PartitionOwner } from './owned-partition.ts';
 export { PartitionReader } from './partition-reader.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InternalEvents, internalRecord, tracesIn } from './internal-record.ts';
+import type { RecordHeaders } from './log-record.ts';
 
 function reader() {
   const warned: object[] = [];
@@ -11,7 +12,7 @@ function reader() {
       return value.toString();
     },
   });
-  const read = (offset: number, value: Buffer | null, headers: Record<string, string> = {}) =>
+  const read = (offset: number, value: Buffer | null, headers: RecordHeaders = {}) =>
     events.read(0, { offset, timestamp: 0, key: null, value, headers });
   return { read, warned };
 }

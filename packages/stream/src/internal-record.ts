@@ -5,7 +5,7 @@
  */
 import { traceparentOf } from '@freshet/events';
 import { Fault, type Log, metrics } from '@freshet/telemetry';
-import type { LogRecord } from './log-record.ts';
+import { type LogRecord, textHeader } from './log-record.ts';
 import type { OutRecord } from './publisher.ts';
 
 /** Increases when records of internal topics change their meaning, together with STORE_FORMAT. */
@@ -40,7 +40,7 @@ export function internalRecord(
 }
 
 export function tracesIn({ headers: given }: Pick<LogRecord, 'headers'>): Traces {
-  const text = given[TRACES_HEADER];
+  const text = textHeader(given, TRACES_HEADER);
   if (text === undefined) return NO_TRACES;
   const traces = new Map<number, string>();
   for (const part of text.split(',')) {

@@ -1,12 +1,16 @@
-/** A record that was read from Kafka, with numbers as numbers and headers as text. */
+/** A record that was read from Kafka, with numbers as numbers and headers as text, if they are. */
+import { isUtf8 } from 'node:buffer';
 import type { KafkaMessage } from 'kafkajs';
+
+/** Bytes where a value is not UTF-8, so that it can go on as it came: an id may be binary. */
+export type RecordHeaders = Readonly<Record<string, string | Buffer>>;
 
 export interface LogRecord {
   readonly offset: number;
   readonly timestamp: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: RecordHeaders;
 }
 
 export function toLogRecord(message: KafkaMessage): LogRecord {
@@ -23,23 +27,30 @@ export function toLogRecord(message: KafkaMessage): LogRecord {
 /** Kafka's own value for a record without a timestamp. */
 const NO_TIMESTAMP = -1;
 
-const NO_HEADERS: LogRecord['headers'] = Object.freeze(Object.create(null));
+const NO_HEADERS: RecordHeaders = Object.freeze(Object.create(null));
 
 /**
  * A producer may give a header any name (`__proto__` too), repeat a name, and leave out a value. Of
  * several headers with one name, the first that has a value counts.
  */
-function headersOf(given: KafkaMessage['headers']): LogRecord['headers'] {
+function headersOf(given: KafkaMessage['headers']): RecordHeaders {
   const entries = given === undefined ? [] : Object.entries(given);
   if (entries.length === 0) return NO_HEADERS;
-  const headers: Record<string, string> = Object.create(null);
+  const headers: Record<string, string | Buffer> = Object.create(null);
   for (const [name, value] of entries) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     // Under a name like `constructor`, kafkajs also returns what every object inherits.
     const first = values.find((each) => Buffer.isBuffer(each) || typeof each === 'string');
-    if (first !== undefined) headers[name] = String(first);
+    if (first === undefined) continue;
+    headers[name] = Buffer.isBuffer(first) && !isUtf8(first) ? first : String(first);
   }
   return headers;
+}
+
+/** A header that must be text; undefined: there is none, or it is not text. */
+export function textHeader(headers: RecordHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 type Sized = Pick<LogRecord, 'value'> &
@@ -48,6 +59,6 @@ type Sized = Pick<LogRecord, 'value'> &
 /** The size of key, value and headers, in memory or in a request, without overhead. */
 export function recordBytes({ key, value, headers }: Sized): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0);
-  for (const name in headers) bytes += name.length + (headers[name] as string).length;
+  for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
   return bytes;
 }

@@ -1,5 +1,6 @@
 /** The outbox as bytes: records that a commit stores, for a take-over to publish again. */
 import assert from 'node:assert';
+import type { RecordHeaders } from './log-record.ts';
 import type { OutRecord } from './publisher.ts';
 
 /** Index of the topic, partition, bytes of the key and of the value, headers. */
@@ -29,7 +30,10 @@ export function encodeOutbox(records: readonly OutRecord[]): Buffer {
     if (place < 0) place = topics.push(topic) - 1;
     const keyBytes = add(typeof key === 'string' ? Buffer.from(key, 'utf8') : key);
     const row: RecordHead = [place, partition ?? null, keyBytes, add(value)];
-    if (headers !== undefined) row.push(headers);
+    if (headers !== undefined) {
+      assert(isText(headers), 'the headers of Freshet’s own records are text');
+      row.push(headers);
+    }
     rows.push(row);
   }
   const head: Head = { topics, rows };
@@ -37,6 +41,10 @@ export function encodeOutbox(records: readonly OutRecord[]): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32LE(headBytes.length);
   return Buffer.concat([length, headBytes, ...bodies]);
+}
+
+function isText(headers: RecordHeaders): headers is Record<string, string> {
+  return Object.values(headers).every((value) => typeof value === 'string');
 }
 
 export function decodeOutbox(bytes: Buffer): OutRecord[] {

@@ -11,7 +11,7 @@ import {
   type Producer,
   type RecordMetadata,
 } from 'kafkajs';
-import { recordBytes } from './log-record.ts';
+import { type RecordHeaders, recordBytes } from './log-record.ts';
 import { orRefused } from './refusal.ts';
 
 export interface OutRecord {
@@ -20,7 +20,7 @@ export interface OutRecord {
   readonly partition?: number;
   readonly key: Buffer | string | null;
   readonly value: Buffer | null;
-  readonly headers?: Record<string, string>;
+  readonly headers?: RecordHeaders;
 }
 
 type PlacedRecord = OutRecord & { readonly partition: number };

@@ -213,17 +213,37 @@ describe('bodies', () => {
     expect(appended.length).toBe(before);
   });
 
-  it('have no value made of none: of an empty text, of false, or, from a guest, of null', async () => {
+  it('have no value made of none: of a blank, of false, of a list or, from a guest, of null', async () => {
     const before = appended.length;
-    for (const value of ['', false, true]) {
+    for (const value of ['', ' ', false, true, [null], [''], '0x5']) {
       expect(await status('/v1/ratings', json({ user: 'u', item: 'i', value }))).toBe(400);
     }
-    for (const value of ['', false, null]) {
+    for (const value of ['', ' ', false, null, [null]]) {
       expect(await status('/v1/recommendations', json({ ratings: [{ item: 'i', value }] }))).toBe(
         400,
       );
     }
     expect(appended.length).toBe(before);
+  });
+
+  it('have no time made of none, and no id of what is not exactly one', async () => {
+    const before = appended.length;
+    const rating = { user: 'u', item: 'i', value: 3 };
+    for (const time of ['', ' ', false, [null]]) {
+      expect(await status('/v1/ratings', json({ ...rating, time }))).toBe(400);
+    }
+    for (const id of [true, ['u'], 2 ** 60, 1.5]) {
+      expect(await status('/v1/ratings', json({ ...rating, user: id }))).toBe(400);
+      expect(await status('/v1/ratings', json([rating, { ...rating, item: id }]))).toBe(400);
+      expect(await status('/v1/recommendations', json({ ratings: [{ item: id }] }))).toBe(400);
+      const users = { users: [id] };
+      expect(await status('/v1/recommendations/batch', json(users))).toBe(400);
+    }
+    const excluded = { users: ['u'], exclude: ['i', 2 ** 60] };
+    expect(await status('/v1/recommendations/batch', json(excluded))).toBe(400);
+    expect(appended.length).toBe(before);
+    expect(await status('/v1/ratings', json({ user: 7, item: 8, value: '3' }))).toBe(202);
+    expect(JSON.parse(appended.at(-1) ?? '')).toEqual({ user: '7', item: '8', value: 3 });
   });
 
   it('without a time, or with null for one, are ratings of now', async () => {

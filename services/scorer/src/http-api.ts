@@ -8,6 +8,7 @@ import { plainError, verdict } from '@freshet/telemetry';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { HttpLimits } from './answer-schemas.ts';
 import { type DrainLimits, HttpDrain } from './http-drain.ts';
+import { readJsonBodies } from './json-body.ts';
 import { OPENAPI_PATH, serveOpenapi } from './openapi.ts';
 import { PROBLEM_TYPE, problem, problemText, refusal } from './problem.ts';
 import { QuickAnswers } from './quick-answers.ts';
@@ -80,7 +81,7 @@ export function httpApi(options: HttpApiOptions): FastifyInstance {
     },
     ajv: { customOptions: { removeAdditional: false, coerceTypes: 'array', useDefaults: true } },
   });
-  api.removeContentTypeParser('text/plain');
+  readJsonBodies(api);
   // Scores are long numbers, which JSON.stringify writes faster than code made from the schemas.
   api.setSerializerCompiler(() => JSON.stringify);
   const measures = measureRequests(api);

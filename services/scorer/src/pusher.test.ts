@@ -1,4 +1,5 @@
 import type { Recommendation } from '@freshet/events';
+import type { LogRecord } from '@freshet/stream';
 import { describe, expect, it } from 'vitest';
 import { describeAll } from './followed-metadata.ts';
 import { Pusher } from './pusher.ts';
@@ -17,7 +18,7 @@ const recommend = async (user: string, n: number): Promise<Recommendation> => ({
 
 function pusher(perSecond: number) {
   const sent: string[] = [];
-  const headers: (Record<string, string> | undefined)[] = [];
+  const headers: (LogRecord['headers'] | undefined)[] = [];
   const publish: PublishAll = async (records) => {
     for (const record of records) {
       sent.push(String(record.key));
@@ -75,9 +76,9 @@ describe('pushes', () => {
 
 describe('requests on the topic', () => {
   const warned: { correlationId?: string; reason?: string }[] = [];
-  const answerHeaders: (Record<string, string> | undefined)[] = [];
+  const answerHeaders: (LogRecord['headers'] | undefined)[] = [];
 
-  async function answersTo(headers: Record<string, string>, asked = '{"user":"u"}') {
+  async function answersTo(headers: LogRecord['headers'], asked = '{"user":"u"}') {
     const sent: string[] = [];
     warned.length = 0;
     answerHeaders.length = 0;
@@ -125,6 +126,13 @@ describe('requests on the topic', () => {
     expect(warned[0]?.correlationId).toBeUndefined();
   });
 
+  it('are answered with their correlation id as it came, be it text or bytes', async () => {
+    for (const id of ['ask-1', Buffer.from([0, 255, 254])]) {
+      await answersTo({ 'correlation-id': id });
+      expect(answerHeaders).toEqual([{ 'correlation-id': id }]);
+    }
+  });
+
   it('pass their traceparent on to answers, dead letters and log lines, if it is valid', async () => {
     await answersTo({ traceparent: TRACE });
     expect(answerHeaders).toEqual([{ traceparent: TRACE }]);
@@ -152,6 +160,7 @@ describe('requests on the topic', () => {
     ['payments', 'REPLY_TOPICS'],
     ['recommendations-nowhere', 'no such topic'],
     ['two\nlines', 'not a topic name'],
+    [Buffer.from([255]), 'not a topic name'],
   ])('that name %s are answered where answers go, with the reason', async (topic, reason) => {
     expect(await answersTo({ 'reply-topic': topic })).toEqual(['u']);
     expect(warned).toEqual([{ reason: expect.stringContaining(reason) }]);

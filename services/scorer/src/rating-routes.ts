@@ -30,10 +30,7 @@ export function ratingRoutes(log: Pick<RatingLog, 'rate' | 'forget'>): Routes {
   return (api, limits) => {
     api.post<{ Body: GivenRating | GivenRating[] }>(
       '/v1/ratings',
-      {
-        schema: writingSchema(limits),
-        preValidation: async ({ body }) => refuseGuesses(body, { nullable: true }),
-      },
+      { schema: writingSchema(limits), preValidation: refuseGuesses },
       async ({ body, headers }, reply) => {
         const trace = traceHeader(headers[TRACEPARENT]);
         const ratings = await log.rate(Array.isArray(body) ? body : [body], trace);

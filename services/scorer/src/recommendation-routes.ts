@@ -60,7 +60,8 @@ export function batchRoutes(recommender: Pick<Recommender, 'recommend'>): Routes
         200: answer({ recommendations: { type: 'array', items: recommendationSchema } }),
       },
     };
-    api.post<{ Body: BatchBody }>('/v1/recommendations/batch', { schema }, async ({ body }) => {
+    const options = { schema, preValidation: refuseGuesses };
+    api.post<{ Body: BatchBody }>('/v1/recommendations/batch', options, async ({ body }) => {
       const users = body.users.map((user) => idOf('user', user));
       const answers = users.map((user) => recommender.recommend(user, body.n, wishesOf(body)));
       return { recommendations: await Promise.all(answers) };
@@ -103,9 +104,7 @@ export function guestRoutes(collaborators: GuestCollaborators): Routes {
       },
       response: { 200: answer(list) },
     };
-    const preValidation = async ({ body }: { body: unknown }) =>
-      refuseGuesses((body as Partial<GuestBody> | null)?.ratings, { nullable: false });
-    const options = { schema, preValidation };
+    const options = { schema, preValidation: refuseGuesses };
     api.post<{ Body: GuestBody }>('/v1/recommendations', options, async ({ body }) => {
       const rated = catalogue.knownSlots(body.ratings.map(({ item }) => item));
       const vector = guests.fold(body.ratings);

@@ -107,7 +107,7 @@ export class RequestAnswerer implements PartitionOwner {
         this.#measures.observe('recommend', 'refused', began);
         return undefined;
       }
-      const refusal = await this.#refusalOf(record.headers['reply-topic']);
+      const refusal = await this.#refusalOf(record.headers['reply-topic']?.toString());
       if (refusal !== undefined) return this.#refused(request, record, refusal, began);
       const answer = await recommender.recommend(request.user, request.n);
       const value = encodeRecommendation(answer, request.format);
@@ -205,7 +205,7 @@ export class RequestAnswerer implements PartitionOwner {
     key: string,
     value: Buffer,
     headers: LogRecord['headers'],
-    replyTopic = headers['reply-topic'],
+    replyTopic = headers['reply-topic']?.toString(),
   ): OutRecord {
     const { shards } = this.#options;
     const isOurs = replyTopic === undefined || replyTopic === this.#replies.ours;

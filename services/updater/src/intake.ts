@@ -41,6 +41,7 @@ import {
   type PartitionOwner,
   type Publisher,
   type TopicAdmin,
+  textHeader,
 } from '@freshet/stream';
 import { type Log, metrics, untilAnswered } from '@freshet/telemetry';
 import { publishOutbox } from './outgoing.ts';
@@ -211,7 +212,7 @@ export class Intake implements PartitionOwner {
       const pack = packs.get(home) ?? new HomePack();
       packs.set(home, pack);
       const start = pack.length;
-      pack.trace(record.headers[TRACEPARENT]);
+      pack.trace(textHeader(record.headers, TRACEPARENT));
       pack.add(event, record.offset);
       sent = counted(sent, pack.room, start, pack.length);
     }

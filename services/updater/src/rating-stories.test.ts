@@ -203,7 +203,7 @@ class Story {
 
   parked(): string[] {
     const letters = this.log.records('ratings-dead-letter', 0);
-    return letters.map(({ headers }) => headers['freshet-reason'] ?? '');
+    return letters.map(({ headers }) => String(headers['freshet-reason']));
   }
 }
 

@@ -1,6 +1,6 @@
 /** A parked record: why it was parked, where it came from, and how it is sent again. */
 import { PoisonRecord, type RatingReader, type RegisteredSchema } from '@freshet/events';
-import { CUT_HEADER, type LogRecord, printable } from '@freshet/stream';
+import { CUT_HEADER, type LogRecord, printable, textHeader } from '@freshet/stream';
 import { NamedCounts } from '../named-counts.ts';
 
 export interface DeadLetter {
@@ -38,7 +38,7 @@ export function deadLetterOf(record: LogRecord, model: string): DeadLetter | und
     partition: Number(headers['freshet-partition']),
     sourceOffset: Number(headers['freshet-offset']),
     bytes: Number(headers['freshet-bytes'] ?? value?.length ?? 0),
-    cut: headers[CUT_HEADER],
+    cut: textHeader(headers, CUT_HEADER),
     replayedFrom: replayed === undefined ? undefined : Number(replayed),
     preview: value === null ? '(no value)' : printable(value, PREVIEW_BYTES),
     record,

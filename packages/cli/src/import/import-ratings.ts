@@ -5,7 +5,7 @@
  */
 import type { FileRating } from '@freshet/ratings-files';
 import type { Brokers } from '@freshet/session';
-import { type Publisher, readTopic } from '@freshet/stream';
+import { type Publisher, readTopic, textHeader } from '@freshet/stream';
 import type { Log } from '@freshet/telemetry';
 import type { ImportState } from './import-state.ts';
 import { type Chunk, type ChunkOptions, IMPORT_HEADER, ratingChunks } from './rating-chunks.ts';
@@ -82,7 +82,7 @@ async function arrivedOf(importing: Importing): Promise<Map<number, Set<number>>
     from: new Map(state.ends),
     receive: (partition, records) => {
       for (const { headers } of records) {
-        const [id, chunk] = headers[IMPORT_HEADER]?.split('/') ?? [];
+        const [id, chunk] = textHeader(headers, IMPORT_HEADER)?.split('/') ?? [];
         if (id !== state.id) continue;
         const partitions = arrived.get(Number(chunk)) ?? new Set();
         arrived.set(Number(chunk), partitions.add(partition));
