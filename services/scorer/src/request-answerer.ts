@@ -157,8 +157,8 @@ export class RequestAnswerer implements PartitionOwner {
     if (replyTopic === undefined || replyTopic === this.#replies.ours) return undefined;
     const name = saneTopic(replyTopic);
     const forbidden = name === undefined ? 'it is not a topic name' : this.#replies.refusal(name);
-    const reason =
-      forbidden ?? ((await this.#exists(replyTopic)) ? undefined : 'there is no such topic');
+    const unseen = 'there is no such topic, or this service may not see it';
+    const reason = forbidden ?? ((await this.#exists(replyTopic)) ? undefined : unseen);
     return reason && `no answer on reply-topic ${name ?? '(unprintable)'}: ${reason}`;
   }
 
