@@ -11,7 +11,6 @@ import {
   PoisonRecord,
   type Recommendation,
   type RecommendationRequest,
-  shardOf,
   TRACEPARENT,
   topicName,
   traceField,
@@ -33,7 +32,6 @@ import { RequestMetrics } from './request-metrics.ts';
 
 interface AnswererOptions {
   readonly model: string;
-  readonly shards: number;
   readonly groupId: string;
   readonly replyTopics: readonly string[];
   /** Topics that ratings come from: no answer may go there. */
@@ -207,14 +205,11 @@ export class RequestAnswerer implements PartitionOwner {
     headers: LogRecord['headers'],
     replyTopic = headers['reply-topic'],
   ): OutRecord {
-    const { shards } = this.#options;
-    const isOurs = replyTopic === undefined || replyTopic === this.#replies.ours;
-    const ours = { topic: this.#replies.ours, partition: shardOf(key, shards) };
     const correlation = headers[CORRELATION];
     const isRepeated =
       correlation !== undefined && Buffer.byteLength(correlation) <= CORRELATION_BYTES;
     return {
-      ...(isOurs ? ours : { topic: replyTopic }),
+      topic: replyTopic ?? this.#replies.ours,
       key,
       value,
       headers: {
