@@ -8,7 +8,7 @@ import { replaceFetchDecoding } from './fetch-decoding.ts';
 import { letConnectionsRest } from './idle-connections.ts';
 import { kafkaProblem } from './kafka-problem.ts';
 import { oauthMechanism } from './oauth-mechanism.ts';
-import type { OauthClient } from './oauth-tokens.ts';
+import { type OauthClient, REAUTHENTICATION_MS } from './oauth-tokens.ts';
 
 // Done when this module is loaded, so that no client of this process fetches before.
 registerCodecs();
@@ -58,6 +58,7 @@ export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka>
     socketFactory: openSocket,
     connectionTimeout: 3_000,
     requestTimeout: 30_000,
+    reauthenticationThreshold: REAUTHENTICATION_MS,
     retry,
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verdict } from '@freshet/telemetry';
 import { afterEach, expect, it, vi } from 'vitest';
-import { OauthTokens } from './oauth-tokens.ts';
+import { OauthTokens, REAUTHENTICATION_MS } from './oauth-tokens.ts';
 
 let server: Server | undefined;
 let asked = 0;
@@ -63,6 +63,17 @@ it.each([undefined, null, 'soon'])(
     }
   },
 );
+
+it('a token is replaced before connections with it have to authenticate again', async () => {
+  const tokens = await tokensFrom(
+    [200, { access_token: 'a', expires_in: 20 }],
+    [200, { access_token: 'b', expires_in: 20 }],
+  );
+  vi.useFakeTimers({ toFake: ['performance'] });
+  expect(await tokens.token()).toEqual(given('a'));
+  vi.advanceTimersByTime(20_000 - REAUTHENTICATION_MS);
+  expect(await tokens.token()).toEqual(given('b'));
+});
 
 it.each([
   [401, 'stop'],

@@ -26,6 +26,11 @@ const REFUSED_ADVICE =
 const TIMEOUT_MS = 5_000;
 /** A token is replaced after this share of its life: those who just got it find it valid. */
 const USED_SHARE = 0.8;
+/**
+ * Nor is one given out that lives no longer than this. Connections authenticate again so long
+ * before their token ends, at every request if it has less, and Kafka refuses that within a second.
+ */
+export const REAUTHENTICATION_MS = 10_000;
 /** Where the endpoint does not say how long a token lives. */
 const USUAL_LIFE_SECONDS = 60;
 
@@ -91,8 +96,9 @@ export class OauthTokens {
       throw new NoToken(tokenUrl, told, isAway);
     }
     const life = Number.parseFloat(String(seconds));
+    const lifeMs = 1_000 * (Number.isNaN(life) ? USUAL_LIFE_SECONDS : life);
     this.#staleAt =
-      performance.now() + 1_000 * USED_SHARE * (Number.isNaN(life) ? USUAL_LIFE_SECONDS : life);
+      performance.now() + Math.min(USED_SHARE * lifeMs, lifeMs - 1.5 * REAUTHENTICATION_MS);
     return value;
   }
 }
