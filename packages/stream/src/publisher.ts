@@ -3,7 +3,15 @@
  * producer: every record names its source, so that readers drop what a retry repeats.
  */
 import assert from 'node:assert';
-import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
+import { ServerAway } from '@freshet/telemetry';
+import {
+  type ICustomPartitioner,
+  type Kafka,
+  type Message,
+  Partitioners,
+  type Producer,
+  type RecordMetadata,
+} from 'kafkajs';
 import { recordBytes } from './log-record.ts';
 import { orRefused } from './refusal.ts';
 
@@ -43,7 +51,7 @@ export class Publisher {
       allowAutoTopicCreation: false,
       // Requests may overtake each other: a shard awaits its own records, so its order holds.
       maxInFlightRequests: REQUESTS_IN_FLIGHT,
-      createPartitioner: Partitioners.DefaultPartitioner,
+      createPartitioner: keptChoice,
     });
     await producer.connect();
     return new Publisher(producer);
@@ -131,12 +139,32 @@ export class Publisher {
     if (chunk.length > 0) await this.#send(chunk);
   }
 
-  #send(records: readonly OutRecord[]): ReturnType<Producer['sendBatch']> {
+  /**
+   * kafkajs calls it a success if it has left partitions out: those that, while it tried again,
+   * moved to a broker that had acknowledged others, and those of which it knows no leader.
+   */
+  async #send(records: readonly OutRecord[]): Promise<RecordMetadata[]> {
+    const all: RecordMetadata[] = [];
+    let left = records.map((record) => ({ topic: record.topic, message: toMessage(record) }));
+    while (left.length > 0) {
+      const acknowledged = await this.#request(left);
+      const places = new Set(acknowledged.map((at) => `${at.topicName}/${at.partition}`));
+      const missing = left.filter((at) => !places.has(`${at.topic}/${at.message.partition}`));
+      if (missing.length === left.length) {
+        throw new ServerAway(`Kafka acknowledged no record for ${left[0]?.topic}`);
+      }
+      all.push(...acknowledged);
+      left = missing;
+    }
+    return all;
+  }
+
+  #request(records: readonly { readonly topic: string; readonly message: Message }[]) {
     const byTopic = new Map<string, Message[]>();
-    for (const record of records) {
-      const messages = byTopic.get(record.topic);
-      if (messages) messages.push(toMessage(record));
-      else byTopic.set(record.topic, [toMessage(record)]);
+    for (const { topic, message } of records) {
+      const messages = byTopic.get(topic);
+      if (messages) messages.push(message);
+      else byTopic.set(topic, [message]);
     }
     return this.producer
       .sendBatch({
@@ -147,6 +175,15 @@ export class Publisher {
       .catch(orRefused(`write to ${[...byTopic.keys()].join(' or ')} (Write)`));
   }
 }
+
+/** As Kafka's own clients choose, and known to whoever must send the message again. */
+const keptChoice: ICustomPartitioner = () => {
+  const choose = Partitioners.DefaultPartitioner();
+  return (given) => {
+    given.message.partition ??= choose(given);
+    return given.message.partition;
+  };
+};
 
 function toMessage({ key, value, partition, headers }: OutRecord): Message {
   return {
