@@ -276,6 +276,7 @@ describe('Redis over TLS with a user of its own', () => {
       name: await refusalOf(secret.replace('127.0.0.1', 'localhost'), right()),
       certificate: await refusalOf(secret, { ca: read('authority.pem') }),
       transport: await refusalOf(secret.replace('rediss', 'redis'), right()),
+      database: await refusalOf(`${secret}/99`, right()),
     };
     for (const line of Object.values(wrong)) expect(line).not.toMatch(/wrong-secret|redis-secret/);
     expect(wrong.password).toMatch(/WRONGPASS .*see the user name and the password in REDIS_URL/);
@@ -284,6 +285,7 @@ describe('Redis over TLS with a user of its own', () => {
     expect(wrong.name).toContain('REDIS_URL must use a name that the certificate has');
     expect(wrong.certificate).toContain('REDIS_TLS_CERTIFICATE_LOCATION');
     expect(wrong.transport).toContain('does that port speak TLS (rediss://)');
+    expect(wrong.database).toContain('see the number of the database in REDIS_URL');
   });
 });
 
