@@ -6,13 +6,13 @@
 #
 # MODEL            the model, as the services have it
 # RATINGS_TOPICS   the source topics, with commas, as the services have them
-# REPLY_TOPICS     the topics that a request may name for its answer, with commas
+# REPLY_TOPICS     the topics that a request may name for its answer, as the scorer has them
 # PREFIX           what the names of the users begin with: PREFIXupdater, PREFIXaggregator, …
 # KAFKA_ACLS       the command of your distribution
-set -eu
+set -euf
 MODEL=${MODEL:-default}
 RATINGS_TOPICS=${RATINGS_TOPICS:-ratings}
-REPLY_TOPICS=${REPLY_TOPICS:-}
+REPLY_TOPICS=${REPLY_TOPICS:-recommendations,recommendations-*}
 PREFIX=${PREFIX:-freshet-}
 KAFKA_ACLS=${KAFKA_ACLS:-kafka-acls.sh}
 
@@ -32,6 +32,17 @@ allow() { # SERVICE OPERATIONS --topic|--group NAMES [literal|prefixed]
 model() { # NAMES: the names of topics of the model
   echo "$1" | sed "s/[^,]*/$MODEL.&/g"
 }
+
+# A * stands for any text. Kafka has no pattern for one within a name.
+replies= beginnings=
+for name in $(echo "$REPLY_TOPICS" | tr ',' ' '); do
+  case $name in
+    '*') replies=$replies,$name ;;
+    *'*'?*) echo "acls.sh: REPLY_TOPICS has $name: Kafka can allow a * only at the end" >&2; exit 2 ;;
+    *'*') beginnings=$beginnings,${name%?} ;;
+    *) replies=$replies,$name ;;
+  esac
+done
 
 shared=ratings-dead-letter,items,recommendation-requests,recommendations
 
@@ -54,7 +65,8 @@ allow aggregator Write --topic "$(model grams)"
 allow aggregator Read --group "$MODEL.aggregator"
 
 allow scorer Read --topic "items,recommendation-requests,$(model user-factors,item-factors,grams)"
-allow scorer Write --topic "recommendations,ratings-dead-letter,${RATINGS_TOPICS%%,*},$REPLY_TOPICS"
+allow scorer Write --topic "recommendations,ratings-dead-letter,${RATINGS_TOPICS%%,*}$replies"
+[ -z "$beginnings" ] || allow scorer Write --topic "$beginnings" prefixed
 allow scorer Read --group "$MODEL.scorer,$MODEL.push"
 
 allow console Read --topic ratings-dead-letter

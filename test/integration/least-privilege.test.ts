@@ -26,6 +26,8 @@ import { kafkaJars } from '../../packages/local/src/provision.ts';
 import { makeCertificates, startSecureCluster } from '../deploy/secured.ts';
 
 const MODEL = 'films';
+/** One of those that the default of REPLY_TOPICS allows. */
+const REPLIES = 'recommendations-eu';
 const users = [...allServiceNames, 'operator'] as const;
 type User = (typeof users)[number];
 
@@ -135,6 +137,7 @@ async function allowInKafka(): Promise<void> {
   const admin = new Kafka({ brokers: [`127.0.0.1:${ports.admin}`], logLevel: 0 }).admin();
   await admin.connect();
   await admin.createAcls({ acl: lines.flatMap(entriesOf) });
+  await admin.createTopics({ topics: [{ topic: REPLIES }] });
   await admin.disconnect();
 }
 
@@ -221,6 +224,9 @@ describe('with the ACLs of deploy, and nothing else allowed', () => {
     await system.settled();
     const read = async (topic: string) => kcat(brokers, ['-C', '-t', topic, '-e', '-q']);
     await eventually('a push', async () => /"ann"/.test(await read('recommendations')));
+    const asking = ['-P', '-t', 'recommendation-requests', '-H', `reply-topic=${REPLIES}`];
+    await kcat(brokers, asking, '{"user":"ann"}\n');
+    await eventually('an answer', async () => /"owl"/.test(await read(REPLIES)));
     await eventually('a letter', async () => /no rating/.test(await read('ratings-dead-letter')));
     await succeed('audit');
   });

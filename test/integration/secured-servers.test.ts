@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings } from '@freshet/config';
@@ -25,22 +25,22 @@ const log = openLog('test', 'error');
 const folder = mkdtempSync(join(tmpdir(), 'freshet-secured-'));
 const file = (name: string) => join(folder, name);
 const stack = new ClosingStack();
-const ports = { plain: 0, sasl: 0, mutual: 0, controller: 0, redis: 0 };
+const ports = { plain: 0, sasl: 0, mutual: 0, inner: 0, controller: 0, redis: 0 };
 let tokenServer: Server;
 let tokenUrl = '';
 
 const read = (name: string) => readFileSync(file(name), 'utf8');
 
 function kafkaProperties(): Record<string, string> {
-  const { plain, sasl, mutual } = ports;
+  const { plain, sasl, mutual, inner } = ports;
   const module = 'org.apache.kafka.common.security';
   const ofSasl = (mechanism: string) => `listener.name.sasl_ssl.${mechanism}.sasl.jaas.config`;
   const listeners = `PLAINTEXT://127.0.0.1:${plain},SASL_SSL://127.0.0.1:${sasl},SSL://127.0.0.1:${mutual}`;
   return {
-    listeners: `${listeners},CONTROLLER://127.0.0.1:${ports.controller}`,
-    'advertised.listeners': listeners,
+    listeners: `${listeners},INNER://127.0.0.1:${inner},CONTROLLER://127.0.0.1:${ports.controller}`,
+    'advertised.listeners': `${listeners},INNER://inner.invalid:9092`,
     'listener.security.protocol.map':
-      'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL,SSL:SSL',
+      'PLAINTEXT:PLAINTEXT,INNER:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL,SSL:SSL',
     'ssl.keystore.type': 'PEM',
     'ssl.keystore.location': file('keystore.pem'),
     'ssl.truststore.type': 'PEM',
@@ -61,12 +61,14 @@ function startTokenServer(): Promise<void> {
   const identity = { cert: read('server.pem'), key: read('server.key') };
   tokenServer = createServer(identity, (request, response) => {
     const given = Buffer.from(request.headers.authorization?.split(' ')[1] ?? '', 'base64');
-    if (given.toString() !== 'freshet:hush') {
+    const [client = '', secret] = given.toString().split(':');
+    if (secret !== 'hush') {
       response.writeHead(401).end(JSON.stringify({ error: 'invalid_client' }));
       return;
     }
     const now = Math.floor(Date.now() / 1_000);
-    const token = `${part({ alg: 'none' })}.${part({ sub: 'freshet', iat: now, exp: now + 300 })}.`;
+    const exp = client === 'late' ? now - 300 : now + 300;
+    const token = `${part({ alg: 'none' })}.${part({ sub: 'freshet', iat: now - 600, exp })}.`;
     response.end(JSON.stringify({ access_token: token, expires_in: 300 }));
   });
   return new Promise((resolve) => {
@@ -127,6 +129,7 @@ const secure = () => ({
   KAFKA_SECURITY_PROTOCOL: 'SASL_SSL',
   KAFKA_SSL_CA_LOCATION: file('authority.pem'),
 });
+const unsecured = { KAFKA_SECURITY_PROTOCOL: 'SASL_PLAINTEXT', KAFKA_SSL_CA_LOCATION: '' };
 const plain = { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_USERNAME: 'ada' };
 const tokens = () => ({
   KAFKA_SASL_MECHANISM: 'OAUTHBEARER',
@@ -186,11 +189,29 @@ describe('Kafka over TLS with SASL', () => {
     expect(await failureOf({ ...mutual, ...foreign })).toContain('KAFKA_SSL_CERTIFICATE_LOCATION');
   });
 
+  it('is found behind an address where something else closes connections', async () => {
+    const stranger = createSocketServer((socket) => socket.end());
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+    const { port } = stranger.address() as AddressInfo;
+    const KAFKA_BROKERS = `127.0.0.1:${port},127.0.0.1:1,127.0.0.1:${ports.plain}`;
+    await connect({ KAFKA_BROKERS }).finally(() => stranger.close());
+    expect(await failureOf({ KAFKA_BROKERS: '[::1]:1' })).toMatch(/E[A-Z]+ ::1:1\b/);
+  });
+
   it('says in one line what is wrong: password, authority, host name, protocol, secret', async () => {
     const wrong = { ...secure(), ...plain, KAFKA_SASL_PASSWORD: 'wrong' };
     const right = { ...wrong, KAFKA_SASL_PASSWORD: 'plain-secret' };
+    const late = { ...tokens(), KAFKA_SASL_OAUTHBEARER_CLIENT_ID: 'late' };
     const failures = {
       password: await failureOf(wrong),
+      mechanism: await failureOf({ ...right, KAFKA_SASL_MECHANISM: 'SCRAM-SHA-256' }),
+      sasl: await failureOf({ ...right, KAFKA_BROKERS: `127.0.0.1:${ports.plain}`, ...unsecured }),
+      token: await failureOf({
+        ...secure(),
+        ...late,
+        KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'hush',
+      }),
+      announced: await failureOf({ KAFKA_BROKERS: `127.0.0.1:${ports.inner}` }),
       authority: await failureOf({ ...right, KAFKA_SSL_CA_LOCATION: file('stranger.pem') }),
       name: await failureOf({ ...right, KAFKA_BROKERS: `localhost:${ports.sasl}` }),
       protocol: await failureOf({ KAFKA_BROKERS: `127.0.0.1:${ports.plain}`, KAFKA_TLS: 'true' }),
@@ -209,6 +230,10 @@ describe('Kafka over TLS with SASL', () => {
     };
     for (const failure of Object.values(failures)) expect(failure).not.toContain('\n');
     expect(failures.password).toMatch(/authentication failed.*see KAFKA_SASL_MECHANISM/i);
+    expect(failures.mechanism).toContain('see KAFKA_SASL_MECHANISM');
+    expect(failures.sasl).toContain('does KAFKA_SECURITY_PROTOCOL match');
+    expect(failures.token).toMatch(/invalid_token.*see KAFKA_SASL_OAUTHBEARER_SCOPE/);
+    expect(failures.announced).toContain('Kafka announces inner.invalid:9092');
     expect(failures.authority).toContain('KAFKA_SSL_CA_LOCATION');
     expect(failures.name).toContain('KAFKA_BROKERS must use a name that the certificate has');
     expect(failures.protocol).toContain('KAFKA_SECURITY_PROTOCOL');
@@ -251,6 +276,7 @@ describe('Redis over TLS with a user of its own', () => {
       name: await refusalOf(secret.replace('127.0.0.1', 'localhost'), right()),
       certificate: await refusalOf(secret, { ca: read('authority.pem') }),
       transport: await refusalOf(secret.replace('rediss', 'redis'), right()),
+      database: await refusalOf(`${secret}/99`, right()),
     };
     for (const line of Object.values(wrong)) expect(line).not.toMatch(/wrong-secret|redis-secret/);
     expect(wrong.password).toMatch(/WRONGPASS .*see the user name and the password in REDIS_URL/);
@@ -259,6 +285,7 @@ describe('Redis over TLS with a user of its own', () => {
     expect(wrong.name).toContain('REDIS_URL must use a name that the certificate has');
     expect(wrong.certificate).toContain('REDIS_TLS_CERTIFICATE_LOCATION');
     expect(wrong.transport).toContain('does that port speak TLS (rediss://)');
+    expect(wrong.database).toContain('see the number of the database in REDIS_URL');
   });
 });
 

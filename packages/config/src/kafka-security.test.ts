@@ -134,6 +134,7 @@ describe('how connections to Kafka and Redis are secured', () => {
         { REDIS_URL: 'rediss://redis', REDIS_TLS_KEY_LOCATION: pem('key') },
         /^REDIS_TLS_CERTIFICATE_LOCATION and REDIS_TLS_KEY_LOCATION must be set together$/m,
       ],
+      [{ REDIS_URL: 'redis://one/1,redis://two/1' }, /^REDIS_URL has .* Cluster has only 0$/m],
       [{ REDIS_URL: 'rediss://one,redis://two' }, /^REDIS_URL has .*: use one of them for all$/m],
       [{ REDIS_SENTINEL_PASSWORD: 'hush' }, /REDIS_SENTINEL_MASTER is not: name the master$/m],
       [{ ...oauth, KAFKA_SASL_OAUTHBEARER_EXTENSIONS: 'lkc-1' }, /must be name=value/],

@@ -55,7 +55,15 @@ describe('settings', () => {
   });
 
   it('never repeat a Redis URL, which may hold a password', () => {
-    expect(problemsOf({ REDIS_URL: 'user:hunter2@host' }).join()).not.toContain('hunter2');
+    for (const url of [
+      'user:hunter2@host',
+      'redis://u:hunter2%@host',
+      'redis://u:hunter2@host/x',
+    ]) {
+      expect(problemsOf({ REDIS_URL: url }).join()).toMatch(
+        /^REDIS_URL must be redis:(?!.*hunter2)/,
+      );
+    }
   });
 
   it('bind HTTP to loopback until a token is set', () => {

@@ -77,14 +77,24 @@ export const httpUrl: Reader<string> = (given) => {
   throw new BadValue(`must be http://host:port or https://host:port, not "${given}"`);
 };
 
+const REDIS_FORM = 'must be redis://user:password@host:port/database[,redis://host:port…]';
+
 /** One redis URL for a standalone server, several for the nodes of a cluster. */
 export const redisUrls: Reader<readonly string[]> = (given) => {
   const parts = list(given);
-  const bad = parts.find((part) => !/^rediss?:\/\/\S+$/.test(part) || !URL.canParse(part));
-  // The text may hold a password, so the message does not repeat it.
-  if (bad !== undefined) throw new BadValue('must be redis://host:port[,redis://host:port…]');
+  // The text may hold a password, so no message repeats it.
+  if (!parts.every(isRedisUrl)) {
+    throw new BadValue(`${REDIS_FORM}, where a % in a password is %25 and a / is %2F`);
+  }
   return parts;
 };
+
+function isRedisUrl(part: string): boolean {
+  if (!/^rediss?:\/\/\S+$/.test(part) || !URL.canParse(part)) return false;
+  const { pathname, username, password } = new URL(part);
+  const isDecoded = !/%(?![0-9a-f]{2})/i.test(username + password);
+  return isDecoded && /^(\/\d*)?$/.test(pathname);
+}
 
 export function integer(least: number, most: number): Reader<number> {
   return (given) => {

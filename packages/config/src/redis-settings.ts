@@ -46,6 +46,10 @@ export function redisConflicts(chosen: Settings): string[] {
   } else if (secure !== 0 && secure !== chosen.REDIS_URL.length) {
     problems.push('REDIS_URL has nodes with redis:// and with rediss://: use one of them for all');
   }
+  const isCluster = chosen.REDIS_SENTINEL_MASTER === '' && chosen.REDIS_URL.length > 1;
+  if (isCluster && chosen.REDIS_URL.some((url) => /[1-9]/.test(new URL(url).pathname))) {
+    problems.push('REDIS_URL has the number of a database, and a Redis Cluster has only 0');
+  }
   const sentinel = SENTINEL_USER.find((name) => chosen[name] !== '');
   if (sentinel !== undefined && chosen.REDIS_SENTINEL_MASTER === '') {
     problems.push(`${sentinel} is set, and REDIS_SENTINEL_MASTER is not: name the master`);

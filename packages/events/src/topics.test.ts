@@ -68,9 +68,10 @@ describe('the table of topics', () => {
     }
   });
 
-  it('gives what is keyed by user or item a partition for each shard', () => {
-    const keyed = all.filter((topic) => ['user', 'item'].includes(topics[topic].keyedBy));
-    for (const topic of keyed) expect(topics[topic].partitions, topic).toBe('sharded');
+  it('gives a partition for each shard only to topics of one model', () => {
+    const sharded = all.filter((topic) => topics[topic].partitions === 'sharded');
+    for (const topic of sharded) expect(topics[topic].scope, topic).toBe('model');
+    expect(sharded).toContain('userRatings');
     // An epoch is an offset of claims: two partitions would hand the same one out twice.
     expect(topics.claims.partitions).toBe('single');
   });

@@ -12,7 +12,10 @@ export interface TopicRow {
   readonly scope: 'shared' | 'model';
   readonly carries: string;
   readonly keyedBy: string;
-  /** `any`: whoever creates the topic chooses. */
+  /**
+   * `any`: whoever creates the topic chooses, as many as shards if Freshet does. Models with other
+   * numbers of shards share such a topic.
+   */
   readonly partitions: 'sharded' | 'single' | 'any';
   readonly retain: Retention;
   readonly about: string;
@@ -117,7 +120,7 @@ export const topics = {
     scope: 'shared',
     carries: 'RecommendationRequest',
     keyedBy: 'user',
-    partitions: 'sharded',
+    partitions: 'any',
     retain: 'day',
     about:
       'Requests for recommendations, in JSON or Avro, with the optional headers correlation-id, reply-topic, deadline and traceparent',
@@ -127,7 +130,7 @@ export const topics = {
     scope: 'shared',
     carries: 'Recommendation',
     keyedBy: 'user',
-    partitions: 'sharded',
+    partitions: 'any',
     retain: 'day',
     about: 'Answers, each in the format of its request, and pushed recommendations if PUSH is true',
   },

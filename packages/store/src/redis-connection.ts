@@ -39,6 +39,8 @@ const ADVICE = {
     'does that port speak TLS (rediss://) or not (redis://), and does it ask for a certificate (REDIS_TLS_CERTIFICATE_LOCATION)?',
 };
 const REPLIES: readonly (readonly [reply: RegExp, advice: string])[] = [
+  [/^connect ETIMEDOUT$/, 'is the address right, and does that port speak TLS if it is rediss://?'],
+  [/DB index|'select'|SELECT/, 'see the number of the database in REDIS_URL'],
   [/No such master|invalid reply: null/, 'see REDIS_SENTINEL_MASTER'],
   [
     /sentinel .*(WRONGPASS|NOAUTH|NOPERM|ERR AUTH)/,
@@ -67,7 +69,7 @@ const connection = {
 };
 
 type Options = typeof connection &
-  Credentials & { readonly tls?: NonNullable<RedisServers['tls']> };
+  Credentials & { readonly db: number; readonly tls?: NonNullable<RedisServers['tls']> };
 
 const cluster = {
   scaleReads: 'master' as const,
@@ -112,9 +114,10 @@ export async function openRedis(
 
 /** Servers that others name have the user, the password and the TLS of the first URL. */
 function optionsOf(url: string, { tls = {} }: RedisServers): Options {
-  const { username, password, protocol } = new URL(url);
+  const { username, password, protocol, pathname } = new URL(url);
   return {
     ...connection,
+    db: Number(pathname.slice(1)),
     username: decodeURIComponent(username),
     password: decodeURIComponent(password),
     ...(protocol === 'rediss:' ? { tls } : {}),
@@ -172,6 +175,9 @@ async function connected<T extends Connection>(
   redis.on('error', onError).on('error', note).on('sentinelError', note);
   try {
     await redis.ping();
+    // If it cannot choose its database, ioredis goes on with the first one.
+    const { db } = redis.options as { readonly db?: number };
+    if (db) await redis.select(db);
     return redis;
   } catch (error) {
     redis.disconnect();

@@ -1,12 +1,14 @@
 /** The connection to Kafka: every limit and retry stated here, none inherited. */
-import { connect, isIP } from 'node:net';
-import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
-import { connectionProblem, Fault, type Log } from '@freshet/telemetry';
-import { type ISocketFactory, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import type { ConnectionOptions } from 'node:tls';
+import { Fault, type Log, verdict } from '@freshet/telemetry';
+import { Kafka, type KafkaConfig, logLevel, type Mechanism, type SASLOptions } from 'kafkajs';
+import { asName, openSocket } from './broker-socket.ts';
 import { registerCodecs } from './codecs.ts';
 import { replaceFetchDecoding } from './fetch-decoding.ts';
 import { letConnectionsRest } from './idle-connections.ts';
-import { type OauthClient, OauthTokens } from './oauth-tokens.ts';
+import { kafkaProblem } from './kafka-problem.ts';
+import { oauthMechanism } from './oauth-mechanism.ts';
+import { type OauthClient, REAUTHENTICATION_MS } from './oauth-tokens.ts';
 
 // Done when this module is loaded, so that no client of this process fetches before.
 registerCodecs();
@@ -42,27 +44,21 @@ export const retry = {
   restartOnFailure: async () => true,
 };
 
-const KEEP_ALIVE_MS = 60_000;
-
-/** Without Nagle's algorithm: a small request would wait up to 40 ms for the one before it. */
-const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
-  const name = isIP(host) === 0 ? { servername: host } : {};
-  const socket = ssl
-    ? connectSecurely({ host, port, ...name, ...ssl }, onConnect)
-    : connect({ host, port }, onConnect);
-  return socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
-};
+/** At the start, so that a wrong address is reported within seconds. */
+const FIRST_ROUNDS = 4;
+const FIRST_ANSWER_MS = 10_000;
 
 export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka> {
   const { tls = false, sasl } = options;
-  const config: KafkaConfig = {
+  const config = {
     clientId: options.clientId,
-    brokers: [...options.brokers],
+    brokers: options.brokers.map(asName),
     ssl: tls,
     ...(sasl === undefined ? {} : { sasl: saslOf(sasl) }),
     socketFactory: openSocket,
     connectionTimeout: 3_000,
     requestTimeout: 30_000,
+    reauthenticationThreshold: REAUTHENTICATION_MS,
     retry,
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => {
@@ -70,47 +66,50 @@ export async function openKafka(options: KafkaOptions, log: Log): Promise<Kafka>
       // kafkajs logs lost connections and rebalances as errors, although it recovers.
       log.debug({ kafka: entry.namespace, ...fields }, message);
     },
-  };
-  await probe(config);
-  return new Kafka(config);
+  } satisfies KafkaConfig;
+  try {
+    return new Kafka({ ...config, brokers: await answeringFirst(config) });
+  } catch (error) {
+    const { brokers } = options;
+    const what = kafkaProblem(error as Error, { brokers, mechanism: sasl?.mechanism });
+    throw new KafkaUnreachable(`cannot use Kafka at ${brokers} (KAFKA_BROKERS): ${what}`, {
+      cause: error,
+    });
+  }
 }
 
-/** Asks the brokers once, with few retries, so that a wrong address is reported within seconds. */
-async function probe(config: KafkaConfig): Promise<void> {
-  const admin = new Kafka({ ...config, retry: { ...retry, retries: 3 } }).admin();
+/**
+ * The brokers with one that answers before the others: kafkajs does not go on to the next address
+ * if something there accepts connections and closes them, or says nothing.
+ */
+async function answeringFirst(config: KafkaConfig & { brokers: string[] }): Promise<string[]> {
+  for (let round = 1; ; round++) {
+    let failure: unknown;
+    for (const broker of config.brokers) {
+      try {
+        await ask({ ...config, brokers: [broker] });
+        return [broker, ...config.brokers.filter((other) => other !== broker)];
+      } catch (error) {
+        if (verdict(error) !== 'retry') throw error;
+        failure ??= error;
+      }
+    }
+    if (round === FIRST_ROUNDS) throw failure;
+    await new Promise((resolve) => setTimeout(resolve, retry.initialRetryTime * 2 ** round));
+  }
+}
+
+async function ask(config: KafkaConfig): Promise<void> {
+  const once = { ...retry, retries: 0 };
+  const admin = new Kafka({ ...config, requestTimeout: FIRST_ANSWER_MS, retry: once }).admin();
   try {
     await admin.connect();
     await admin.describeCluster();
-  } catch (error) {
-    const what = tell(error as Error);
-    throw new KafkaUnreachable(`cannot use Kafka at ${config.brokers} (KAFKA_BROKERS): ${what}`, {
-      cause: error,
-    });
   } finally {
     await admin.disconnect();
   }
 }
 
-function saslOf(sasl: Credentials | OauthClient): SASLOptions {
-  if (sasl.mechanism !== 'oauthbearer') return sasl as SASLOptions;
-  const tokens = new OauthTokens(sasl);
-  return { mechanism: 'oauthbearer', oauthBearerProvider: () => tokens.token() };
-}
-
-const ADVICE = {
-  untrusted: 'KAFKA_SSL_CA_LOCATION must name the authority that signed it',
-  misnamed: 'KAFKA_BROKERS must use a name that the certificate has',
-  refused: 'see KAFKA_SSL_CERTIFICATE_LOCATION and KAFKA_SSL_KEY_LOCATION',
-  foreign:
-    'does KAFKA_SECURITY_PROTOCOL match what that port speaks, and does it ask for a certificate (KAFKA_SSL_CERTIFICATE_LOCATION)?',
-};
-const SASL_ADVICE = 'see KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD';
-
-function tell(problem: Error): string {
-  const told = connectionProblem(problem, ADVICE);
-  for (let at: unknown = problem; at instanceof Error; at = at.cause) {
-    if (at.name === 'KafkaJSSASLAuthenticationError') return `${told} (${SASL_ADVICE})`;
-    if (at.name === 'KafkaJSConnectionClosedError') return `${told} (${ADVICE.foreign})`;
-  }
-  return told;
+function saslOf(sasl: Credentials | OauthClient): SASLOptions | Mechanism {
+  return sasl.mechanism === 'oauthbearer' ? oauthMechanism(sasl) : (sasl as SASLOptions);
 }

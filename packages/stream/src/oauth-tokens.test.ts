@@ -1,12 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
-import { OauthTokens } from './oauth-tokens.ts';
+import { verdict } from '@freshet/telemetry';
+import { afterEach, expect, it, vi } from 'vitest';
+import { OauthTokens, REAUTHENTICATION_MS } from './oauth-tokens.ts';
 
 let server: Server | undefined;
 let asked = 0;
 
-afterEach(() => server?.close());
+afterEach(() => {
+  vi.useRealTimers();
+  server?.close();
+});
 
 const given = (value: string) => ({ value, extensions: {} });
 
@@ -38,6 +42,50 @@ it('a token that is about to end is replaced', async () => {
   );
   expect(await tokens.token()).toEqual(given('a'));
   expect(await tokens.token()).toEqual(given('b'));
+});
+
+it.each([undefined, null, 'soon'])(
+  'a token with the life %s is used for less than a minute',
+  async (life) => {
+    const tokens = await tokensFrom(
+      [200, { access_token: 'a', expires_in: life }],
+      [200, { access_token: 'b', expires_in: '300' }],
+    );
+    vi.useFakeTimers({ toFake: ['performance'] });
+    for (const [passed, value] of [
+      [0, 'a'],
+      [40_000, 'a'],
+      [20_000, 'b'],
+      [200_000, 'b'],
+    ] as const) {
+      vi.advanceTimersByTime(passed);
+      expect(await tokens.token()).toEqual(given(value));
+    }
+  },
+);
+
+it('a token is replaced before connections with it have to authenticate again', async () => {
+  const tokens = await tokensFrom(
+    [200, { access_token: 'a', expires_in: 20 }],
+    [200, { access_token: 'b', expires_in: 20 }],
+  );
+  vi.useFakeTimers({ toFake: ['performance'] });
+  expect(await tokens.token()).toEqual(given('a'));
+  vi.advanceTimersByTime(20_000 - REAUTHENTICATION_MS);
+  expect(await tokens.token()).toEqual(given('b'));
+});
+
+it.each([
+  [401, 'stop'],
+  [503, 'retry'],
+  [429, 'retry'],
+])('after %i the verdict is: %s', async (status, expected) => {
+  const description = { error_description: 'not\ntoday', error: { code: 7 } };
+  const tokens = await tokensFrom([status, description]);
+  const failure = await tokens.token().catch((error: Error) => error);
+  expect(verdict(failure)).toBe(expected);
+  expect(failure).toMatchObject({ retriable: expected === 'retry' });
+  expect((failure as Error).message).toContain(`${status}: not today (see KAFKA_SASL_`);
 });
 
 it('a refusal is told, and not kept', async () => {

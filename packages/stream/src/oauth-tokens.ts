@@ -1,5 +1,5 @@
 /** Tokens for SASL OAUTHBEARER: OAuth 2.0 client credentials (RFC 6749, section 4.4). */
-import { connectionProblem } from '@freshet/telemetry';
+import { connectionProblem, Fault } from '@freshet/telemetry';
 import { httpRequest } from './http-request.ts';
 
 export interface OauthClient {
@@ -26,12 +26,33 @@ const REFUSED_ADVICE =
 const TIMEOUT_MS = 5_000;
 /** A token is replaced after this share of its life: those who just got it find it valid. */
 const USED_SHARE = 0.8;
+/**
+ * Nor is one given out that lives no longer than this. Connections authenticate again so long
+ * before their token ends, at every request if it has less, and Kafka refuses that within a second.
+ */
+export const REAUTHENTICATION_MS = 10_000;
 /** Where the endpoint does not say how long a token lives. */
 const USUAL_LIFE_SECONDS = 60;
 
-interface OauthToken {
+export interface OauthToken {
   readonly value: string;
   readonly extensions: OauthClient['extensions'];
+}
+
+/** The endpoint gave no token. One that is away, or fails itself, is asked again. */
+export class NoToken extends Fault {
+  readonly verdict: 'retry' | 'stop';
+
+  constructor(
+    tokenUrl: string,
+    what: string,
+    /** Read by kafkajs. */
+    readonly retriable: boolean,
+    cause?: Error,
+  ) {
+    super(`no token from ${tokenUrl}: ${what}`, { cause });
+    this.verdict = retriable ? 'retry' : 'stop';
+  }
 }
 
 export class OauthTokens {
@@ -65,18 +86,28 @@ export class OauthTokens {
     const body = form.toString();
     const request = { method: 'POST', headers, body, ca, timeoutMs: TIMEOUT_MS } as const;
     const { status, text } = await httpRequest(tokenUrl, request).catch((error: Error) => {
-      const what = connectionProblem(error, ADVICE);
-      throw new Error(`no token from ${tokenUrl}: ${what}`, { cause: error });
+      throw new NoToken(tokenUrl, connectionProblem(error, ADVICE), true, error);
     });
     const answer = objectIn(text);
-    const { access_token: value, expires_in: seconds = USUAL_LIFE_SECONDS } = answer;
-    if (status !== 200 || typeof value !== 'string') {
-      const reason = answer.error_description ?? answer.error ?? 'the answer has no access_token';
-      throw new Error(`no token from ${tokenUrl}: ${status}: ${reason} (${REFUSED_ADVICE})`);
+    const { access_token: value, expires_in: seconds } = answer;
+    if (status !== 200 || typeof value !== 'string' || value === '') {
+      const isAway = status >= 500 || status === 429;
+      const told = `${status}: ${reasonIn(answer)} (${REFUSED_ADVICE})`;
+      throw new NoToken(tokenUrl, told, isAway);
     }
-    this.#staleAt = performance.now() + 1_000 * USED_SHARE * Number(seconds);
+    const life = Number.parseFloat(String(seconds));
+    const lifeMs = 1_000 * (Number.isNaN(life) ? USUAL_LIFE_SECONDS : life);
+    this.#staleAt =
+      performance.now() + Math.min(USED_SHARE * lifeMs, lifeMs - 1.5 * REAUTHENTICATION_MS);
     return value;
   }
+}
+
+/** In one line. */
+function reasonIn({ error_description: description, error }: Record<string, unknown>): string {
+  const reason = description ?? error ?? 'the answer has no access_token';
+  const text = typeof reason === 'string' ? reason : JSON.stringify(reason);
+  return text.replaceAll(/\s+/g, ' ');
 }
 
 function objectIn(text: string): Record<string, unknown> {

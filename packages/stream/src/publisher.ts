@@ -5,6 +5,7 @@
 import assert from 'node:assert';
 import { ServerAway } from '@freshet/telemetry';
 import {
+  type ICustomPartitioner,
   type Kafka,
   type Message,
   Partitioners,
@@ -21,6 +22,11 @@ export interface OutRecord {
   readonly key: Buffer | string | null;
   readonly value: Buffer | null;
   readonly headers?: RecordHeaders;
+}
+
+interface Outgoing {
+  readonly topic: string;
+  readonly message: Message;
 }
 
 type PlacedRecord = OutRecord & { readonly partition: number };
@@ -50,7 +56,7 @@ export class Publisher {
       allowAutoTopicCreation: false,
       // Requests may overtake each other: a shard awaits its own records, so its order holds.
       maxInFlightRequests: REQUESTS_IN_FLIGHT,
-      createPartitioner: Partitioners.DefaultPartitioner,
+      createPartitioner: keptChoice,
     });
     await producer.connect();
     return new Publisher(producer);
@@ -138,36 +144,56 @@ export class Publisher {
     if (chunk.length > 0) await this.#send(chunk);
   }
 
+  /**
+   * kafkajs calls it a success if it has left partitions out: those that, while it tried again,
+   * moved to a broker that had acknowledged others, and those that the topic does not have.
+   */
   async #send(records: readonly OutRecord[]): Promise<RecordMetadata[]> {
-    const byTopic = new Map<string, Message[]>();
-    for (const record of records) {
-      const messages = byTopic.get(record.topic);
-      if (messages) messages.push(toMessage(record));
-      else byTopic.set(record.topic, [toMessage(record)]);
+    const all: RecordMetadata[] = [];
+    let left = records.map((record) => ({ topic: record.topic, message: toMessage(record) }));
+    while (left.length > 0) {
+      const acknowledged = await this.#request(left);
+      const places = new Set(acknowledged.map((at) => `${at.topicName}/${at.partition}`));
+      const missing = left.filter((at) => !places.has(`${at.topic}/${at.message.partition}`));
+      if (missing.length === left.length) throw notWritten(left);
+      all.push(...acknowledged);
+      left = missing;
     }
-    const acknowledged = await this.producer
+    return all;
+  }
+
+  #request(records: readonly Outgoing[]) {
+    const byTopic = new Map<string, Message[]>();
+    for (const { topic, message } of records) {
+      const messages = byTopic.get(topic);
+      if (messages) messages.push(message);
+      else byTopic.set(topic, [message]);
+    }
+    return this.producer
       .sendBatch({
         acks: ALL_REPLICAS,
         timeout: REQUEST_TIMEOUT_MS,
         topicMessages: [...byTopic].map(([topic, messages]) => ({ topic, messages })),
       })
       .catch(orRefused(`write to ${[...byTopic.keys()].join(' or ')} (Write)`));
-    requireAll(records, acknowledged);
-    return acknowledged;
   }
 }
 
-/** Of records for a partition that the topic does not have, kafkajs says nothing and sends none. */
-function requireAll(records: readonly OutRecord[], acknowledged: readonly RecordMetadata[]): void {
-  const written = new Set(acknowledged.map((at) => `${at.topicName}/${at.partition}`));
-  for (const { topic, partition } of records) {
-    if (partition === undefined || written.has(`${topic}/${partition}`)) continue;
-    throw new ServerAway(
-      `Kafka has no partition ${partition} of the topic ${topic}: if it was created anew with ` +
-        'fewer partitions than before, add those that are missing',
-    );
-  }
+function notWritten([first]: readonly Outgoing[]): ServerAway {
+  return new ServerAway(
+    `Kafka wrote nothing to partition ${first?.message.partition} of the topic ${first?.topic}: ` +
+      'if it was created anew with fewer partitions than before, add those that are missing',
+  );
 }
+
+/** As Kafka's own clients choose, and known to whoever must send the message again. */
+const keptChoice: ICustomPartitioner = () => {
+  const choose = Partitioners.DefaultPartitioner();
+  return (given) => {
+    given.message.partition ??= choose(given);
+    return given.message.partition;
+  };
+};
 
 function toMessage({ key, value, partition, headers }: OutRecord): Message {
   return {

@@ -115,6 +115,19 @@ describe('the topics of a model', () => {
     const refused = admin.ensure(plan);
     await expect(refused).rejects.toThrow(UnusableTopics);
     await expect(refused).rejects.toThrow(/m\.user-ratings has 5 partitions and SHARDS is 3/);
+    await expect(refused).rejects.toThrow(/others of the model have another number/);
+    for (const name of ['item-ratings', 'user-factors', 'item-factors']) {
+      broker.topics.set(`m.${name}`, 5);
+    }
+    await expect(admin.ensure(plan)).rejects.toThrow(/: set SHARDS=5, or use another MODEL/);
+  });
+
+  it('are shared by models with other numbers of shards, but for their own', async () => {
+    const { broker, admin } = await open();
+    await admin.ensure(plan);
+    await admin.ensure({ ...plan, model: 'wider', shards: 8 });
+    expect(broker.topics.get('wider.user-ratings')).toBe(8);
+    expect(broker.topics.get('recommendation-requests')).toBe(3);
   });
 });
 

@@ -251,17 +251,23 @@ export class TopicAdmin {
 
   async #checkPartitions(plan: TopicPlan): Promise<void> {
     const counts = await this.#partitionCounts(ours.map((topic) => topicName(topic, plan.model)));
-    for (const topic of ours) {
+    const sharded = ours.filter((topic) => topics[topic].partitions === 'sharded');
+    const found = sharded.map((topic) => {
       const name = topicName(topic, plan.model);
       const count = counts.get(name);
       assert(count !== undefined, `Kafka returned no metadata of ${name}`);
-      const expected = partitionsOf(topic, plan);
-      if (topics[topic].partitions === 'sharded' && count !== expected) {
-        throw new UnusableTopics(
-          `topic ${name} has ${count} partitions and SHARDS is ${expected}: set SHARDS=${count}, or use another MODEL`,
-        );
-      }
-    }
+      return { name, count };
+    });
+    const wrong = found.find(({ count }) => count !== plan.shards);
+    if (wrong === undefined) return;
+    const { name, count } = wrong;
+    const isWhole = found.every((other) => other.count === count);
+    const advice = isWhole
+      ? `set SHARDS=${count}, or use another MODEL`
+      : 'others of the model have another number, so partitions were added to one of them, which Kafka cannot take back: use another MODEL';
+    throw new UnusableTopics(
+      `topic ${name} has ${count} partitions and SHARDS is ${plan.shards}: ${advice}`,
+    );
   }
 
   /** Waits until every partition has a leader: a topic may have been created a moment ago. */

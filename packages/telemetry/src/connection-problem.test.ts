@@ -26,6 +26,12 @@ it.each([
   expect(connectionProblem(problem, {})).toBe('it failed');
 });
 
+it('does not take another version of TLS for a refused certificate', () => {
+  const code = 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION';
+  const problem = Object.assign(new Error('it failed'), { code });
+  expect(connectionProblem(problem, advice)).toBe('it failed');
+});
+
 it('keeps the reason of what OpenSSL says, in one line', () => {
   const said =
     'Connection error: 802C6A72857F0000:error:0A000412:SSL routines:ssl3_read_bytes:sslv3 alert ' +

@@ -16,7 +16,7 @@ interface Advice {
 }
 
 const KINDS: readonly (readonly [codes: RegExp, kind: keyof Advice])[] = [
-  [/^ERR_SSL_.*ALERT/, 'refused'],
+  [/^ERR_SSL_.*ALERT_(?!PROTOCOL_VERSION)/, 'refused'],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'misnamed'],
   [/SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED|CERT_SIGNATURE/, 'untrusted'],
   [/^(EPROTO|ECONNRESET|HPE_\w+|ERR_SSL_(WRONG_VERSION|HTTP_REQUEST|PACKET_LENGTH).*)$/, 'foreign'],

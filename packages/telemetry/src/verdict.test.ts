@@ -30,6 +30,14 @@ const cases: readonly (readonly [string, unknown, ReturnType<typeof verdict>])[]
     'park',
   ],
   ['a wrong password', kafkaError('SASLAuthenticationError', { retriable: false }), 'stop'],
+  [
+    'a connection that authenticated again too soon',
+    kafkaError('NonRetriableError', {
+      retriable: false,
+      cause: kafkaError('ProtocolError', { retriable: false, type: 'ILLEGAL_SASL_STATE' }),
+    }),
+    'retry',
+  ],
   ['a bug', new TypeError('x is not a function'), 'stop'],
   ['what is no error at all', 'oops', 'stop'],
 ];

@@ -53,6 +53,8 @@ function typeOf(error: Error): string {
 /** Also true if kafkajs has given up retrying: the cause may pass nevertheless. */
 function isPassing(error: Error): boolean {
   if ('retriable' in error && error.retriable === true) return true;
+  // Kafka refuses a connection that authenticates twice within a second; the next one may.
+  if (typeOf(error) === 'ILLEGAL_SASL_STATE') return true;
   if (
     /^KafkaJS(NumberOfRetriesExceeded|Timeout|LockTimeout|GroupCoordinatorNotFound)$/.test(
       error.name,

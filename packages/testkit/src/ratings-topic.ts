@@ -27,7 +27,7 @@ export function ratingsRecord({ user, value, partition }: Sent): OutRecord {
 
 /** A producer beside the services, with nothing of theirs. */
 export async function openPublisher({ brokers }: System): Promise<Publisher> {
-  const options = { clientId: 'test', brokers: [brokers] };
+  const options = { clientId: 'test', brokers: brokers.split(',') };
   return Publisher.open(await openKafka(options, openLog('test', 'error')));
 }
 

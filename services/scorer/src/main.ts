@@ -202,7 +202,7 @@ interface Answering extends Session, ServiceContext {
 async function answerRequests(answering: Answering): Promise<PartitionReader> {
   const groupId = `${answering.model}.scorer`;
   const topics = { replyTopics: settings.REPLY_TOPICS, sources: ratingsTopics };
-  const answerer = new RequestAnswerer({ ...answering, ...topics, shards, groupId });
+  const answerer = new RequestAnswerer({ ...answering, ...topics, groupId });
   return readPartitions(answering, groupId, 'recommendationRequests', answerer);
 }
 
@@ -211,7 +211,7 @@ async function push(answering: Answering): Promise<PartitionReader> {
   const limits = { items: settings.PUSH_ITEMS, perSecond: settings.PUSH_PER_SECOND };
   const failed = (error: unknown) =>
     log.warn({ err: error }, 'recommendations were not pushed: their users get the next push');
-  const pusher = stack.own(new Pusher({ ...answering, shards, factorCount, ...limits, failed }));
+  const pusher = stack.own(new Pusher({ ...answering, factorCount, ...limits, failed }));
   const moves = await readPartitions(answering, `${model}.push`, 'userFactors', pusher);
   pusher.start();
   return moves;

@@ -26,10 +26,9 @@ function pusher(perSecond: number) {
     }
   };
   const admin = { ends: async () => new Map([[0, 7]]) };
-  const shape = { shards: 4, factorCount: 2 };
   const log = { warn: () => {} };
   const waits = () => null;
-  const shared = { model: 'm', ...shape, items: 3, perSecond, admin, waits, log };
+  const shared = { model: 'm', factorCount: 2, items: 3, perSecond, admin, waits, log };
   const failed = (error: unknown) => {
     throw error;
   };
@@ -84,7 +83,6 @@ describe('requests on the topic', () => {
     answerHeaders.length = 0;
     const answerer = new RequestAnswerer({
       model: 'm',
-      shards: 4,
       groupId: 'g',
       waits: () => null,
       replyTopics: ['recommendations', 'recommendations-*'],

@@ -8,7 +8,6 @@ import {
   type FactorBatch,
   type Recommendation,
   readFactorBatch,
-  shardOf,
   topicName,
   traceHeader,
 } from '@freshet/events';
@@ -24,7 +23,6 @@ import { type Log, metrics } from '@freshet/telemetry';
 
 interface PusherOptions {
   readonly model: string;
-  readonly shards: number;
   readonly factorCount: number;
   readonly log: Pick<Log, 'warn'>;
   readonly items: number;
@@ -97,13 +95,12 @@ export class Pusher implements PartitionOwner {
   /** One turn, for as many users as the limit allows in its time. */
   async push(): Promise<void> {
     if (this.#options.waits() !== null) return;
-    const { model, shards, items, perSecond, recommender, publisher } = this.#options;
+    const { model, items, perSecond, recommender, publisher } = this.#options;
     const users = [...this.#waiting].slice(0, Math.max(1, (perSecond * TURN_MS) / 1_000));
     for (const [user] of users) this.#waiting.delete(user);
     const topic = topicName('recommendations', model);
     const records = users.map(async ([user, trace]) => ({
       topic,
-      partition: shardOf(user, shards),
       key: user,
       value: encodeRecommendation(await recommender.recommend(user, items), 'json'),
       headers: { ...headers, ...traceHeader(trace) },

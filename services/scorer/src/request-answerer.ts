@@ -11,7 +11,6 @@ import {
   PoisonRecord,
   type Recommendation,
   type RecommendationRequest,
-  shardOf,
   TRACEPARENT,
   topicName,
   traceField,
@@ -33,7 +32,6 @@ import { RequestMetrics } from './request-metrics.ts';
 
 interface AnswererOptions {
   readonly model: string;
-  readonly shards: number;
   readonly groupId: string;
   readonly replyTopics: readonly string[];
   /** Topics that ratings come from: no answer may go there. */
@@ -157,8 +155,8 @@ export class RequestAnswerer implements PartitionOwner {
     if (replyTopic === undefined || replyTopic === this.#replies.ours) return undefined;
     const name = saneTopic(replyTopic);
     const forbidden = name === undefined ? 'it is not a topic name' : this.#replies.refusal(name);
-    const reason =
-      forbidden ?? ((await this.#exists(replyTopic)) ? undefined : 'there is no such topic');
+    const unseen = 'there is no such topic, or this service may not see it';
+    const reason = forbidden ?? ((await this.#exists(replyTopic)) ? undefined : unseen);
     return reason && `no answer on reply-topic ${name ?? '(unprintable)'}: ${reason}`;
   }
 
@@ -207,14 +205,11 @@ export class RequestAnswerer implements PartitionOwner {
     headers: LogRecord['headers'],
     replyTopic = headers['reply-topic']?.toString(),
   ): OutRecord {
-    const { shards } = this.#options;
-    const isOurs = replyTopic === undefined || replyTopic === this.#replies.ours;
-    const ours = { topic: this.#replies.ours, partition: shardOf(key, shards) };
     const correlation = headers[CORRELATION];
     const isRepeated =
       correlation !== undefined && Buffer.byteLength(correlation) <= CORRELATION_BYTES;
     return {
-      ...(isOurs ? ours : { topic: replyTopic }),
+      topic: replyTopic ?? this.#replies.ours,
       key,
       value,
       headers: {
