@@ -1,6 +1,6 @@
 /**
- * Three brokers, restarted one after the other while ratings come, so that partitions move from
- * broker to broker in the middle of requests. Every rating counts once, and no service ends.
+ * Three brokers, of which one is restarted while ratings come, so that partitions move to the
+ * others in the middle of requests, and back. Every rating counts once, and no service ends.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { startKafka } from '../../packages/local/src/kafka-server.ts';
 import { kafkaJars } from '../../packages/local/src/provision.ts';
 
 const ids = [1, 2, 3] as const;
+const RESTARTED = 2;
 const folder = mkdtempSync(join(tmpdir(), 'freshet-brokers-'));
 const ports = new Map<number, { port: number; controllerPort: number }>();
 const brokers = new Map<number, Child>();
@@ -65,17 +66,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('every rating counts once while the brokers are restarted one after the other', async () => {
+it('every rating counts once while one of the brokers is restarted', async () => {
   const before = serviceNames.map((name) => system.child(name).pid);
   await stream.during(async () => {
-    for (const id of ids) {
-      await brokers.get(id)?.stop();
-      await stream.produce(50);
-      await start(id);
-      await eventually(`broker ${id} to lead again`, async () =>
-        (await kcat(addresses(), ['-L'])).includes(`leader ${id},`),
-      );
-    }
+    await brokers.get(RESTARTED)?.stop();
+    await stream.produce(50);
+    await start(RESTARTED);
+    await eventually('it to lead again', async () =>
+      (await kcat(addresses(), ['-L'])).includes(`leader ${RESTARTED},`),
+    );
   });
   expect(await stream.violations(system, { mayRepeat: true })).toEqual([]);
   expect(serviceNames.map((name) => system.child(name).pid)).toEqual(before);
