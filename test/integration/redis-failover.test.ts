@@ -1,4 +1,4 @@
-/** A Redis that fails over is left for its replica, found by Sentinels or behind the same address. */
+/** A Redis that fails over is left for its replica: by Sentinels, or behind the same address. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
